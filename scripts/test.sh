@@ -209,10 +209,13 @@ check_workflows() {
     .tools/bin/actionlint
 }
 
-check_volley() {
+check_format_of_volley() {
     if have cargo-fmt; then
         (cd volley && cargo fmt --check && cargo fmt --check --manifest-path fuzz/Cargo.toml)
     fi
+}
+
+lint_volley() {
     if have cargo-clippy; then
         (cd volley && cargo clippy --all-targets --locked -- -D warnings)
     fi
@@ -246,11 +249,15 @@ cargo_fuzz() { # command, argument...
     (cd volley && PATH=$PWD/../.tools/bin:$PATH RUSTC_BOOTSTRAP=1 cargo fuzz "$command" --codegen-units 16 "$@")
 }
 
-# Feed each of volley's parsers arbitrary bytes. This goes on beside tests that may be measuring: it
-# takes only the time that they leave.
+# This goes on beside tests that may be measuring: it takes only the time that they leave.
+in_time_left() { # command...
+    renice -n 19 "$BASHPID" >/dev/null
+    "$@"
+}
+
+# Feed each of volley's parsers arbitrary bytes.
 fuzz_volley() {
     local target failed=()
-    renice -n 19 "$BASHPID" >/dev/null
     cargo install --quiet --root .tools --locked cargo-fuzz@0.13.2
     cargo_fuzz build
     for target in "${fuzz_targets[@]}"; do
@@ -299,6 +306,9 @@ provide_images() {
         timeout 120 docker pull --quiet "$image" </dev/null || break
     done
     ./scripts/standin-images.sh
+    # What tests build from sources: for them, it is in Docker's cache then.
+    docker build --quiet frameworks/grpc-go
+    docker build --quiet --file docker/ghz.Dockerfile docker
 }
 
 # A worker for each CPU. Whatever starts a real server stays in one of them (tests/conftest.py).
@@ -344,7 +354,10 @@ main() {
     step 'shellcheck, shfmt' check_scripts
     step 'gofmt, go vet' check_go
     step 'actionlint' check_workflows
-    step 'volley: cargo fmt, clippy' check_volley
+    step 'volley: cargo fmt' check_format_of_volley
+    if [[ -z $all ]]; then
+        step 'volley: clippy' lint_volley
+    fi
     if [[ -n $all || $# -eq 0 ]]; then
         step 'bats' test_scripts
         step 'volley: cargo test' test_volley
@@ -354,7 +367,8 @@ main() {
     printf '%s\n' "${took[@]}"
 
     if [[ -n $all ]]; then
-        beside "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" fuzz_volley
+        beside 'volley: clippy' in_time_left lint_volley
+        beside "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" in_time_left fuzz_volley
         say 'pytest'
         run_pytest "$@"
         await_beside >/dev/null # pytest's summary is the last line

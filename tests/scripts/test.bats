@@ -92,6 +92,16 @@ never() { # pattern
     grep -qE '^pytest --numprocesses [0-9]+ *$' "$calls"
 }
 
+@test "with --all, volley is linted beside pytest; a fault there ends it all the same, by name" {
+    # shellcheck disable=SC2016 # words of the stub
+    stub "$BATS_TEST_TMPDIR/bin/cargo" '[ "$1" != clippy ] || { echo an unused variable; exit 1; }'
+    run "$root/scripts/test.sh" --all
+    [ "$status" -eq 1 ]
+    grep -q '^pytest ' "$calls"
+    [[ $output == *'an unused variable'* ]]
+    [ "${lines[-1]}" = 'error: this step failed: volley: clippy' ]
+}
+
 @test "--no-skips is --all" {
     run "$root/scripts/test.sh" --no-skips tests/lib
     [ "$status" -eq 0 ]

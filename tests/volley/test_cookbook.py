@@ -50,6 +50,21 @@ def test_the_text_has_a_recipe_for_each_need() -> None:
     ]  # fmt: skip
 
 
+def test_the_first_example_is_that_of_the_text() -> None:
+    text = re.sub(r"^ {4}", "", FILES["first.yaml"], flags=re.MULTILINE).strip()
+    assert (ROOT / "volley" / "examples" / "first.yaml").read_text().strip().endswith(text)
+
+
+def test_the_sample_of_an_imported_file_runs(scenarios: Scenarios, servers: list[Running]) -> None:
+    text = (ROOT / "volley" / "H2LOADRUNNER.md").read_text()
+    sample = re.search(r"^`old.json`:\n\n((?:(?: {4}.*)?\n)+)", text, re.MULTILINE)
+    assert sample
+    file = scenarios.folder / "old.json"
+    file.write_text(sample[1].replace("8080", str(servers[0].port)))
+    done = scenarios.run(file)
+    assert (done.code, done.iterations["ok"]) == (0, 1500), done
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_passes_its_checks_and_runs(
     name: str, scenarios: Scenarios, servers: list[Running]

@@ -39,7 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   volley run shop.yaml
   volley run shop.yaml --fail-if 'p99(create) > 50ms' --fail-if 'failed > 0.1%'
-  volley run shop.yaml -O html -o shop.html
+  volley run shop.yaml -o shop.html
   volley run shop.lua --duration 1m";
 
 /// What `volley run` is asked for.
@@ -105,6 +105,19 @@ pub enum ScenarioFormat {
     Prometheus,
 }
 
+impl ScenarioFormat {
+    /// What the name of a report's file promises.
+    fn of_name(file: &Path) -> Option<Self> {
+        match file.extension()?.to_str()? {
+            "json" => Some(Self::Json),
+            "csv" => Some(Self::Csv),
+            "html" => Some(Self::Html),
+            "prom" => Some(Self::Prometheus),
+            _ => None,
+        }
+    }
+}
+
 /// The words of `volley run`, as they are written.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "volley run", about = ABOUT)]
@@ -149,7 +162,8 @@ struct RunWords {
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path, help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// summary (default), json, pretty, csv, html or prometheus
+    /// summary, json, pretty, csv, html or prometheus (default: what the name of -o ends with, .json,
+    /// .csv, .html or .prom; otherwise summary)
     #[arg(
         short = 'O',
         long,
@@ -175,7 +189,8 @@ struct RunWords {
 
     /// The same, and take orders (default: the file's `control`): GET /v1/stats, POST /v1/pause,
     /// /v1/resume and /v1/stop, PATCH /v1/load {"rate": "0.5/s"}, {"users": N}, {"phases": true} or
-    /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}
+    /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}, or by a list of
+    /// those that share it
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     control: Option<Address>,
 
@@ -234,7 +249,10 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
             .map_err(|error| CliExit::usage(error.to_string()))?;
     }
     args.check_kind(&file)?;
+    let output = filled_file(&args.output);
+    let of_name = || output.as_deref().and_then(ScenarioFormat::of_name);
     let run = ScenarioRun {
+        format: args.format.or_else(of_name).unwrap_or_default(),
         file,
         duration: args.duration,
         tls: TlsFiles {
@@ -251,10 +269,9 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         threads: args.threads,
         allow_io: args.allow_io,
         fail_if: args.fail_if,
-        output: filled_file(&args.output),
+        output,
         log: filled_path(&args.log),
         save_failures: filled_path(&args.save_failures),
-        format: args.format.unwrap_or_default(),
         quiet: args.quiet,
     };
     run.check_files(std::iter::once(run.file.as_path()))
@@ -319,6 +336,23 @@ mod tests {
                 line.starts_with("error: ") && !line.contains('\n'),
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn the_format_is_that_of_the_flag_or_of_the_name_of_the_report() {
+        for (words, format) in [
+            (&["-o", "r.html"][..], ScenarioFormat::Html),
+            (&["-o", "r.json"], ScenarioFormat::Json),
+            (&["-o", "r.csv"], ScenarioFormat::Csv),
+            (&["-o", "r.prom"], ScenarioFormat::Prometheus),
+            (&["-o", "r.txt"], ScenarioFormat::Summary),
+            (&["-o", "html"], ScenarioFormat::Summary),
+            (&["-o", "r.html", "-O", "pretty"], ScenarioFormat::Pretty),
+            (&["-O", "csv"], ScenarioFormat::Csv),
+        ] {
+            let words = [&["a.yaml"][..], words].concat();
+            assert_eq!(run(&words).unwrap().format, format, "{words:?}");
         }
     }
 

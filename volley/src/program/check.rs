@@ -11,9 +11,9 @@ use super::once::once;
 use super::{Failure, buffered, lua, unless_hung_up};
 use crate::cli::Check;
 use crate::report::visible;
-use crate::scenario::Slot;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, Loaded, Mistakes};
+use crate::scenario::is_lifetime;
 use crate::scenario::lua::program::is_program;
 use crate::scenario::plan::{
     Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target,
@@ -83,7 +83,13 @@ fn outline(plan: &Plan) -> String {
     section(&mut out, "teardown, once", teardown);
     section(&mut out, "data", plan.feeds.iter().map(|it| feed(plan, it)));
     section(&mut out, "load", plan.loads.iter().map(|it| load(plan, it)));
-    let goals = plan.thresholds.iter().map(|goal| goal.text.clone());
+    let goals = plan
+        .thresholds
+        .iter()
+        .map(|goal| match goal.abort_after_ns {
+            Some(ns) => format!("{}, or the load ends after {}", goal.text, time(ns)),
+            None => goal.text.clone(),
+        });
     section(&mut out, "must hold", goals);
     out
 }
@@ -172,19 +178,15 @@ fn step(plan: &Plan, step: &Step) -> String {
     let sets = step.lua.iter().flat_map(|script| &script.sets).copied();
     let saved: Vec<String> = saves
         .chain(sets)
-        .map(|slot| name(plan, slot))
-        // The others are for volley itself.
-        .filter(|name| !name.contains('.'))
+        .filter_map(|slot| plan.slots.get(usize::from(slot.0)))
+        // These are for volley itself.
+        .filter(|name| !is_lifetime(name))
+        .map(|name| format!("${{{name}}}"))
         .collect();
     if !saved.is_empty() {
         line += &format!(" saves {}", saved.join(", "));
     }
     line
-}
-
-fn name(plan: &Plan, slot: Slot) -> String {
-    let name = plan.slots.get(usize::from(slot.0));
-    format!("${{{}}}", name.map_or("", String::as_str))
 }
 
 fn feed(plan: &Plan, feed: &Feed) -> String {

@@ -41,7 +41,7 @@ pub fn once(mut plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
             let pages_of = new.iter().map(|record| {
                 let group = groups.get(record.step).copied().unwrap_or_default();
                 let order = (group, record.timing.sent_ns);
-                (order, record.fault.is_some(), page(records, record))
+                (order, !record.faults.is_empty(), page(records, record))
             });
             let mut pages = pages.lock().unwrap_or_else(PoisonError::into_inner);
             pages.extend(pages_of);

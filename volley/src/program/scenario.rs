@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::check::{self, refuse};
@@ -70,7 +69,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     }
     for condition in &args.fail_if {
         let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
-        file::check_part(condition, scenarios, &plan.steps)
+        file::check_part(condition, scenarios, &plan.steps, &plan.slots)
             .map_err(|error| wrong(format!("`--fail-if`: {error}")))?;
     }
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));
@@ -105,8 +104,8 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let mut table = LiveTable::new(stderr, is_shown);
     let mut says_stopping = !args.quiet;
     let finished = load::run(&plan, &options, &signal, &mut |progress, elapsed| {
-        if signal.load(Ordering::Relaxed) && std::mem::take(&mut says_stopping) {
-            let open = progress.iterations().under_way();
+        let open = progress.iterations().under_way();
+        if progress.is_waiting() && std::mem::take(&mut says_stopping) && open > 0 {
             let most = GoDuration(Duration::from_nanos(plan.limits.drain_ns));
             let _ = table.clear();
             // If nobody reads this, the run ends all the same.

@@ -4,10 +4,9 @@ use std::fmt;
 
 use super::latency::Latency;
 use super::model::Report;
-use super::numbers::grouped;
+use super::numbers::{self, grouped, rate};
 use crate::spec::Threshold;
 use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
-use crate::units::duration::GoDuration;
 
 /// What became of a threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +18,8 @@ pub struct Verdict {
     /// The figure of this run, in the unit; `None`: it has none, as a latency without samples.
     pub value: Option<f64>,
     pub unit: Unit,
+    /// What it is compared with, in the unit.
+    pub limit: f64,
     pub failed: bool,
 }
 
@@ -63,6 +64,7 @@ pub(crate) fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
         figure: figure.to_string(),
         value,
         unit: *unit,
+        limit: *limit,
         failed: value.is_none_or(|value| comparison.holds(value, *limit)),
     }
 }
@@ -158,7 +160,7 @@ fn time(latency: &Latency, statistic: Statistic) -> Option<f64> {
 }
 
 impl Verdict {
-    /// The figure for people, such as `23.4ms`.
+    /// The figure for people, such as `23.4 ms`.
     #[must_use]
     pub fn shown(&self) -> String {
         let Some(value) = self.value else {
@@ -168,14 +170,26 @@ impl Verdict {
                 false => "missing".to_owned(),
             };
         };
-        // All digits that may decide.
         let decimal = |digits: i32| (value * 10f64.powi(digits)).round() / 10f64.powi(digits);
-        match self.unit {
-            Unit::Ns => GoDuration(std::time::Duration::from_nanos(value as u64)).to_string(),
-            Unit::Calls => grouped(value as u64),
-            Unit::Percent => format!("{}%", decimal(6)),
-            Unit::PerSecond => format!("{}/s", decimal(3)),
-        }
+        let (short, exact, scale, unit) = match self.unit {
+            Unit::Calls => return grouped(value as u64),
+            Unit::Ns => {
+                let (ns, unit) = (value as u64, numbers::Unit::for_ns(value as u64));
+                let (short, exact) = (unit.show(ns), unit.exactly(ns));
+                (short, exact, unit.ns, format!(" {}", unit.name))
+            }
+            Unit::Percent => {
+                let (short, exact) = (decimal(2), decimal(6));
+                (short.to_string(), exact.to_string(), 1.0, "%".to_owned())
+            }
+            Unit::PerSecond => (rate(value), decimal(3).to_string(), 1.0, "/s".to_owned()),
+        };
+        // More digits only if they decide, or tell almost all from all.
+        let rounded = short.replace(',', "").parse().unwrap_or(f64::NAN) * scale;
+        let is_whole = self.unit == Unit::Percent && (rounded == 0.0 || rounded == 100.0);
+        let decides = rounded.partial_cmp(&self.limit) != value.partial_cmp(&self.limit);
+        let is_exact = decides || is_whole && rounded != value;
+        format!("{}{unit}", if is_exact { exact } else { short })
     }
 }
 
@@ -209,16 +223,20 @@ mod tests {
         for (text, failed, shown) in [
             ("ok < 3104", false, "3,104"),
             ("ok <= 3104", true, "3,104"),
-            ("failed > 0.4%", true, "0.474355%"),
-            ("failed > 0.5%", false, "0.474355%"),
+            ("failed > 0.4%", true, "0.47%"),
+            ("failed > 0.5%", false, "0.47%"),
+            ("failed > 0.4743%", true, "0.474355%"),
+            ("ok < 0.01%", false, "92.02%"),
+            ("failed < 99%", true, "0.47%"),
             ("failed >= 16", true, "16"),
             ("wrong > 0", false, "0"),
             ("cut > 7.5%", true, "7.500741%"),
             ("sent < 3373", false, "3,373"),
             ("missed > 0%", false, "0%"),
             ("late > 0", false, "0"),
-            ("rate < 623", false, "623.599/s"),
-            ("messages < 4e6", true, "3122612.911/s"),
+            ("rate < 623", false, "624/s"),
+            ("rate < 623.7", true, "623.599/s"),
+            ("messages < 4e6", true, "3,122,613/s"),
         ] {
             let verdict = judged(&report, text);
             assert_eq!(
@@ -234,12 +252,12 @@ mod tests {
         let mut report = samples::few_calls();
         report.gap = Some(Latency::from_samples(report.latency.kind, vec![7, 9]));
         for (text, failed, shown) in [
-            ("p50 > 1.25ms", false, "1.25ms"),
-            ("p50 >= 1.25ms", true, "1.25ms"),
-            ("max > 3ms", true, "3.000001ms"),
-            ("min < 1ms", false, "1.25ms"),
-            ("mean > 2ms", true, "2.125ms"),
-            ("gap max > 8ns", true, "9ns"),
+            ("p50 > 1.25ms", false, "1.25 ms"),
+            ("p50 >= 1.25ms", true, "1.25 ms"),
+            ("max > 3ms", true, "3.000001 ms"),
+            ("min < 1ms", false, "1.25 ms"),
+            ("mean > 2ms", true, "2.12 ms"),
+            ("gap max > 8ns", true, "9 ns"),
             ("first-message p99 > 1s", true, "missing"),
             (
                 "service mean > 1s",

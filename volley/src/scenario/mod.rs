@@ -19,5 +19,6 @@ pub mod tally;
 mod text;
 mod values;
 
+pub(crate) use secrets::is_lifetime;
 pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};

@@ -397,6 +397,17 @@ pub struct Check {
     pub name: String,
     pub part: Part,
     pub rule: Rule,
+    /// The type of a literal that a JSON value must equal, or not equal.
+    pub json_type: Option<JsonType>,
+}
+
+/// The type of a single JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonType {
+    Text,
+    Number,
+    /// `true`, `false` or `null`.
+    Word,
 }
 
 /// A part of a response.
@@ -546,12 +557,15 @@ pub enum WhenFull {
     Wait,
 }
 
+/// What stands before a condition of `--fail-if`: unlike those of a file, it must not hold.
+pub const FAILS_IF: &str = "fails if ";
+
 /// A condition under which the run is good.
 #[derive(Clone, Debug)]
 pub struct Goal {
     /// Its opposite: the run has failed if this holds.
     pub fails_if: Threshold,
-    /// As the file says it.
+    /// As the file says it; [`FAILS_IF`] and what `--fail-if` says.
     pub text: String,
     /// Only this scenario, step or check: `crud.create`.
     pub of: Option<String>,
@@ -564,8 +578,7 @@ impl From<&Selected> for Goal {
     fn from(selected: &Selected) -> Self {
         Self {
             fails_if: selected.threshold.clone(),
-            // As the file's: what must hold.
-            text: format!("not {selected}"),
+            text: format!("{FAILS_IF}{selected}"),
             of: selected.of.clone(),
             abort_after_ns: None,
         }

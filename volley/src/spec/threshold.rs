@@ -91,6 +91,14 @@ pub enum ThresholdError {
         /// The limit.
         limit: String,
     },
+    /// A number of checks that is meant as a share of them.
+    #[error("`checks` needs a share, not `{limit}`: write `{share}%`")]
+    Share {
+        /// The limit.
+        limit: String,
+        /// In percent.
+        share: String,
+    },
     /// A condition of scenarios.
     #[error("`{0}` is for scenarios: write it into `thresholds` of a scenario file")]
     Scenario(String),

@@ -100,36 +100,81 @@ impl Scenarios {
     }
 
     /// The order of a `PATCH /v1/load`.
-    fn order(&self, body: &Value) -> Result<Order, String> {
-        let members = body.as_object().ok_or(NEEDED)?;
+    fn order(&self, body: &Value) -> Result<Order, Refused> {
+        let wrong = |why: &str| Refused::Wrong(why.to_owned());
+        let members = body.as_object().ok_or_else(|| wrong(NEEDED))?;
         let mut asked = members.iter().filter(|(key, _)| *key != "scenario");
         let (Some((key, value)), None) = (asked.next(), asked.next()) else {
-            return Err(NEEDED.to_owned());
+            return Err(wrong(NEEDED));
         };
         if key == "weights" {
-            return self.weights(value, members.get("scenario"));
+            let weights = self.weights(value, members.get("scenario"));
+            return weights.map_err(Refused::Wrong);
         }
-        let load = || self.load(members.get("scenario"));
+        let load = || {
+            let named = members.get("scenario");
+            let load = self.load(named).map_err(Refused::Wrong)?;
+            self.check_whole(load, named).map(|()| load)
+        };
         match key.as_str() {
-            "rate" => Ok(Order::Rate(load()?, file::constant_rate(value)?)),
-            "users" => Ok(Order::Users(load()?, file::constant_users(value)?)),
+            "rate" => {
+                let rate = file::constant_rate(value).map_err(Refused::Wrong)?;
+                Ok(Order::Rate(load()?, rate))
+            }
+            "users" => {
+                let users = file::constant_users(value).map_err(Refused::Wrong)?;
+                Ok(Order::Users(load()?, users))
+            }
             "phases" if *value == Value::Bool(true) => Ok(Order::Phases(load()?)),
-            "phases" => Err("`phases` can only be true".to_owned()),
-            _ => Err(NEEDED.to_owned()),
+            "phases" => Err(wrong("`phases` can only be true")),
+            _ => Err(wrong(NEEDED)),
         }
     }
 
-    /// The load of the scenario that is named. If there is one load, none must be.
+    /// The load of the scenario that is named, or of a list of those that share it. If there is one load, none must be.
     fn load(&self, scenario: Option<&Value>) -> Result<usize, String> {
-        match scenario {
-            None if self.control.has_one_load() => Ok(0),
-            None => Err(format!(
-                "there are several loads: name one of its scenarios as `scenario`: {}",
-                self.scenarios()
-            )),
-            Some(Value::String(name)) => Ok(self.find(name)?.0),
-            Some(_) => Err("`scenario` must be a name".to_owned()),
+        let Some(scenario) = scenario else {
+            return match self.control.has_one_load() {
+                true => Ok(0),
+                false => Err(format!(
+                    "there are several loads: name the scenarios of one as `scenario`: {}",
+                    self.scenarios()
+                )),
+            };
+        };
+        let mut load = None;
+        for name in listed(scenario) {
+            let name = name
+                .as_str()
+                .ok_or("`scenario` must be a name, or a list of names")?;
+            let (of, _) = self.find(name)?;
+            if *load.get_or_insert(of) != of {
+                return Err(format!(
+                    "`{name}` has a load of its own: change that by itself"
+                ));
+            }
         }
+        load.ok_or_else(|| "`scenario` names no scenario".to_owned())
+    }
+
+    /// Refuses to change a load for some of its scenarios: it has one rate, or one number of users, for all of them.
+    fn check_whole(&self, load: usize, scenario: Option<&Value>) -> Result<(), Refused> {
+        let (Some(named), (_, loads)) = (scenario, self.control.now()) else {
+            return Ok(());
+        };
+        let own = loads.get(load).map_or(&[][..], |load| &load.scenarios);
+        let is_named = |name: &str| listed(named).iter().any(|one| one == name);
+        let others = own.iter().filter(|one| !is_named(&one.name));
+        let others: Vec<_> = others.map(|one| format!("`{}`", one.name)).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = own.iter().map(|one| one.name.as_str()).collect();
+        let all = Value::from(names);
+        Err(Refused::Conflict(format!(
+            "this load is shared with {}: change it for all of them with \"scenario\": {all}, or change their shares with `weights`",
+            others.join(", ")
+        )))
     }
 
     fn weights(&self, value: &Value, scenario: Option<&Value>) -> Result<Order, String> {
@@ -182,6 +227,14 @@ impl Scenarios {
     }
 }
 
+/// The members of a list; anything else is one of its own.
+fn listed(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(all) => all,
+        one => std::slice::from_ref(one),
+    }
+}
+
 impl Shown for Scenarios {
     fn stats(&self) -> Vec<u8> {
         let (paused, loads) = self.control.now();
@@ -221,7 +274,7 @@ impl Shown for Scenarios {
 
     fn obey(&self, order: Asked) -> Result<(), Refused> {
         let order = match order {
-            Asked::Load(body) => self.order(&body).map_err(Refused::Wrong)?,
+            Asked::Load(body) => self.order(&body)?,
             Asked::Pause => Order::Pause,
             Asked::Resume => Order::Resume,
             Asked::Stop => Order::Stop,

@@ -29,6 +29,29 @@ fn a_good_file_is_outlined() {
 }
 
 #[test]
+fn what_is_hardly_meant_is_a_warning() {
+    let scratch = Scratch::new();
+    let file = scratch.path("a.yaml");
+    let text = "targets: {api: http://a}
+data: {sku: {range: [0, 9]}, id: {uuid: true}}
+# not `{{id}}`
+scenarios: {s: {steps: [{name: x, get: '${api}/${id}/{{sku}}'}]}}
+load: {users: 1, for: 1s}
+thresholds: [{that: dropped < 1%, abort_after: 3s}]
+";
+    std::fs::write(&file, text).unwrap();
+    let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        errors,
+        "warning: line 4: `{{sku}}` is sent as it is: a value is written `${sku}`\n\
+         warning: `data.sku` is used by no step\n"
+    );
+    let end = "must hold\n  dropped < 1%, or the load ends after 3s\n";
+    assert!(out.ends_with(end), "{out}");
+}
+
+#[test]
 fn values_of_the_environment_are_not_shown() {
     let scratch = Scratch::new();
     let file = scratch.path("secret.yaml");
@@ -55,7 +78,7 @@ fn files_of_data_and_tls_are_read() {
         (
             "targets: {api: http://a}\ndata: {u: {rows: [a, b], slice: user}}\nload: {users: 3, iterations: 9}",
             "${u}",
-            "error: the feed `u` has 2 rows for 3 users: add rows, or use `slice: all`\n",
+            "error: `data.u` has 2 rows for 3 users: add rows, or use `slice: all`\n",
         ),
         (
             "targets: {api: {hosts: 'https://a', tls: {ca: ca.pem}}}",
@@ -68,6 +91,29 @@ fn files_of_data_and_tls_are_read() {
         let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
         assert_eq!((status, out.as_str()), (2, ""), "{errors}");
         assert!(errors.contains(expected), "{errors}");
+    }
+}
+
+#[test]
+fn data_that_is_not_utf_8_or_has_no_rows_is_refused() {
+    let scratch = Scratch::new();
+    let (file, users) = (scratch.path("a.yaml"), scratch.path("u.csv"));
+    let text = "targets: {api: http://a}
+data: {u: {csv: u.csv}}
+scenarios: {s: {steps: [{name: x, get: '${api}/${u.name}'}]}}
+";
+    std::fs::write(&file, text).unwrap();
+    for (rows, expected) in [
+        (
+            &b"name,mail\nann,a\n\xe9ric,b\n"[..],
+            "u.csv:3: the row is not UTF-8: save the file as UTF-8\n",
+        ),
+        (b"name,mail\n", "u.csv: `data.u` has no rows: add one\n"),
+    ] {
+        std::fs::write(&users, rows).unwrap();
+        let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
+        assert_eq!((status, out.as_str()), (2, ""), "{errors}");
+        assert!(errors.ends_with(expected), "{errors}");
     }
 }
 

@@ -157,7 +157,8 @@ fn users_come_and_go_and_pause() {
     let run = Run::start(&server, "{users: 2, for: 10m}", &[]);
     run.until(|stats| begun(stats) > 0);
     for users in [20, 0, 1] {
-        assert_eq!(run.patch(&json!({ "users": users })).status, 200);
+        let all = json!({"users": users, "scenario": ["look", "buy"]});
+        assert_eq!(run.patch(&all).status, 200);
         assert_eq!(run.until(|_| true)["loads"][0]["now"], users.to_string());
     }
     let before = begun(&run.until(|_| true));
@@ -178,6 +179,9 @@ fn wrong_orders_change_nothing() {
         (json!({"weights": {"buy": 0, "look": 0}}), 400),
         (json!({"weights": {"sell": 1}}), 400),
         (json!({"users": 1, "scenario": "sell"}), 400),
+        (json!({"users": 1, "scenario": []}), 400),
+        (json!({"users": 1, "scenario": "buy"}), 409),
+        (json!({"phases": true, "scenario": ["look"]}), 409),
         (json!([]), 400),
         (json!({"rate": "fast"}), 400),
         (json!({"rate": "1/s"}), 409),
@@ -186,6 +190,13 @@ fn wrong_orders_change_nothing() {
         assert_eq!(answer.status, status, "{body}");
         assert_eq!(answer.body.trim_end().lines().count(), 1, "{answer:?}");
     }
+    let shared = run.patch(&json!({"users": 1, "scenario": "buy"}));
+    assert!(
+        shared
+            .body
+            .contains("this load is shared with `look`: change it for all of them with"),
+        "{shared:?}"
+    );
     assert_eq!(run.post("/v1/resume"), 409);
     let (_, report) = run.stop();
     assert_eq!(report["events"].as_array().unwrap().len(), 1);

@@ -56,6 +56,20 @@ fn check(name: &str, found: &str) {
 }
 
 #[test]
+fn what_is_compared_as_text_equals_numbers_and_words_too() {
+    let imported = |input: &str| {
+        let text = text("mix.json").replace(
+            r#""EqualsTo", "input": "a""#,
+            &format!(r#""EqualsTo", "input": "{input}""#),
+        );
+        import(&text, false).unwrap().yaml()
+    };
+    assert!(imported("1").contains("^(?:1)$"), "{}", imported("1"));
+    assert!(imported("true").contains("^(?:true)$"));
+    assert!(imported("b1").contains("/item/sku: b1"));
+}
+
+#[test]
 fn each_file_becomes_what_is_expected_of_it() {
     for name in FILES {
         for (as_run, kind) in [(false, ""), (true, ".as-run")] {
@@ -72,6 +86,28 @@ fn each_file_becomes_what_is_expected_of_it() {
                 Err(mistakes) => check(&format!("{name}{kind}.txt"), &format!("{mistakes}\n")),
             }
         }
+    }
+}
+
+#[test]
+fn a_key_that_is_unknown_is_named_first_and_with_the_mistake_that_it_causes() {
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    file["Scenarios"][0]["variabels"] = json!([]);
+    let imported = import(&file.to_string(), false).unwrap();
+    let warnings: Vec<String> = imported.warnings().collect();
+    let unknown = "Scenarios[0].variabels: unknown-key: ";
+    assert!(warnings[0].contains(unknown), "{warnings:?}");
+    let last = warnings.last().unwrap();
+    assert!(last.contains(": header-blank: "), "{warnings:?}");
+    let scenario = file["Scenarios"][0].as_object_mut().unwrap();
+    let requests = scenario.remove("Requests").unwrap();
+    scenario.insert("requests".to_owned(), requests);
+    let mistakes = import(&file.to_string(), false).unwrap_err().to_string();
+    for part in [
+        "Scenarios[0].Requests: there is no request: add one",
+        "Scenarios[0].requests: h2loadrunner has no such key",
+    ] {
+        assert!(mistakes.contains(part), "{mistakes}");
     }
 }
 
@@ -169,6 +205,71 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
             &format!("{request}[2].luaScript")
         ]
     );
+}
+
+#[test]
+fn a_mistake_in_one_value_names_its_key() {
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 5] = [
+        ("builtin-server-listening-port", |file| {
+            file["builtin-server-listening-port"] = json!(70_000);
+        }),
+        ("stream-timeout", |file| file["stream-timeout"] = json!(0)),
+        ("request-per-second", |file| {
+            (file["request-per-second"], file["clients"]) = (json!(1e9), json!(60));
+        }),
+        ("clients", |file| file["clients"] = json!(u64::MAX)),
+        (
+            "Scenarios[0].Requests[0].response-match.headers[0]",
+            |file| {
+                let rule = json!({"matchType": "EqualsTo", "header-name": "a b", "input": "c"});
+                file["Scenarios"][0]["Requests"][0]["response-match"] = json!({"headers": [rule]});
+            },
+        ),
+    ];
+    for (place, change) in changes {
+        let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+        change(&mut file);
+        let mistakes = import(&file.to_string(), false).unwrap_err();
+        assert!(mistakes.all.iter().any(|it| it.path == place), "{mistakes}");
+    }
+}
+
+#[test]
+fn a_request_to_the_last_uri_has_its_own_payload() {
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    let requests = &mut file["Scenarios"][0]["Requests"];
+    requests[0]["payload"] = json!("{\"a\": 1}");
+    requests[1]["uri"] = json!({"typeOfAction": "sameWithLastOne"});
+    requests[1].as_object_mut().unwrap().remove("payload");
+    requests[1]["value-pickers"] = json!([{
+        "where-to-pickup-from": "Json-Pointer-In-Request-Payload",
+        "source": "/a", "regexp": ".*", "save-to-variable": "a"
+    }]);
+    let mistakes = import(&file.to_string(), false).unwrap_err();
+    assert!(
+        mistakes.to_string().contains("the payload is no JSON"),
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
+    let scratch = Scratch::new();
+    let rows: String = (0..100_000)
+        .map(|row| format!("{row},user{row}\n"))
+        .collect();
+    scratch.write("users.csv", &format!("name,id\n{rows}"));
+    let folder = scratch.path("");
+    let how = How {
+        as_run: false,
+        from: &folder,
+        to: &folder,
+    };
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    file["Scenarios"][0]["user-variables-input-file"] = json!("users.csv");
+    let imported = file::import(&file.to_string(), Path::new("old.json"), how).unwrap();
+    assert!(!imported.warnings().any(|line| line.contains(": csv: ")));
 }
 
 #[test]

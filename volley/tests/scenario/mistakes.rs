@@ -142,6 +142,10 @@ fn broken_json_is_named_so_with_its_line() {
         says("{\"targets\": {},\n \"scenarios\": {},,}"),
         "a.json:2: the JSON is broken at column 18: key must be a string"
     );
+    assert_eq!(
+        says("{\"targets\": {\n"),
+        "a.json:1: the JSON is cut short: a value or a bracket is missing at its end"
+    );
     // What is fine as YAML is read.
     assert!(!says("targets: {}").contains("JSON"));
 }

@@ -59,7 +59,7 @@ fn the_shop_is_compiled() {
             "token", "create", "change", "remove", "list", "stock", "login", "watch"
         ]
     );
-    assert_eq!(plan.slots[..2], ["token", "token.age"]);
+    assert_eq!(plan.slots[..2], ["token", "lifetime of token"]);
     assert_eq!(plan.common_slots, 2);
     assert_eq!(
         (plan.refreshes[0].action, plan.refreshes[0].early_ns),
@@ -203,6 +203,25 @@ fn hosts_may_come_from_the_environment() {
     let hosts = plan.targets.iter().flat_map(|target| &target.hosts);
     let hosts: Vec<String> = hosts.map(ToString::to_string).collect();
     assert_eq!(hosts, ["a:80", "b:1", "b:2"]);
+}
+
+#[test]
+fn users_of_http1_have_a_connection_each_unless_the_file_says_how_many() {
+    let plan = plan(
+        "targets: {a: http://a, b: http://b, c: {hosts: http://c, http: {connections: 3}}, d: http://d, e: https://e}\n\
+         scenarios:\n  \
+           s: {steps: [{get: '${a}'}, {get: '${c}'}, {get: '${e}'}]}\n  \
+           t: {load: [{users: 0..30, for: 1s}], steps: [{get: '${a}'}]}\n  \
+           u: {load: [{rate: 100/s, for: 1s}], steps: [{get: '${b}'}]}\n\
+         load: [{users: 20, for: 1s}, {users: 40, for: 1s}]\n\
+         setup: [{get: '${d}'}]\n",
+    );
+    let connections: Vec<_> = plan
+        .targets
+        .iter()
+        .map(|target| target.connections)
+        .collect();
+    assert_eq!(connections, [70, 8, 3, 8, 8]);
 }
 
 #[test]

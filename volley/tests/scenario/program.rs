@@ -386,7 +386,7 @@ fn a_program_that_is_no_good_ends_with_one_line() {
             "x.lua: setup_parallel_test: 1 to 256 threads",
         ),
         (
-            "assert(coroutine.resume(coroutine.create(function() sleep_for_ms(1) end)))",
+            "error(select(2, coroutine.resume(coroutine.create(function() sleep_for_ms(1) end))), 0)",
             1,
             "x.lua:1: sleep_for_ms waits, which a coroutine that the program makes itself cannot do",
         ),

@@ -115,7 +115,7 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
     assert_eq!(status, 99);
     assert!(
-        errors == "failed: failed(crud) is 50% (`not failed(crud) > 10%`)\n",
+        errors == "failed: failed(crud) is 50% (fails if failed(crud) > 10%)\n",
         "{errors}"
     );
     let mistaken = ["--fail-if", "p99(craete) > 50ms"];
@@ -282,6 +282,86 @@ fn one_iteration_is_shown_without_secrets() {
         out.ends_with("  FAILED: status: expected 200, was 204\n"),
         "{out}"
     );
+}
+
+#[test]
+fn how_long_a_token_lasts_is_no_secret() {
+    let shop = Shop::open();
+    let file = shop.file(204, "");
+    let text = fs::read_to_string(&file).unwrap();
+    let refreshed = "json: /access_token, refresh: {after: /expires_in}";
+    fs::write(&file, text.replace("json: /access_token", refreshed)).unwrap();
+    let (status, out, _) = volley(&["check", "--once", &file]);
+    assert_eq!(status, 0);
+    assert!(out.contains("\"expires_in\":3600"), "{out}");
+    assert!(out.contains("\n  saved ${token} = ***\n  ok\n"), "{out}");
+    let (_, out, _) = volley(&["check", &file]);
+    assert!(out.contains(" saves ${token}\n"), "{out}");
+}
+
+#[test]
+fn a_setup_that_fails_says_what_the_response_was() {
+    let shop = Shop::open();
+    let file = shop.file(204, TEN);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("/access_token", "/token")).unwrap();
+    let (status, out, errors) = volley(&["run", &file]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert_eq!(
+        errors,
+        "error: setup: step `login` failed: missing value token: the response has no `/token`; \
+         there is `/access_token`, `/token_type`, `/expires_in`\n"
+    );
+    fs::write(&file, text.replace("/oauth/token", "/v1/items")).unwrap();
+    let failures = shop.path("failures");
+    for more in [&[][..], &["--save-failures", &failures]] {
+        let (_, _, errors) = volley(&[&["run", &file][..], more].concat());
+        assert_eq!(
+            errors,
+            "error: setup: step `login` failed: expected 200 to 399, was 400; \
+             the response is `{\"error\":\"the body is not JSON\"}`\n"
+        );
+    }
+}
+
+#[test]
+fn all_that_is_wrong_with_a_response_is_shown_at_once() {
+    let shop = Shop::open();
+    let file = shop.path("wrong.yaml");
+    let text = format!(
+        r#"
+targets: {{api: "http://{}"}}
+scenarios:
+  crud:
+    steps:
+      - name: create
+        post: ${{api}}/v1/items
+        json: {{owner: ann}}
+        expect: {{status: 202, json: {{/item/owner: bob, /item/id: {{exists: true}}}}, within: 1ns}}
+        save: {{a: {{header: nowhere}}, b: {{json: /item/none}}}}"#,
+        shop.server.address()
+    );
+    fs::write(&file, text).unwrap();
+    let (status, out, _) = volley(&["check", "--once", &file]);
+    assert_eq!(status, 1);
+    let failed: Vec<&str> = out.lines().filter(|line| line.contains("FAILED")).collect();
+    let names: Vec<&str> = failed
+        .iter()
+        .filter_map(|line| line.split(": ").nth(1))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "status",
+            "missing value a",
+            "check json /item/owner",
+            "missing value b",
+            "late"
+        ]
+    );
+    let words =
+        "  FAILED: missing value b: the response has no `/item/none`; there is `/item/id`, ";
+    assert!(failed[3].starts_with(words), "{out}");
 }
 
 #[test]

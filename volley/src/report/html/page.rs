@@ -51,14 +51,24 @@ pub(crate) fn tiles(tiles: &[(&str, String, String)]) -> String {
 
 /// The warnings of a run, escaped, words in backticks as code; nothing without any.
 pub(crate) fn warnings(warnings: impl IntoIterator<Item = impl ToString>) -> String {
-    let mut out = String::new();
-    for warning in warnings {
-        let _ = writeln!(out, "<li>{}</li>", with_code(&warning.to_string()));
-    }
+    let out = items(warnings);
     match out.is_empty() {
         true => out,
         false => format!("<ul class=\"warnings\" aria-label=\"Warnings\">\n{out}</ul>\n"),
     }
+}
+
+/// A list of lines, escaped, words in backticks as code.
+pub(crate) fn list(lines: &[String]) -> String {
+    format!("<ul>\n{}</ul>\n", items(lines))
+}
+
+fn items(lines: impl IntoIterator<Item = impl ToString>) -> String {
+    let mut out = String::new();
+    for line in lines {
+        let _ = writeln!(out, "<li>{}</li>", with_code(&line.to_string()));
+    }
+    out
 }
 
 /// Escaped text; words in backticks become code.

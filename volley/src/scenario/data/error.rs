@@ -17,9 +17,9 @@ pub enum DataError {
         line: u64,
         reason: String,
     },
-    #[error("the feed `{feed}` has no rows")]
-    Empty { feed: String },
-    #[error("the feed `{feed}` has {rows} rows for {parts} {what}: add rows, or use `slice: all`")]
+    #[error("{}`data.{feed}` has no rows: add one", file.as_ref().map_or_else(String::new, |file| format!("{}: ", file.display())))]
+    Empty { feed: String, file: Option<PathBuf> },
+    #[error("`data.{feed}` has {rows} rows for {parts} {what}: add rows, or use `slice: all`")]
     Few {
         feed: String,
         rows: u64,
@@ -32,10 +32,10 @@ pub enum DataError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Undrawn {
     /// `at_end: stop`.
-    #[error("the feed `{0}` has no more rows")]
+    #[error("`data.{0}` has no more rows")]
     Stop(String),
     /// `at_end: fail`.
-    #[error("the feed `{0}` has no more rows, and `at_end: fail` ends the run")]
+    #[error("`data.{0}` has no more rows, and `at_end: fail` ends the run")]
     Fail(String),
     /// The file has changed since the run began, or can no longer be read.
     #[error(transparent)]

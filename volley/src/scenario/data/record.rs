@@ -148,6 +148,7 @@ impl<'a, R: Read> Records<'a, R> {
                         format!("the row has {} {columns}, the header {names}", record.len());
                     return Err(Fault::Broken(reason));
                 }
+                is_utf8(record.as_slice())?;
                 if let Some(rows) = rows.filter(|_| is_one) {
                     for column in columns {
                         rows.push(record.get(*column).unwrap_or_default());
@@ -200,6 +201,13 @@ pub(super) fn is_closed(row: &[u8], columns: usize) -> bool {
         .from_reader(row.as_slice());
     let mut record = ByteRecord::new();
     reader.read_byte_record(&mut record).is_ok() && record.len() > columns
+}
+
+/// Values stand in JSON, URLs and headers, which are UTF-8.
+fn is_utf8(row: &[u8]) -> Result<(), Fault> {
+    std::str::from_utf8(row)
+        .map(drop)
+        .map_err(|_| Fault::Broken("the row is not UTF-8: save the file as UTF-8".to_owned()))
 }
 
 fn too_long() -> Fault {

@@ -250,8 +250,12 @@ impl Shared {
             false => 0,
         };
         if rows == 0 {
+            let file = match &feed.source {
+                Source::Csv { file, .. } | Source::JsonLines { file, .. } => Some(file.clone()),
+                _ => None,
+            };
             let feed = feed.name.clone();
-            return Err(DataError::Empty { feed });
+            return Err(DataError::Empty { feed, file });
         }
         if rows < parts {
             let feed = feed.name.clone();

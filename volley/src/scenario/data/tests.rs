@@ -134,8 +134,8 @@ fn after_the_last_row_a_feed_restarts_stops_or_fails() {
                 [
                     "00",
                     "01",
-                    "the feed `user` has no more rows",
-                    "the feed `user` has no more rows",
+                    "`data.user` has no more rows",
+                    "`data.user` has no more rows",
                 ],
             ),
             (
@@ -143,8 +143,8 @@ fn after_the_last_row_a_feed_restarts_stops_or_fails() {
                 [
                     "00",
                     "01",
-                    "the feed `user` has no more rows, and `at_end: fail` ends the run",
-                    "the feed `user` has no more rows, and `at_end: fail` ends the run",
+                    "`data.user` has no more rows, and `at_end: fail` ends the run",
+                    "`data.user` has no more rows, and `at_end: fail` ends the run",
                 ],
             ),
         ] {
@@ -162,7 +162,7 @@ fn a_slice_is_every_nth_row_of_a_user_a_thread_or_a_process() {
         let mut feeds = Feeds::new(&store, 1, 1);
         drawn(&mut feeds, &[0, 1, 2, 0, 1, 0, 1])
     };
-    let none = "the feed `user` has no more rows";
+    let none = "`data.user` has no more rows";
     for order in [Order::Sequential, Order::Circular, Order::Unique] {
         assert_eq!(
             users(Slice::User, order),
@@ -195,7 +195,7 @@ fn no_unique_row_of_a_slice_comes_twice_whoever_draws() {
         rows.sort_unstable();
         rows.dedup();
         assert_eq!(rows.len(), 4, "{slice:?}");
-        let end = Some("the feed `user` has no more rows".to_owned());
+        let end = Some("`data.user` has no more rows".to_owned());
         assert_eq!((ends(&mut setup), ends(&mut load)), (end.clone(), end));
     }
 }
@@ -266,14 +266,14 @@ fn a_feed_without_rows_or_with_too_few_for_its_slices_is_refused() {
         .unwrap_err();
         error.to_string()
     };
-    assert_eq!(error(0, Slice::All), "the feed `user` has no rows");
+    assert_eq!(error(0, Slice::All), "`data.user` has no rows: add one");
     assert_eq!(
         error(2, Slice::User),
-        "the feed `user` has 2 rows for 3 users: add rows, or use `slice: all`"
+        "`data.user` has 2 rows for 3 users: add rows, or use `slice: all`"
     );
     assert_eq!(
         error(1, Slice::Thread),
-        "the feed `user` has 1 rows for 2 threads: add rows, or use `slice: all`"
+        "`data.user` has 1 rows for 2 threads: add rows, or use `slice: all`"
     );
 }
 
@@ -436,6 +436,6 @@ fn fewer_rows_than_connections_are_refused() {
     let error = open(feed, crowd(1, 1), LITTLE).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the feed `user` has 3 rows for 4 connections: add rows, or use `slice: all`"
+        "`data.user` has 3 rows for 4 connections: add rows, or use `slice: all`"
     );
 }

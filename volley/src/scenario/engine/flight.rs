@@ -9,8 +9,10 @@ use crate::grpc::Splitter;
 use crate::http::Follow;
 use crate::request::Expected;
 use crate::scenario::lua::{Kept, Rewritten};
+use crate::scenario::plan::Plan;
 use crate::scenario::record::Exchange;
-use crate::scenario::response::{Culprit, Verdicts};
+use crate::scenario::report::Names;
+use crate::scenario::response::{Culprit, Failure, Verdicts};
 use crate::scenario::tally::Reason;
 
 /// The key of a flight; a connection keeps it for each open request.
@@ -36,6 +38,28 @@ impl Fault {
     pub fn new(reason: Reason, words: String) -> Self {
         Self { reason, words }
     }
+
+    /// The words, behind the name of the check or of the value that they are about.
+    #[cold]
+    pub fn named(self, plan: &Plan, step: usize) -> String {
+        let names = Names::from(plan).steps.into_iter().nth(step);
+        match names.filter(|_| self.reason.index().is_some()) {
+            Some(names) => format!("{}: {}", names.reason(self.reason), self.words),
+            None => self.words,
+        }
+    }
+}
+
+impl From<&Failure> for Fault {
+    #[cold]
+    fn from(failure: &Failure) -> Self {
+        let reason = match failure.culprit {
+            Culprit::Status => Reason::Status,
+            Culprit::Check(at) => Reason::Check(index(at)),
+            Culprit::Save(at) => Reason::Save(index(at)),
+        };
+        Self::new(reason, failure.words.clone())
+    }
 }
 
 /// A place in a list of the step.
@@ -55,12 +79,20 @@ impl Flight {
         else {
             return Ok(());
         };
-        let reason = match failure.culprit {
-            Culprit::Status => Reason::Status,
-            Culprit::Check(at) => Reason::Check(index(at)),
-            Culprit::Save(at) => Reason::Save(index(at)),
-        };
-        Err(Fault::new(reason, failure.words.clone()))
+        Err(failure.into())
+    }
+
+    /// Adds what else was wrong, each reason once.
+    #[cold]
+    pub fn add_others(&mut self, late: impl Iterator<Item = Fault>, faults: &mut Vec<Fault>) {
+        let later = self.exchange.iter_mut().flat_map(|it| it.later.drain(..));
+        let later = later.map(|(reason, words)| Fault::new(reason, words));
+        let verdicts = self.verdicts.failures().iter().map(Fault::from);
+        for fault in later.chain(verdicts).chain(late) {
+            if faults.iter().all(|known| known.reason != fault.reason) {
+                faults.push(fault);
+            }
+        }
     }
 }
 

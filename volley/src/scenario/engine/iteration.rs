@@ -37,6 +37,8 @@ pub struct Iteration {
     /// When it, or its first request after a thought, was due, and when it began, in ns.
     pub due_ns: u64,
     pub began_ns: u64,
+    /// How much later than due it began, in ns.
+    pub delay_ns: u64,
     /// When it began to do its actions for this round, in ns.
     pub round_ns: u64,
     /// Its beginning was due at a moment, whatever became of others.
@@ -128,6 +130,7 @@ impl Iteration {
             thinks: false,
             due_ns: 0,
             began_ns: 0,
+            delay_ns: 0,
             round_ns: 0,
             is_scheduled: false,
             out_of_data: false,

@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
-use crate::pace::PhasedUsers;
+use crate::pace::{PhasedRate, PhasedUsers};
 use crate::report::Cost;
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
@@ -37,13 +37,13 @@ use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::lua::Trouble;
 use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::record::Records;
-use crate::scenario::report::live::Progress;
+use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Facts, Names, Report, judge, overload};
 use crate::scenario::response::ReadingError;
-use crate::scenario::tally::Tally;
+use crate::scenario::tally::{Passed, Tally};
 use crate::spec::Share;
 use control::Control;
-use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
+use driver::{Board, Common, Done, Driver, Harvest, LoadQuota, Note, Quota, refresh};
 pub use heads::with_agent;
 use iteration::Course;
 use site::Site;
@@ -127,7 +127,7 @@ pub struct Finished {
     pub failure: Option<RunError>,
 }
 
-/// Receives what is known of a run, each second, and how long it has gone on.
+/// Receives what is known of a run, each second and when a signal has ended the load, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
 /// Reads the files of TLS and of data that a run needs.
@@ -202,13 +202,15 @@ pub fn run(
         Ok::<_, RunError>(driver.once(course)?)
     };
     let mut board = Board::default();
-    let mut hasty = Vec::new();
+    let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
+    let (mut hasty, mut before) = (Vec::new(), Passed::default());
     if !plan.setup.is_empty() {
         let done = set_up(plan, once(Course::Setup, &board, signal)?)?;
         hasty = refresh::hasty(plan, &done.known.values);
         board = Board::new(done.known, plan.common_slots);
+        tally.merge(done.tally);
+        before = done.passed;
     }
-    let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
     let mut facts = Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: options.name.clone(),
@@ -218,6 +220,7 @@ pub fn run(
         started_unix_ns: unix_ns(SystemTime::now()),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
+        ran_out: Vec::new(),
         events: Vec::new(),
         threads,
         connections,
@@ -230,7 +233,7 @@ pub fn run(
         ..common.clone()
     };
     let mut watch = Watch::new(plan);
-    let loaded = load(&of_load, &mut watch, on_progress);
+    let loaded = load(&of_load, before, &mut watch, on_progress);
     control.end();
     facts.events = control.events();
     (facts.cost.cpu_s, facts.cost.cpu_total_s) = (process::cpu_s() - cpu_s, process::cpu_s());
@@ -248,10 +251,14 @@ pub fn run(
         };
         torn = match once(Course::Teardown, &board.again(), signal) {
             Err(error) => Some(error),
-            Ok(mut done) => done.failure(|step, words| RunError::Teardown {
-                step: plan.step_name(step),
-                words,
-            }),
+            Ok(mut done) => {
+                let failure = done.failure(plan, |step, words| RunError::Teardown {
+                    step: plan.step_name(step),
+                    words,
+                });
+                tally.merge(done.tally);
+                failure
+            }
         };
     }
     for harvest in loaded? {
@@ -265,6 +272,7 @@ pub fn run(
         facts.ended_by = facts.ended_by.max(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
     }
+    ran_out(plan, &quota, &mut facts);
     let mut finished = Finished {
         report: Report::new(tally, &Names::from(plan), facts),
         failure: failure.or(torn),
@@ -274,6 +282,34 @@ pub fn run(
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     watch.judge(&mut finished.report);
     Ok(finished)
+}
+
+/// Notes which data ended loads, with a warning for each load that has an end of its own.
+fn ran_out(plan: &Plan, quota: &Quota, facts: &mut Facts) {
+    for (at, load) in plan.loads.iter().enumerate() {
+        let feed = quota.load(at).and_then(LoadQuota::ended_by_feed);
+        let Some(feed) = feed.and_then(|feed| plan.feeds.get(feed)) else {
+            continue;
+        };
+        let words = format!("`{}` has no more rows", feed.name);
+        let length_ns = match &load.phases {
+            Phases::Users(phases) => PhasedUsers::new(phases).end_ns(),
+            Phases::Rate(phases) => PhasedRate::new(phases).end_ns(),
+        };
+        if length_ns.is_some() || load.iterations.is_some() {
+            let scenarios = load.scenarios.iter();
+            let names = scenarios.map(|(one, _)| format!("`{}`", plan.scenario_name(*one)));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let warning = format!("the load of {names} ended early: {words} (`at_end: stop`)");
+            facts.warnings.push(warning);
+        }
+        if !facts.ran_out.contains(&words) {
+            facts.ran_out.push(words);
+        }
+    }
+    if facts.ended_by == EndedBy::Finished && !facts.ran_out.is_empty() {
+        facts.ended_by = EndedBy::Data;
+    }
 }
 
 /// How many threads there are, and a warning if those are fewer than wanted.
@@ -298,7 +334,7 @@ fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
         words,
     };
     let mut done = done;
-    if let Some(failure) = done.failure(failed) {
+    if let Some(failure) = done.failure(plan, failed) {
         return Err(failure);
     }
     for refresh in &plan.refreshes {
@@ -334,9 +370,10 @@ fn users(plan: &Plan) -> Vec<Vec<u64>> {
     (0..plan.feeds.len()).map(of_all).collect()
 }
 
-/// The load itself: what each thread has counted.
+/// The load itself: what each thread has counted. `before`: what setup has.
 fn load(
     common: &Common<'_>,
+    before: Passed,
     watch: &mut Watch<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Harvest>, RunError> {
@@ -377,18 +414,31 @@ fn load(
             })
             .collect();
         drop(post);
-        let (mut progress, mut looked_s) = (None, 0);
-        for (thread, passed) in notes {
-            let progress =
-                progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
-            progress.add(thread as usize, passed);
+        let mut progress = Progress::new(threads as usize, common.plan.steps.len(), before);
+        // By thread: its reports, of which the first one is that of the start.
+        let mut reports = vec![0; threads as usize];
+        let mut looked = 1;
+        for (thread, passed, stage) in notes {
+            let thread = thread as usize;
+            if let Some(number) = reports.get_mut(thread) {
+                *number = match stage {
+                    Stage::Ended => u64::MAX,
+                    _ => *number + 1,
+                };
+            }
+            let waited = progress.is_waiting();
+            progress.add(thread, passed, stage);
             let start_ns = start.get().copied().unwrap_or_default();
             let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
-            // Whichever thread is first: some end long before others.
-            if elapsed.as_secs() > looked_s {
-                looked_s = elapsed.as_secs();
-                watch.look(progress, elapsed, control);
-                on_progress(progress, elapsed);
+            // All threads that go on have reported one more second.
+            let least = reports.iter().copied().min().unwrap_or_default();
+            let is_later = least > looked && least < u64::MAX;
+            if is_later {
+                looked = least;
+                watch.look(&progress, elapsed, control);
+            }
+            if is_later || !waited && progress.is_waiting() {
+                on_progress(&mut progress, elapsed);
             }
         }
         let done = workers.into_iter().map(|worker| match worker.join() {

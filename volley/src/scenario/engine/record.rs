@@ -6,9 +6,9 @@ use crate::http2::hpack::HeaderList;
 use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{Plan, Request, Step};
 use crate::scenario::record::{Exchange, Fields, Record};
+use crate::scenario::secrets::{is_lifetime, is_secret_slot};
 use crate::scenario::tally::Timing;
 use crate::scenario::{Slot, Text, Values};
-use crate::spec::secret::is_secret;
 
 use super::flight::Fault;
 
@@ -71,9 +71,16 @@ pub fn request(
 /// Values whose names promise a secret, whichever step saved them.
 pub fn secrets(plan: &Plan, values: &Values) -> Fields {
     let slots = (0..=u16::MAX).map(Slot).zip(&plan.slots);
-    let secret = slots.filter(|(_, name)| is_secret(name));
+    let secret = slots.filter(|(_, name)| is_secret_slot(name));
     let filled = secret.filter_map(|(slot, name)| Some((name.clone(), values.get(slot)?.to_vec())));
     filled.collect()
+}
+
+/// The beginning of a response for a message.
+#[cold]
+pub fn said(plan: &Plan, exchange: &mut Exchange, values: &Values) -> Option<String> {
+    exchange.secrets.extend(secrets(plan, values));
+    exchange.said()
 }
 
 /// Headers or trailers as plain data, without pseudo-headers.
@@ -93,7 +100,7 @@ pub fn over(
     flight: &mut Flight,
     (iteration, values): (Option<u64>, Option<&Values>),
     timing: Timing,
-    fault: Option<&Fault>,
+    faults: Vec<Fault>,
 ) -> Record {
     let mut exchange = flight.exchange.take();
     if let (Some(exchange), Some(step), Some(values)) =
@@ -105,7 +112,7 @@ pub fn over(
             let value = values.get(save.slot)?;
             Some((name(save.slot.0.into()), value.to_vec()))
         });
-        exchange.saved = saved.collect();
+        exchange.saved = saved.filter(|(name, _)| !is_lifetime(name)).collect();
         // A value that was saved again: both are secrets.
         exchange.secrets.extend(secrets(plan, values));
     }
@@ -117,7 +124,10 @@ pub fn over(
         status: flight.status,
         received: flight.received,
         redirects: flight.redirects,
-        fault: fault.map(|fault| (fault.reason, fault.words.clone())),
+        faults: faults
+            .into_iter()
+            .map(|fault| (fault.reason, fault.words))
+            .collect(),
         exchange,
         is_whole: false,
     }

@@ -1,5 +1,6 @@
 mod abort;
 mod calls;
+mod checks;
 mod drain;
 mod faults;
 mod load;

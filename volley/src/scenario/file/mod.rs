@@ -32,7 +32,7 @@ const LARGEST: u64 = 16 << 20;
 #[derive(Debug)]
 pub struct Loaded {
     pub plan: Plan,
-    /// If it was a configuration of h2loadrunner: what its user must know, one line each.
+    /// What its user must know, one line each.
     pub warnings: Vec<String>,
 }
 
@@ -58,9 +58,24 @@ pub fn read(path: &Path) -> Result<Loaded, Mistakes> {
     }
     let plan = compile_node(&text, &node, path, &|name| std::env::var(name).ok())?;
     Ok(Loaded {
+        warnings: doubts(&text, &plan),
         plan,
-        warnings: Vec::new(),
     })
+}
+
+/// What is right, and hardly meant so.
+fn doubts(text: &str, plan: &Plan) -> Vec<String> {
+    let braces = text.lines().zip(1..).filter_map(|(line, number)| {
+        let inner = line.split_once("{{")?.1.split_once("}}")?.0.trim();
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let is_code = !line.trim_start().starts_with('#');
+        (is_code && !inner.is_empty() && inner.chars().all(is_name)).then(|| {
+            format!("line {number}: `{{{{{inner}}}}}` is sent as it is: a value is written `${{{inner}}}`")
+        })
+    });
+    let feeds = plan.feeds.iter().filter(|feed| feed.columns.is_empty());
+    let unused = feeds.map(|feed| format!("`data.{}` is used by no step", feed.name));
+    braces.chain(unused).collect()
 }
 
 /// Reads the text of a file.
@@ -124,6 +139,11 @@ fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
         .is_some_and(|extension| extension == "json");
     let error = serde_json::from_str::<IgnoredAny>(text).err();
     error.filter(|_| is_json).map(|error| {
+        if error.is_eof() {
+            let line = text.trim_end().lines().count();
+            let problem = "the JSON is cut short: a value or a bracket is missing at its end";
+            return Mistake::new(line, mistake::Path::default(), problem.to_owned());
+        }
         let reason = error.to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         let problem = format!("the JSON is broken at column {}: {reason}", error.column());

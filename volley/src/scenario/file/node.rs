@@ -86,6 +86,15 @@ impl Node {
         }
     }
 
+    /// A single value.
+    pub fn scalar(&self, path: &Path) -> Option<&Value> {
+        let node = path.segments().iter().try_fold(self, Self::below)?;
+        match &node.kind {
+            Kind::Scalar(value) => Some(value),
+            _ => None,
+        }
+    }
+
     fn below(&self, segment: &Segment) -> Option<&Self> {
         match (&self.kind, segment) {
             (Kind::Map(entries), Segment::Key(key)) => entries

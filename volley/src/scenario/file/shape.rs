@@ -150,7 +150,7 @@ fn problem(message: &str) -> String {
     };
     match expected {
         "u8" => "a whole number from 0 to 255 is needed".to_owned(),
-        "u32" => format!("a whole number from 0 to {} is needed", u32::MAX),
+        "u32" => format!("a positive whole number of at most {} is needed", u32::MAX),
         "u64" | "usize" => "a whole number of at least 0 is needed".to_owned(),
         "i64" => "a whole number is needed".to_owned(),
         "f64" => "a number is needed".to_owned(),

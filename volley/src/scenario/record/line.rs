@@ -1,5 +1,6 @@
 //! A request as a line of JSON.
 
+use prost_reflect::MessageDescriptor;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -59,7 +60,9 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
     };
     let epoch_ns = records.epoch_ns.get().copied().unwrap_or_default();
     let exchange = record.exchange.as_deref();
-    let reply = exchange.map_or_else(String::new, |exchange| reply_text(exchange, label));
+    let reply = exchange.map_or_else(String::new, |exchange| {
+        reply_text(exchange, label.replies.as_ref())
+    });
     let secrets = exchange.map_or_else(Secrets::default, |one| Secrets::of(one, &reply));
     let exchange = exchange.filter(|_| whole);
     let since = |from: u64| timing.end_ns.saturating_sub(from);
@@ -68,14 +71,14 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
         scenario: &label.names.scenario,
         step: &label.names.name,
         iteration: record.iteration,
-        ok: record.fault.is_none(),
+        ok: record.faults.is_empty(),
         status: status(label, record.status),
         latency_ns: since(timing.due_ns.unwrap_or(timing.sent_ns)),
         service_ns: since(timing.sent_ns),
         first_byte_ns: timing.first_ns.map(|at| at.saturating_sub(timing.sent_ns)),
         received_bytes: record.received,
         redirects: record.redirects,
-        error: record.fault.as_ref().map(|(reason, what)| {
+        error: record.faults.first().map(|(reason, what)| {
             let name = label.names.reason(*reason);
             json!({ "reason": reason.name(), "name": name, "what": secrets.masked(what) })
         }),
@@ -133,9 +136,9 @@ fn object(fields: &Fields, secrets: &Secrets) -> Value {
 }
 
 /// A response's body as text: decoded, and a gRPC reply as JSON.
-pub(super) fn reply_text(exchange: &Exchange, label: &Label) -> String {
+pub(super) fn reply_text(exchange: &Exchange, replies: Option<&MessageDescriptor>) -> String {
     let Kept { bytes, .. } = &exchange.reply;
-    if let Some(kind) = &label.replies {
+    if let Some(kind) = replies {
         let is_whole = exchange.replies > 0 && !exchange.reply.is_cut();
         return match is_whole {
             true => messages::to_json(bytes, kind).to_string(),

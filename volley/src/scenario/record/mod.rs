@@ -13,13 +13,18 @@ use prost_reflect::MessageDescriptor;
 
 use super::plan::{Plan, Request};
 use super::report::{Names, StepNames};
+use super::secrets::Secrets;
 use super::tally::{Reason, Timing};
 use crate::engine::Outbox;
+use crate::request::excerpt::excerpt;
 pub use line::line;
 pub use page::page;
 
 /// So many failed requests are kept with all that was sent and received.
 const MOST_FAILURES: u64 = 1_000;
+
+/// So much of a body stands in a message, in characters.
+const MOST_SAID: usize = 200;
 
 /// So much of a body is kept, in bytes.
 const MOST_BODY: usize = 64 * 1024;
@@ -75,8 +80,8 @@ pub struct Record {
     /// Bytes of the response's body.
     pub received: u64,
     pub redirects: u8,
-    /// Why it failed.
-    pub fault: Option<(Reason, String)>,
+    /// Why it failed. With an exchange, all that was wrong; the first one counts.
+    pub faults: Vec<(Reason, String)>,
     pub exchange: Option<Box<Exchange>>,
     /// It is kept with all that there is of it.
     pub is_whole: bool,
@@ -99,6 +104,8 @@ pub struct Exchange {
     pub replies: u64,
     /// What the step saved.
     pub saved: Fields,
+    /// What was wrong with it after the first thing, each reason once.
+    pub later: Vec<(Reason, String)>,
     /// Values of the iteration whose names promise a secret. They are never shown.
     pub secrets: Fields,
 }
@@ -112,6 +119,16 @@ pub struct Kept {
     pub bytes: Vec<u8>,
     /// How long the whole is.
     pub length: u64,
+}
+
+impl Exchange {
+    /// The beginning of a response's body for a message, without secrets.
+    #[must_use]
+    pub fn said(&self) -> Option<String> {
+        let reply = line::reply_text(self, None);
+        let reply = Secrets::of(self, &reply).masked(&reply);
+        (!reply.is_empty()).then(|| format!("`{}`", excerpt(&reply, MOST_SAID)))
+    }
 }
 
 impl Kept {
@@ -179,7 +196,7 @@ impl Records {
         let is_whole = match self.keeps.contents {
             Contents::Nothing => false,
             Contents::Failures => {
-                record.fault.is_some()
+                !record.faults.is_empty()
                     && self.failed.fetch_add(1, Ordering::Relaxed) < MOST_FAILURES
             }
             Contents::Everything => true,
@@ -220,7 +237,7 @@ impl Record {
                 + one.body.bytes.len()
                 + one.reply.bytes.len()
         });
-        let words = self.fault.as_ref().map_or(0, |(_, words)| words.len());
+        let words: usize = self.faults.iter().map(|(_, words)| words.len()).sum();
         size_of::<Self>() + words + exchange
     }
 }

@@ -18,7 +18,7 @@ pub fn page(records: &Records, record: &Record) -> String {
     let mut out = vec![label.names.label()];
     let mut secrets = Secrets::default();
     if let Some(exchange) = record.exchange.as_deref() {
-        let reply = reply_text(exchange, label);
+        let reply = reply_text(exchange, label.replies.as_ref());
         secrets = Secrets::of(exchange, &reply);
         let url = secrets.masked(&String::from_utf8_lossy(&exchange.url));
         out.push(format!("  > {} {url}", exchange.method));
@@ -45,13 +45,13 @@ pub fn page(records: &Records, record: &Record) -> String {
             out.push(format!("  saved ${{{name}}} = {value}"));
         }
     }
-    out.push(match &record.fault {
-        None => "  ok".to_owned(),
-        Some((reason, words)) => {
-            let reason = label.names.reason(*reason);
-            format!("  FAILED: {reason}: {}", secrets.masked(words))
-        }
-    });
+    if record.faults.is_empty() {
+        out.push("  ok".to_owned());
+    }
+    for (reason, words) in &record.faults {
+        let reason = label.names.reason(*reason);
+        out.push(format!("  FAILED: {reason}: {}", secrets.masked(words)));
+    }
     let lines = out.iter().map(|line| format!("{}\n", visible(line)));
     lines.collect()
 }

@@ -39,7 +39,7 @@ fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) ->
         status: None,
         received: 0,
         redirects: 0,
-        fault: Some((Reason::Check(0), words.to_owned())),
+        faults: vec![(Reason::Check(0), words.to_owned())],
         exchange: Some(Box::new(exchange)),
         is_whole: true,
     };

@@ -1,6 +1,7 @@
 //! What ended a load, and what was ordered while it went on.
 
 use super::model::Report;
+use crate::report::numbers::grouped;
 
 /// The text of a report shows at most this many orders: the first ones and the last one.
 const MOST_ORDERS: usize = 6;
@@ -12,6 +13,8 @@ pub enum EndedBy {
     Running,
     /// All iterations began and ended.
     Finished,
+    /// The same, as far as there were rows for them.
+    Data,
     /// Its time, or that for open iterations to end.
     Time,
     /// A failure that ends the run: of a step with `on_failure: end_run`, or of a feed.
@@ -44,6 +47,7 @@ impl EndedBy {
         match self {
             Self::Running => "running",
             Self::Finished => "finished",
+            Self::Data => "data",
             Self::Time => "time",
             Self::Failure => "failure",
             Self::Signal => "stopped",
@@ -59,7 +63,12 @@ impl Report {
     pub fn ended(&self) -> String {
         match self.facts.ended_by {
             EndedBy::Running => "running".to_owned(),
-            EndedBy::Finished => "all iterations ended".to_owned(),
+            EndedBy::Finished => format!("all iterations ended{}", self.failed_iterations()),
+            EndedBy::Data => format!(
+                "{}{}",
+                self.facts.ran_out.join(", "),
+                self.failed_iterations()
+            ),
             EndedBy::Time => "not all iterations ended".to_owned(),
             EndedBy::Failure => "ended by a failure".to_owned(),
             EndedBy::Signal => "stopped".to_owned(),
@@ -68,6 +77,16 @@ impl Report {
                 Some(verdict) => format!("ended by a failed threshold: {}", verdict.threshold),
                 None => "ended by a failed threshold".to_owned(),
             },
+        }
+    }
+
+    /// What a run that came to its end has in common with no good one.
+    fn failed_iterations(&self) -> String {
+        let counts = self.iterations();
+        match counts.failed {
+            0 => String::new(),
+            failed if failed == counts.begun => format!(", all {} failed", grouped(failed)),
+            failed => format!(", {} of {} failed", grouped(failed), grouped(counts.begun)),
         }
     }
 

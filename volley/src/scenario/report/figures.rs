@@ -19,14 +19,15 @@ use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 /// | `p99` and other percentiles, `mean`, `min`, `max` | ns of requests that ended well, from the due moment where there is one | |
 /// | `service p99` | ns from the sending | |
 /// | `first-byte p99` | ns from the sending to the first byte | |
-/// | `iteration p99`, `delay p99` | ns of an iteration; from its due moment to its beginning | |
+/// | `iteration p99` | ns of an iteration that ended well, from the due moment where there is one | |
+/// | `delay p99` | ns from the due moment of an iteration to its beginning | |
 /// | `sent`, `ok`, `failed`, `open` | requests | requests that were to be sent |
 /// | `wrong` | requests that failed although they had an expected status | requests that were to be sent |
 /// | `rate` | requests that ended, per second | |
 /// | `messages` | replies of gRPC calls, per second | |
 /// | `iterations`, `iterations-ok`, `iterations-failed` | iterations that began, that ended well, that failed | iterations begun |
 /// | `dropped` | iterations that were due and never began | iterations due |
-/// | `checks` | checks that passed, the status of each request among them | checks of all requests that ended |
+/// | `checks` | conditions of `expect` and `save` that held, the status of each request among them | checks of all requests that ended |
 ///
 /// `None` if the run has no such value: no such figure, no such part, or no samples.
 #[must_use]
@@ -90,6 +91,7 @@ pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
                 .map_or_else(|| name.clone(), |of| format!("{name}({of})")),
             value,
             unit: *unit,
+            limit: *limit,
             failed: value.is_none_or(|value| comparison.holds(value, *limit)),
         }
     };
@@ -323,7 +325,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("p99(crud.create)", "45ms".to_owned(), true),
+                ("p99(crud.create)", "45.0 ms".to_owned(), true),
                 ("failed(crud)", "12.5%".to_owned(), false),
                 ("p99(nobody)", "missing".to_owned(), true)
             ]
@@ -346,12 +348,12 @@ mod tests {
 
     #[test]
     fn checks_that_a_failed_request_never_came_to_have_not_passed() {
-        // Of 40 creations, 38 had their status, 36 of these the right body and 38 the header.
+        // Of 40 creations, 38 had their status, 36 of these the right body, 38 the header, and 35 all that and the location.
         let report = samples::shop();
         let checks =
             |in_percent| value_of(&report, read("checks"), Some("crud"), in_percent).unwrap();
-        assert_eq!(checks(false), 38.0 + 36.0 + 38.0);
-        assert_eq!(checks(true), 112.0 / 120.0 * 100.0);
+        assert_eq!(checks(false), 38.0 + 36.0 + 38.0 + 35.0);
+        assert_eq!(checks(true), 147.0 / 160.0 * 100.0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::model::Report;
+use super::summary;
 use crate::grpc::Code;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
@@ -22,6 +23,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     out.write_all(header(report).as_bytes())?;
     out.write_all(b"<main>\n")?;
     for part in [
+        verdict(report),
         tiles(report),
         page::warnings(&report.facts.warnings),
         thresholds(report),
@@ -57,6 +59,25 @@ fn header(report: &Report) -> String {
         duration(facts.elapsed_ns).replace(' ', "&nbsp;"),
         html(&report.ended())
     )
+}
+
+/// Whether the thresholds hold: what a reader looks for first.
+fn verdict(report: &Report) -> String {
+    let all = report.thresholds.len();
+    let failed = report.thresholds.iter().enumerate();
+    let failed = failed.filter(|(_, verdict)| verdict.failed);
+    let failed: Vec<String> = failed
+        .map(|(place, verdict)| summary::threshold(report, place, verdict))
+        .collect();
+    let s = if all == 1 { "" } else { "s" };
+    match failed.len() {
+        _ if all == 0 => String::new(),
+        0 => format!("<div class=\"verdict\"><b>Passed:</b> {all} threshold{s}</div>\n"),
+        some => format!(
+            "<div class=\"verdict failed\"><b>Failed:</b> {some} of {all} threshold{s}\n{}</div>\n",
+            page::list(&failed)
+        ),
+    }
 }
 
 fn tiles(report: &Report) -> String {
@@ -168,12 +189,14 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
+    let has_replies = report.has_replies();
     let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
     let rows = report.shown_steps().map(|step| {
         let counts = &step.counts;
         let mut row = vec![step.names.label(), grouped(counts.sent)];
         row.extend(has_unsent.then(|| grouped(counts.unsent)));
         row.extend([counts.ok, counts.failed, counts.open].map(grouped));
+        row.extend(has_replies.then(|| grouped(counts.replies)));
         row.push(rate(report.per_s(counts.ended())));
         let ranks = [500_000, 950_000, 990_000, 1_000_000];
         row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
@@ -182,17 +205,9 @@ fn steps(report: &Report) -> String {
     });
     let mut columns = vec!["Step", "Sent"];
     columns.extend(has_unsent.then_some("Unsent"));
-    columns.extend([
-        "Ok",
-        "Failed",
-        "Open",
-        "Per second",
-        "p50",
-        "p95",
-        "p99",
-        "Max",
-        "First byte p50",
-    ]);
+    columns.extend(["Ok", "Failed", "Open"]);
+    columns.extend(has_replies.then_some("Replies"));
+    columns.extend(["Per second", "p50", "p95", "p99", "Max", "First byte p50"]);
     section("Requests", &columns, &[0], rows.collect())
 }
 
@@ -261,7 +276,14 @@ fn run(report: &Report) -> String {
         let row = |line: &String| vec![word.to_owned(), line.clone()];
         lines.iter().map(row).collect()
     };
-    let rows = [of("Target", &facts.targets), of("Load", &facts.load)];
+    let latency = summary::latency(report);
+    let latency = format!("{latency}; first bytes count from the sending");
+    let rows = [
+        of("Target", &facts.targets),
+        of("Load", &facts.load),
+        of("Latency", &[latency]),
+        of("Own cost", &[summary::own_cost(report)]),
+    ];
     section("The run", &["Part", "Value"], &[0, 1], rows.concat())
 }
 
@@ -305,6 +327,20 @@ mod tests {
     fn a_run_reads_as_expected() {
         let page = written(&samples::shop()).replace(page::STYLE, "");
         samples::assert_golden("shop.html", &page);
+    }
+
+    #[test]
+    fn the_verdict_is_the_first_thing_on_the_page() {
+        let mut report = samples::shop();
+        let page = written(&report);
+        let failed = "<div class=\"verdict failed\"><b>Failed:</b> 1 of 2 thresholds\n<ul>\n<li>p99(crud.create) is 61.0 ms";
+        let [verdict, tiles] = [failed, "class=\"tiles\""].map(|part| page.find(part).unwrap());
+        assert!(verdict < tiles);
+        report.thresholds.retain(|verdict| !verdict.failed);
+        let passed = "<div class=\"verdict\"><b>Passed:</b> 1 threshold</div>";
+        assert!(written(&report).contains(passed));
+        report.thresholds.clear();
+        assert!(!written(&report).contains("<div class=\"verdict"));
     }
 
     #[test]

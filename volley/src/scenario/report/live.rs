@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::plan::Goal;
-use super::super::tally::{CheckCounts, IterationCounts, Passed, StepCounts};
+use super::super::tally::{IterationCounts, Passed, StepCounts, Verdicts};
 use super::figures::judge;
 use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
 use super::names::{Names, StepNames};
@@ -13,17 +13,32 @@ use crate::measure::{Distribution, highest_of};
 use crate::report::numbers::{duration, grouped, rate};
 use crate::report::{Latency, LatencyKind, Verdict, visible};
 
-/// What all threads together have reported since the window's opening.
+/// What a thread does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// Its load goes on, or has ended by itself.
+    #[default]
+    Load,
+    /// A signal ended its load: it waits for the iterations that are open.
+    Waits,
+    Ended,
+}
+
+/// What setup has counted, and all threads together have reported since the window's opening.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// By thread: its sums so far.
+    /// By thread: its sums so far; the last ones are those of setup.
     threads: Vec<Passed>,
+    /// By thread: what it does.
+    stages: Vec<Stage>,
     /// By step: the main latency of all requests so far.
     times: Vec<Distribution>,
     /// By step: how many requests ended within each bucket of times since the last lines.
     recent: Vec<Vec<(u16, u64)>>,
     /// By step: requests that had ended when the last lines were drawn.
     ended_before: Vec<u64>,
+    /// By step: requests that setup sent.
+    sent_before: Vec<u64>,
     drawn_at: Duration,
 }
 
@@ -41,20 +56,38 @@ pub struct StepNow {
 }
 
 impl Progress {
-    /// For so many threads and steps.
+    /// For so many threads and steps. `before`: what setup has counted.
     #[must_use]
-    pub fn new(threads: usize, steps: usize) -> Self {
-        Self {
-            threads: vec![Passed::default(); threads],
+    pub fn new(threads: usize, steps: usize, before: Passed) -> Self {
+        let mut progress = Self {
+            threads: vec![Passed::default(); threads + 1],
+            stages: vec![Stage::default(); threads],
             times: vec![Distribution::new(); steps],
             recent: vec![Vec::new(); steps],
             ended_before: vec![0; steps],
+            sent_before: vec![0; steps],
             drawn_at: Duration::ZERO,
-        }
+        };
+        progress.add(threads, before, Stage::Ended);
+        // No second of the load has them.
+        progress.recent.iter_mut().for_each(Vec::clear);
+        let sums: Vec<_> = (0..steps).map(|step| progress.requests(step)).collect();
+        progress.ended_before = sums.iter().map(StepCounts::ended).collect();
+        progress.sent_before = sums.iter().map(|sum| sum.sent).collect();
+        progress
+    }
+
+    /// Whether a signal has ended the load, and no thread begins an iteration any more.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.stages.contains(&Stage::Waits) && !self.stages.contains(&Stage::Load)
     }
 
     /// Takes what a thread has reported.
-    pub fn add(&mut self, thread: usize, mut passed: Passed) {
+    pub fn add(&mut self, thread: usize, mut passed: Passed, stage: Stage) {
+        if let Some(known) = self.stages.get_mut(thread) {
+            *known = stage;
+        }
         let Some(known) = self.threads.get_mut(thread) else {
             return;
         };
@@ -127,21 +160,13 @@ impl Progress {
                 .zip(&self.times)
                 .enumerate()
                 .map(|(place, (names, times))| {
-                    let (mut without_status, mut checks) = (0, Vec::new());
-                    for (early, verdicts) in
-                        self.threads.iter().filter_map(|one| one.checks.get(place))
-                    {
-                        without_status += early;
-                        CheckCounts::add_all(&mut checks, verdicts);
-                    }
+                    let mut verdicts = Verdicts::default();
+                    self.threads
+                        .iter()
+                        .filter_map(|one| one.verdicts.get(place))
+                        .for_each(|one| verdicts.add(one));
                     let latency = figures(times.clone(), LatencyKind::Service);
-                    StepReport::so_far(
-                        names,
-                        self.requests(place),
-                        without_status,
-                        &checks,
-                        latency,
-                    )
+                    StepReport::so_far(names, self.requests(place), &verdicts, latency)
                 });
         Report {
             facts: Facts::so_far(elapsed),
@@ -218,9 +243,12 @@ impl Progress {
             .map(|label| label.chars().count())
             .max()
             .unwrap_or_default();
-        for ((now, label), step) in steps.iter().zip(&labels).zip(&names.steps) {
+        let before = self.sent_before.iter();
+        for (((now, label), step), before) in
+            steps.iter().zip(&labels).zip(&names.steps).zip(before)
+        {
             // Setup is over; its steps appear when a value of it is asked for again.
-            if now.sent == 0 && step.scenario.is_empty() {
+            if now.sent == *before && step.scenario.is_empty() {
                 continue;
             }
             let mut line = format!("     {label:<width$}   {}/s", rate(now.ended_per_s));
@@ -253,7 +281,7 @@ fn percentile(buckets: &[(u16, u64)], percent: u64) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::pace::SECOND_NS as S;
-    use crate::scenario::report::StepNames;
+    use crate::scenario::report::{StepNames, samples};
     use crate::scenario::tally::{End, Failure, Reason, Tally, Timing};
     use crate::spec::threshold::Selected;
 
@@ -268,7 +296,7 @@ mod tests {
             tally.iteration_began(0, None, at_ns);
             tally.sent(1, at_ns, 1);
             tally.ended(1, &timing, Some(200), 1, Ok(()));
-            tally.iteration_ended(0, at_ns, timing.end_ns, End::Ok);
+            tally.iteration_ended(0, (0, at_ns, timing.end_ns), End::Ok);
         }
         tally.passed(at_ns + S)
     }
@@ -276,6 +304,50 @@ mod tests {
     fn drawn(progress: &mut Progress, names: &Names, elapsed: Duration) -> Vec<String> {
         let steps = progress.steps(elapsed);
         progress.lines(names, &steps, elapsed)
+    }
+
+    #[test]
+    fn setup_is_known_from_the_start_and_is_in_no_second() {
+        let names = samples::names();
+        let mut tally = Tally::new(2, 3, 0);
+        tally.passed(0);
+        let timing = Timing {
+            due_ns: None,
+            sent_ns: 0,
+            first_ns: None,
+            end_ns: 1_000_000,
+        };
+        tally.sent(0, 0, 1);
+        tally.ended(0, &timing, Some(200), 1, Ok(()));
+        let mut progress = Progress::new(1, 3, tally.passed(2 * S));
+        let report = progress.report(&names, Duration::from_secs(1));
+        assert_eq!(report.steps[0].counts.ok, 1);
+        assert_eq!(report.steps[0].latency.samples, 1);
+        assert_eq!(report.requests().sent, 0);
+        let steps = progress.steps(Duration::from_secs(1));
+        assert_eq!(
+            (steps[0].sent, steps[0].ended_per_s, steps[0].p50_ns),
+            (1, 0.0, None)
+        );
+        let lines = progress
+            .lines(&names, &steps, Duration::from_secs(1))
+            .concat();
+        assert!(!lines.contains("token"), "{lines}");
+    }
+
+    #[test]
+    fn a_run_waits_when_no_thread_begins_anything_after_a_signal() {
+        let mut progress = Progress::new(2, 0, Passed::default());
+        for (thread, stage, is_waiting) in [
+            (0, Stage::Load, false),
+            (0, Stage::Waits, false),
+            (1, Stage::Waits, true),
+            (0, Stage::Ended, true),
+            (1, Stage::Ended, false),
+        ] {
+            progress.add(thread, Passed::default(), stage);
+            assert_eq!(progress.is_waiting(), is_waiting, "{thread} {stage:?}");
+        }
     }
 
     #[test]
@@ -288,10 +360,10 @@ mod tests {
             scenarios: vec!["crud".to_owned()],
             steps: vec![step("token"), step("create\n")],
         };
-        let mut progress = Progress::new(2, 2);
+        let mut progress = Progress::new(2, 2, Passed::default());
         let mut threads = [Tally::new(1, 2, 0), Tally::new(1, 2, 0)];
         for (thread, tally) in threads.iter_mut().enumerate() {
-            progress.add(thread, second(tally, 0, 100));
+            progress.add(thread, second(tally, 0, 100), Stage::Load);
         }
         let lines = drawn(&mut progress, &names, Duration::from_secs(1));
         assert_eq!(
@@ -322,7 +394,7 @@ mod tests {
         );
         first.dropped(0, 7, S);
         first.iteration_began(0, None, S);
-        progress.add(0, second(first, S, 10));
+        progress.add(0, second(first, S, 10), Stage::Load);
         let lines = drawn(&mut progress, &names, Duration::from_secs(3));
         assert_eq!(
             lines[0],

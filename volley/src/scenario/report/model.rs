@@ -1,7 +1,7 @@
 //! The model: figures with their names, and no live histogram.
 
 use super::super::tally::{
-    CheckCounts, History, IterationCounts, Iterations, Reason, Slot, StepCounts, StepTally, Tally,
+    History, IterationCounts, Iterations, Reason, Slot, StepCounts, StepTally, Tally, Verdicts,
 };
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
@@ -26,6 +26,8 @@ pub struct Facts {
     /// From then until the last request ended or was left open. Every rate is divided by this.
     pub elapsed_ns: u64,
     pub ended_by: EndedBy,
+    /// Which data ran out, in words.
+    pub ran_out: Vec<String>,
     /// What was ordered while the load went on.
     pub events: Vec<Event>,
     pub threads: u32,
@@ -52,7 +54,7 @@ pub struct Report {
 pub struct ScenarioReport {
     pub name: String,
     pub counts: IterationCounts,
-    /// Of iterations that ended well, from their beginning, think times included.
+    /// Of iterations that ended well, from the due moment where there is one, think times included.
     pub duration: Latency,
     /// From the due moment to the beginning; without samples if the scenario has no rate.
     pub delay: Latency,
@@ -72,7 +74,7 @@ pub struct StepReport {
     pub statuses: Vec<(u16, u64)>,
     /// Most frequent first.
     pub failures: Vec<FailureReport>,
-    /// First its status, and then those of `expect`.
+    /// First its status, and then all else of `expect` and `save`.
     pub checks: Vec<CheckReport>,
     /// The main latency: from the due moment for the first step of an iteration that has one, else from the sending.
     pub latency: Latency,
@@ -179,9 +181,16 @@ impl Report {
         sum
     }
 
-    /// The load's steps, and those of setup and teardown that were sent while it went on.
+    /// Whether gRPC calls had replies: for them, there is a column.
+    #[must_use]
+    pub fn has_replies(&self) -> bool {
+        self.shown_steps().any(|step| step.counts.replies > 0)
+    }
+
+    /// The load's steps, and those of setup and teardown that were to be sent.
     pub fn shown_steps(&self) -> impl Iterator<Item = &StepReport> {
-        let is_shown = |step: &&StepReport| step.counts.sent > 0 || !step.names.scenario.is_empty();
+        let is_shown =
+            |step: &&StepReport| step.counts.all() > 0 || !step.names.scenario.is_empty();
         self.steps.iter().filter(is_shown)
     }
 
@@ -238,16 +247,17 @@ fn scenario(name: &str, one: Iterations, latency: Distribution) -> ScenarioRepor
     let (duration, delay, series) = one.times.map_or_else(
         || (none(), none(), Series::default()),
         |times| {
-            let duration = figures(times.duration, LatencyKind::Service);
+            let delay = figures(times.delay, LatencyKind::Response);
+            // Each iteration of a rate has a delay, if only of nothing.
+            let kind = match delay.samples {
+                0 => LatencyKind::Service,
+                _ => LatencyKind::Response,
+            };
             let series = series(&times.seconds.into_history());
-            (
-                duration,
-                figures(times.delay, LatencyKind::Response),
-                series,
-            )
+            (figures(times.duration, kind), delay, series)
         },
     );
-    let kind = delay.kind;
+    let kind = duration.kind;
     ScenarioReport {
         name: name.to_owned(),
         counts: one.counts,
@@ -259,7 +269,7 @@ fn scenario(name: &str, one: Iterations, latency: Distribution) -> ScenarioRepor
 }
 
 fn step(names: &StepNames, one: StepTally) -> StepReport {
-    let without_status = one.without_status();
+    let verdicts = one.verdicts();
     let none = || Latency::none(LatencyKind::Service);
     let (mut latency, mut service, mut first_byte, mut points) =
         (none(), None, none(), Series::default());
@@ -287,8 +297,8 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         .collect();
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     StepReport {
-        checks: checks(names, &one.counts, without_status, &one.checks),
-        without_status,
+        checks: checks(names, &one.counts, &verdicts),
+        without_status: verdicts.without_status(),
         names: names.clone(),
         counts: one.counts,
         statuses: one.statuses.into_iter().collect(),
@@ -300,31 +310,21 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
     }
 }
 
-/// The checks of a step, with the verdicts that there are. A request that failed before it had a status has no right one;
-/// a step without requests, as those of setup may be, has no row of statuses.
-fn checks(
-    names: &StepNames,
-    counts: &StepCounts,
-    without_status: u64,
-    verdicts: &[CheckCounts],
-) -> Vec<CheckReport> {
-    let status = CheckReport {
-        name: "status".to_owned(),
-        passed: counts.ended().saturating_sub(without_status),
-        failed: without_status,
+/// The conditions of a step. What a request never came to, because it failed before, it did not keep. A step without
+/// requests has no row of statuses.
+fn checks(names: &StepNames, counts: &StepCounts, verdicts: &Verdicts) -> Vec<CheckReport> {
+    let ended = counts.ended();
+    let check = |(condition, name): (Reason, String)| {
+        let counts = verdicts.of(condition, ended);
+        CheckReport {
+            name,
+            passed: counts.passed,
+            failed: counts.failed,
+        }
     };
-    let verdicts = verdicts
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(CheckCounts::default()));
-    let check = |(name, verdicts): (&String, CheckCounts)| CheckReport {
-        name: name.clone(),
-        passed: verdicts.passed,
-        failed: verdicts.failed,
-    };
-    let checks = names.checks.iter().zip(verdicts).map(check);
-    let status = (counts.ended() > 0).then_some(status);
-    status.into_iter().chain(checks).collect()
+    let conditions = names.conditions();
+    let is_known = |(condition, _): &(Reason, String)| *condition != Reason::Status || ended > 0;
+    conditions.filter(is_known).map(check).collect()
 }
 
 fn series(history: &History) -> Series {
@@ -354,6 +354,7 @@ impl Facts {
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
             ended_by: EndedBy::Running,
+            ran_out: Vec::new(),
             events: Vec::new(),
             threads: 0,
             connections: 0,
@@ -383,18 +384,17 @@ impl StepReport {
     pub(super) fn so_far(
         names: &StepNames,
         counts: StepCounts,
-        without_status: u64,
-        verdicts: &[CheckCounts],
+        verdicts: &Verdicts,
         latency: Latency,
     ) -> Self {
         let none = || Latency::none(LatencyKind::Service);
         Self {
             names: names.clone(),
             counts,
-            without_status,
+            without_status: verdicts.without_status(),
             statuses: Vec::new(),
             failures: Vec::new(),
-            checks: checks(names, &counts, without_status, verdicts),
+            checks: checks(names, &counts, verdicts),
             latency,
             service: Some(none()),
             first_byte: none(),

@@ -1,6 +1,6 @@
-//! Signs that a rate was more than the server or the connections could take.
+//! Signs that a load was more than the server or the connections could take.
 
-use super::super::plan::{Load, Phases, Plan, WhenFull};
+use super::super::plan::{Plan, WhenFull};
 use super::super::tally::StepCounts;
 use super::model::{Report, ScenarioReport};
 use crate::report::numbers::grouped;
@@ -8,13 +8,10 @@ use crate::report::numbers::grouped;
 /// So many requests of a hundred may wait for a connection before a warning says so.
 const MOST_WAITING: u64 = 1;
 
-/// A warning for each scenario with a rate whose iterations were dropped, or whose requests waited for connections.
+/// A warning for each scenario whose iterations were dropped, or whose requests waited for connections.
 #[must_use]
 pub fn overload(plan: &Plan, report: &Report) -> Vec<String> {
-    let has_rate = |load: &&Load| matches!(load.phases, Phases::Rate(_));
-    let loads = plan.loads.iter().filter(has_rate);
-    let places = loads.flat_map(|load| load.scenarios.iter().map(|(place, _)| *place));
-    let scenarios = places.filter_map(|place| report.scenarios.get(place));
+    let scenarios = report.scenarios.iter();
     scenarios
         .flat_map(|one| [dropped(plan, one), waited(report, one)])
         .flatten()

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::events::EndedBy;
 use super::model::{Report, StepReport};
+use crate::grpc::Code;
 use crate::report::escape::label_name;
 use crate::report::label_value;
 
@@ -97,8 +98,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     )?;
     let statuses = |step: &StepReport| {
         let statuses = step.statuses.iter();
+        let name = |status: u16| match step.names.is_grpc {
+            true => Code::words(status),
+            false => status.to_string(),
+        };
         statuses
-            .map(|(status, count)| (format!("status=\"{status}\""), *count as f64))
+            .map(|(status, count)| (label("status", &name(*status)), *count as f64))
             .collect()
     };
     by_step(

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::super::plan::FAILS_IF;
 use super::super::tally::IterationCounts;
-use super::model::Report;
+use super::model::{Facts, Report};
 use crate::report::numbers::{duration, grouped, megabytes, rate};
 use crate::report::{Latency, LatencyKind, Verdict, visible};
 
@@ -28,38 +29,44 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for line in [lines("Target", &facts.targets), lines("Load", &facts.load)].concat() {
         writeln!(out, "{line}")?;
     }
-    let from = match report.latency.kind {
-        LatencyKind::Response => "from when a request was due; of later steps, from the sending",
-        LatencyKind::Service => "from the sending",
-    };
-    let kind = report.latency.kind.name();
-    writeln!(out, "  Latency: {kind} ({from})")?;
+    writeln!(out, "  Latency: {}", latency(report))?;
     section("Iterations", &load(report), &[0], out)?;
     section("Requests", &steps(report), &[0], out)?;
     section("Failed", &failures(report), &[0, 2, 3], out)?;
     section("Checks", &checks(report), &[0, 1], out)?;
-    let own_cost = format!(
-        "Own cost: {:.2} s of CPU ({} per request), {} peak memory, {} {}",
-        facts.cost.cpu_s,
-        duration((facts.cost.cpu_s * 1e9 / report.requests().ended().max(1) as f64) as u64),
-        megabytes(facts.cost.peak_bytes),
-        facts.threads,
-        if facts.threads == 1 {
-            "thread"
-        } else {
-            "threads"
-        },
-    );
     writeln!(out)?;
     if let Some(orders) = report.orders() {
         writeln!(out, "  Orders: {}", visible(&orders))?;
     }
-    writeln!(out, "  {own_cost}")?;
+    writeln!(out, "  Own cost: {}", own_cost(report))?;
     for (place, verdict) in report.thresholds.iter().enumerate() {
         let word = if verdict.failed { "Failed" } else { "Passed" };
         writeln!(out, "  {word}: {}", threshold(report, place, verdict))?;
     }
     Ok(())
+}
+
+/// What its latencies are.
+pub(super) fn latency(report: &Report) -> String {
+    let from = match report.latency.kind {
+        LatencyKind::Response => {
+            "from when an iteration or its first request was due; of later steps, from the sending"
+        }
+        LatencyKind::Service => "from the sending",
+    };
+    format!("{} ({from})", report.latency.kind.name())
+}
+
+/// What volley itself took.
+pub(super) fn own_cost(report: &Report) -> String {
+    let Facts { cost, threads, .. } = &report.facts;
+    let s = if *threads == 1 { "" } else { "s" };
+    format!(
+        "{:.2} s of CPU ({} per request), {} peak memory, {threads} thread{s}",
+        cost.cpu_s,
+        duration((cost.cpu_s * 1e9 / report.requests().ended().max(1) as f64) as u64),
+        megabytes(cost.peak_bytes),
+    )
 }
 
 /// Writes a line for each threshold that failed. They go to stderr with every format.
@@ -88,16 +95,20 @@ pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn threshold(report: &Report, place: usize, verdict: &Verdict) -> String {
+/// A threshold, and what its figure was.
+pub(super) fn threshold(report: &Report, place: usize, verdict: &Verdict) -> String {
     let aborted = match report.is_aborted_by(place) {
         true => ", which ended the load",
         false => "",
     };
+    let condition = match verdict.threshold.starts_with(FAILS_IF) {
+        true => verdict.threshold.clone(),
+        false => format!("`{}`", verdict.threshold),
+    };
     visible(&format!(
-        "{} is {} (`{}`){aborted}",
+        "{} is {} ({condition}){aborted}",
         verdict.figure,
         verdict.shown(),
-        verdict.threshold
     ))
     .into_owned()
 }
@@ -138,11 +149,12 @@ fn load_row(name: &str, counts: &IterationCounts, duration: &Latency) -> Vec<Str
 
 fn steps(report: &Report) -> Vec<Vec<String>> {
     let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
+    let has_replies = report.has_replies();
     let mut head = words(&["step", "sent"]);
     head.extend(has_unsent.then(|| "unsent".to_owned()));
-    head.extend(words(&[
-        "ok", "failed", "open", "rate/s", "p50", "p95", "p99", "max",
-    ]));
+    head.extend(words(&["ok", "failed", "open"]));
+    head.extend(has_replies.then(|| "replies".to_owned()));
+    head.extend(words(&["rate/s", "p50", "p95", "p99", "max"]));
     let mut rows = vec![head];
     for step in report.shown_steps() {
         let counts = &step.counts;
@@ -152,6 +164,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
         ];
         row.extend(has_unsent.then(|| grouped(counts.unsent)));
         row.extend([counts.ok, counts.failed, counts.open].map(grouped));
+        row.extend(has_replies.then(|| grouped(counts.replies)));
         row.push(rate(report.per_s(counts.ended())));
         let ranks = [500_000, 950_000, 990_000, 1_000_000];
         row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
@@ -269,7 +282,7 @@ mod tests {
         write_warnings(&samples::shop(), &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "failed: p99(crud.create) is 61ms (`p99(crud.create) < 50ms`)\nwarning: the clock jumped\n"
+            "failed: p99(crud.create) is 61.0 ms (`p99(crud.create) < 50ms`)\nwarning: the clock jumped\n"
         );
     }
 

@@ -6,7 +6,7 @@ use super::reply::Path;
 use crate::http2::hpack::HeaderList;
 use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
-use crate::scenario::plan::{Part, Pointer, Request, Step};
+use crate::scenario::plan::{JsonType, Part, Pointer, Request, Step};
 use crate::scenario::secrets::promises;
 use crate::spec::secret::is_secret;
 
@@ -108,6 +108,20 @@ impl Fields {
         }
     }
 
+    /// The type of a single value of a JSON body.
+    #[inline]
+    fn json_type(&self, field: usize, body: &[u8], found: &Found) -> Option<JsonType> {
+        let Self::Json(tree) = self else {
+            return None;
+        };
+        match found.get(tree, field, body)?.first()? {
+            b'"' => Some(JsonType::Text),
+            b'{' | b'[' => None,
+            b't' | b'f' | b'n' => Some(JsonType::Word),
+            _ => Some(JsonType::Number),
+        }
+    }
+
     /// A value as text.
     fn get<'a>(
         &'a self,
@@ -145,6 +159,21 @@ impl Place {
             }
             Part::Body => Self::Body,
             Part::Url => Self::Url,
+        }
+    }
+
+    /// The type of a part, if it is a single value of a JSON body.
+    #[inline]
+    pub(super) fn json_type(
+        &self,
+        known: Known<'_>,
+        fields: Result<(&Fields, &Found), &str>,
+    ) -> Option<JsonType> {
+        match (self, known.body, fields) {
+            (Self::Field(field), Some(body), Ok((fields, found))) => {
+                fields.json_type(*field, body, found)
+            }
+            _ => None,
         }
     }
 

@@ -2,16 +2,24 @@
 
 use itoa::Buffer;
 use regex::bytes::{CaptureLocations, Regex};
+use serde_json::Value;
 
 use super::part::{Fields, Known, Place, ReadingError};
-use super::rule::{Hidden, check, pattern};
+use super::rule::{Hidden, SHOWN, check, differs, pattern};
 use super::{Culprit, Verdicts};
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
+use crate::request::excerpt::{excerpt, list};
 use crate::scenario::json::Found;
-use crate::scenario::plan::{Part, Request, Rule, Save, Step};
+use crate::scenario::plan::{JsonType, Part, Request, Rule, Save, Step};
+use crate::scenario::secrets::is_secret_slot;
 use crate::scenario::{Slot, Values};
-use crate::spec::secret::is_secret;
+
+/// Longer bodies are not searched for the names that they have, in bytes.
+const MOST_SEARCHED: usize = 64 << 10;
+
+/// No more of these names are listed.
+const MOST_NAMES: usize = 6;
 
 /// The most checks of a step: one bit each.
 const MOST: usize = 64;
@@ -82,6 +90,7 @@ struct Check {
     index: usize,
     place: Place,
     rule: Rule,
+    json_type: Option<JsonType>,
     is_secret: bool,
 }
 
@@ -90,6 +99,7 @@ struct Check {
 struct Take {
     slot: Slot,
     is_secret: bool,
+    part: Part,
     regex: Option<Group>,
     default: Option<Box<[u8]>>,
 }
@@ -125,7 +135,7 @@ impl Reading {
         let (mut head, mut end) = (Moment::default(), Moment::default());
         let (mut count, mut names, mut reads_url) = (0, Vec::new(), false);
         let secrets = (0..=u16::MAX).map(Slot).zip(slots);
-        let secrets = secrets.filter(|(_, name)| is_secret(name));
+        let secrets = secrets.filter(|(_, name)| is_secret_slot(name));
         let secrets: Vec<Slot> = secrets.map(|(slot, _)| slot).collect();
         for (index, check) in checks.iter().enumerate() {
             let moment = match check.part.is_late(is_grpc) {
@@ -147,6 +157,7 @@ impl Reading {
                 index,
                 place,
                 rule: check.rule.own(),
+                json_type: check.json_type,
                 is_secret: check.part.is_secret() || compared.any(|slot| secrets.contains(&slot)),
             });
         }
@@ -269,15 +280,21 @@ impl Moment {
                 is_secret: one.is_secret,
                 slots,
             };
-            let verdict = part
-                .and_then(|part| check(&one.rule, part, hidden, values, &mut room.expected, names));
+            let other_type = one.json_type.and_then(|wanted| {
+                let is = one.place.json_type(known, fields)?;
+                (is != wanted).then_some((wanted, is))
+            });
+            let verdict = part.and_then(|part| match (other_type, part) {
+                (Some(types), Some(part)) => differs(&one.rule, types, part, hidden, values),
+                _ => check(&one.rule, part, hidden, values, &mut room.expected, names),
+            });
             if let Err(words) = verdict {
                 verdicts.fail(Culprit::Check(one.index), words);
             }
         }
         for (index, place, take) in &mut self.saves {
             let part = place.get(known, fields, &mut room.part);
-            if let Err(words) = part.and_then(|part| take.save(part, slots, values)) {
+            if let Err(words) = part.and_then(|part| take.save(part, known.body, slots, values)) {
                 // What an earlier response gave is no value of this one.
                 values.unset(take.slot);
                 verdicts.fail(Culprit::Save(*index), words);
@@ -296,6 +313,7 @@ impl Take {
         Self {
             slot: save.slot,
             is_secret: save.part.is_secret() || secrets.contains(&save.slot),
+            part: save.part.clone(),
             regex: group,
             default: save.default.clone(),
         }
@@ -305,6 +323,7 @@ impl Take {
     fn save(
         &mut self,
         part: Option<&[u8]>,
+        body: Option<&[u8]>,
         slots: &[Slot],
         values: &mut Values,
     ) -> Result<(), String> {
@@ -320,11 +339,49 @@ impl Take {
                     let hidden = Hidden { is_secret, slots };
                     group.missing(part, &hidden.shown(part, values))
                 }
-                _ => "it is missing".to_owned(),
+                _ => lacks(&self.part, body),
             })?;
         values.set(self.slot, value);
         Ok(())
     }
+}
+
+/// What a response does not have; of JSON, the names that it has instead.
+#[cold]
+fn lacks(part: &Part, body: Option<&[u8]>) -> String {
+    let name = match part {
+        Part::Header(name) => format!("header `{name}`"),
+        Part::Trailer(name) => format!("trailer `{name}`"),
+        Part::Cookie(name) => format!("cookie `{name}`"),
+        Part::Field(pointer) => {
+            let instead = body.and_then(|body| instead(&pointer.keys, body));
+            let instead = instead.map(|names| format!("; there is {names}"));
+            let name = excerpt(&pointer.text, SHOWN);
+            format!("`{name}`{}", instead.unwrap_or_default())
+        }
+        Part::Body => "body".to_owned(),
+        Part::Status => "status".to_owned(),
+        Part::Url => "URL".to_owned(),
+    };
+    format!("the response has no {name}")
+}
+
+/// The names that a JSON document has at the place where it lacks one of these keys.
+fn instead(keys: &[Box<str>], body: &[u8]) -> Option<String> {
+    let document = body.get(..MOST_SEARCHED).is_none().then_some(body)?;
+    let document: Value = serde_json::from_slice(document).ok()?;
+    let (mut at, mut path) = (&document, String::new());
+    for key in keys {
+        let next = match at {
+            Value::Array(all) => key.parse().ok().and_then(|at: usize| all.get(at)),
+            value => value.get(&**key),
+        };
+        let Some(next) = next else { break };
+        (at, path) = (next, format!("{path}/{key}"));
+    }
+    let names = at.as_object()?.keys().take(MOST_NAMES);
+    let names: Vec<String> = names.map(|key| format!("{path}/{key}")).collect();
+    (!names.is_empty()).then(|| list(names.iter().map(String::as_str)))
 }
 
 impl Group {

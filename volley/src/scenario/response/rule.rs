@@ -4,13 +4,13 @@ use memchr::memmem;
 use regex::bytes::Regex;
 
 use crate::request::excerpt::excerpt;
-use crate::scenario::plan::Rule;
+use crate::scenario::plan::{JsonType, Rule};
 use crate::scenario::secrets::{SHORTEST, masked};
 use crate::scenario::{Slot, Text, Unrendered, Values};
 use crate::spec::secret::MASK;
 
 /// How many characters of a value a message shows.
-const SHOWN: usize = 80;
+pub(super) const SHOWN: usize = 80;
 
 /// Whether a part and a text fit.
 type Holds = fn(&[u8], &[u8]) -> bool;
@@ -100,6 +100,34 @@ pub(super) fn check(
         true => Ok(()),
         false => Err(format!("{}, was {}", expectation(), shown(part))),
     }
+}
+
+/// A literal and a JSON value of another type.
+///
+/// # Errors
+///
+/// What was expected, and what was there, unless they are to differ.
+#[cold]
+pub(super) fn differs(
+    rule: &Rule,
+    (wanted, is): (JsonType, JsonType),
+    part: &[u8],
+    hidden: Hidden,
+    values: &Values,
+) -> Result<(), String> {
+    let (Rule::Equals(text) | Rule::EqualsNumber(text)) = rule else {
+        return Ok(());
+    };
+    let shown = |of: JsonType, value: &[u8]| {
+        let value = hidden.shown(value, values);
+        match of {
+            JsonType::Text => format!("the text {value}"),
+            JsonType::Number => format!("the number {value}"),
+            JsonType::Word => value,
+        }
+    };
+    let expected = shown(wanted, text.constant().unwrap_or_default());
+    Err(format!("expected {expected}, was {}", shown(is, part)))
 }
 
 fn missing() -> String {

@@ -33,6 +33,7 @@ fn step(checks: Vec<(Part, Rule)>, saves: Vec<Save>) -> Step {
         name: String::new(),
         part,
         rule,
+        json_type: None,
     };
     Step {
         name: "create".to_owned(),
@@ -147,17 +148,21 @@ fn every_part_of_a_response_can_be_saved() {
 
 #[test]
 fn a_missing_value_is_a_failure_and_empties_its_slot() {
-    for part in [
-        Part::Header("location".into()),
-        Part::Trailer("location".into()),
-        Part::Cookie("sid".into()),
-        pointer("/b"),
+    let body = r#"{"a": 1, "c": {"d": 2, "e": [{"f": 3}]}}"#;
+    for (part, words) in [
+        (Part::Header("location".into()), "header `location`"),
+        (Part::Trailer("location".into()), "trailer `location`"),
+        (Part::Cookie("sid".into()), "cookie `sid`"),
+        (pointer("/b"), "`/b`; there is `/a`, `/c`"),
+        (pointer("/c/g/h"), "`/c/g/h`; there is `/c/d`, `/c/e`"),
+        (pointer("/c/e/0/g"), "`/c/e/0/g`; there is `/c/e/0/f`"),
+        (pointer("/c/e/1"), "`/c/e/1`"),
     ] {
         let step = step(Vec::new(), vec![save(1, part)]);
         let mut before = Values::new(3);
         before.set(Slot(1), b"of an earlier response");
-        let (failures, values) = read_with(&step, before, 200, &[("x-sum", "1")], r#"{"a": 1}"#);
-        assert_eq!(failures, ["Save(0): it is missing"]);
+        let (failures, values) = read_with(&step, before, 200, &[("x-sum", "1")], body);
+        assert_eq!(failures, [format!("Save(0): the response has no {words}")]);
         assert_eq!(value(&values, 1), None);
     }
 }
@@ -207,7 +212,7 @@ fn a_regex_saves_its_group_or_says_what_did_not_match() {
         }
     }
     let (failures, _) = read(&with("a", 0), &[], "");
-    assert_eq!(failures, ["Save(0): it is missing"]);
+    assert_eq!(failures, ["Save(0): the response has no header `location`"]);
 }
 
 #[test]
@@ -487,7 +492,7 @@ fn a_grpc_step_reads_code_trailers_and_the_last_reply() {
             "expected OK, was NotFound, `no such item`",
             "expected `0`, was `5`",
             "expected `hi`, was missing",
-            "it is missing"
+            "the response has no `inner.value`"
         ]
     );
     assert_eq!(saved, None);

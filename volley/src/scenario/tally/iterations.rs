@@ -39,7 +39,8 @@ pub(crate) struct Iterations {
 }
 
 pub(crate) struct IterationTimes {
-    /// From the beginning to the end: of iterations that ended well, think times included.
+    /// From the due moment, or without one from the beginning, to the end: of iterations that ended well, think times
+    /// included.
     pub duration: Distribution,
     /// From the due moment to the beginning.
     pub delay: Distribution,

@@ -13,7 +13,7 @@ mod tests;
 pub use iterations::{End, IterationCounts};
 pub use reason::{Failure, Reason};
 pub use seconds::{History, Slot};
-pub use step::{CheckCounts, StepCounts, Timing};
+pub use step::{CheckCounts, StepCounts, Timing, Verdicts};
 
 pub(crate) use iterations::Iterations;
 pub(crate) use step::StepTally;
@@ -39,8 +39,8 @@ pub struct Passed {
     pub scenarios: Vec<IterationCounts>,
     /// By step: the same, and each second's latencies.
     pub steps: Vec<(StepCounts, Vec<SecondCounts>)>,
-    /// By step: requests that failed before they had an expected status, and the verdicts of its checks.
-    pub checks: Vec<(u64, Vec<CheckCounts>)>,
+    /// By step: what became of its conditions.
+    pub verdicts: Vec<Verdicts>,
 }
 
 impl Tally {
@@ -160,9 +160,14 @@ impl Tally {
         }
     }
 
-    /// An iteration ended.
+    /// An iteration ended: how much later than due it began, when it did, and when it ended.
     #[inline]
-    pub fn iteration_ended(&mut self, scenario: usize, began_ns: u64, now_ns: u64, end: End) {
+    pub fn iteration_ended(
+        &mut self,
+        scenario: usize,
+        (delay_ns, began_ns, now_ns): (u64, u64, u64),
+        end: End,
+    ) {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
         if began_ns < self.start_ns {
             return;
@@ -174,7 +179,7 @@ impl Tally {
         match end {
             End::Ok => {
                 counts.ok += 1;
-                let duration_ns = now_ns.saturating_sub(began_ns);
+                let duration_ns = now_ns.saturating_sub(began_ns).saturating_add(delay_ns);
                 let times = iterations.times();
                 times.duration.record(duration_ns);
                 times.seconds.at(ns, tells).ok += 1;
@@ -233,12 +238,19 @@ impl Tally {
                     .unwrap_or_default(),
             )
         };
-        let checks = |step: &StepTally| (step.without_status(), step.checks.clone());
         Passed {
-            checks: self.steps.iter().map(checks).collect(),
+            verdicts: self.steps.iter().map(StepTally::verdicts).collect(),
             scenarios: self.scenarios.iter().map(|one| one.counts).collect(),
             steps: self.steps.iter_mut().map(step).collect(),
         }
+    }
+
+    /// The same without its seconds, which are none of the load's.
+    #[must_use]
+    pub fn without_seconds(mut self) -> Self {
+        let times = self.steps.iter_mut().filter_map(|step| step.times.as_mut());
+        times.for_each(|times| times.seconds.clear());
+        self
     }
 
     /// Adds what another thread has counted. Both have the same plan, and their windows opened together.

@@ -1,8 +1,9 @@
 //! Why a request failed.
 
 use std::fmt;
+use std::mem::discriminant;
 
-/// Why a request failed. Numbers are places in the step's own lists, from 0.
+/// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own lists, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// A text of the request needs a value that is missing, or that cannot stand there.
@@ -31,20 +32,20 @@ pub enum Reason {
     Lua,
     /// Another status than expected.
     Status,
-    /// A check of `expect`.
-    Check(u16),
-    /// Another number of replies than expected.
-    Replies,
     /// A rule for each reply.
     Each(u16),
-    /// The response took longer than `within`.
-    Late,
-    /// The first reply took longer than `first_within`.
-    FirstLate,
+    /// Another number of replies than expected.
+    Replies,
+    /// A check of `expect`.
+    Check(u16),
     /// A value of `save` is missing.
     Save(u16),
     /// The script of the step says that the response is wrong.
     LuaCheck,
+    /// The response took longer than `within`.
+    Late,
+    /// The first reply took longer than `first_within`.
+    FirstLate,
 }
 
 /// A failed request, for the counters.
@@ -92,10 +93,16 @@ impl Reason {
         }
     }
 
+    /// Whether a request that failed for this reason had kept another condition before.
+    #[must_use]
+    pub fn is_after(self, condition: Self) -> bool {
+        self > condition && discriminant(&self) != discriminant(&condition)
+    }
+
     /// Whether there was a response with an expected status.
     #[must_use]
     pub fn has_status(self) -> bool {
-        self > Self::Status
+        self.is_after(Self::Status)
     }
 }
 

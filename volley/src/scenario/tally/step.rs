@@ -42,6 +42,14 @@ pub struct CheckCounts {
     pub failed: u64,
 }
 
+/// What became of the conditions of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// How many requests failed, by reason.
+    failed: BTreeMap<Reason, u64>,
+    checks: Vec<CheckCounts>,
+}
+
 /// One step of one thread, or of several.
 #[derive(Default)]
 pub(crate) struct StepTally {
@@ -123,13 +131,12 @@ impl StepTally {
         }
     }
 
-    /// Requests that failed before they had an expected status.
-    pub fn without_status(&self) -> u64 {
-        let early = self
-            .failures
-            .iter()
-            .filter(|(reason, _)| !reason.has_status());
-        early.map(|(_, failures)| failures.calls).sum()
+    pub fn verdicts(&self) -> Verdicts {
+        let failures = self.failures.iter();
+        Verdicts {
+            failed: failures.map(|(reason, all)| (*reason, all.calls)).collect(),
+            checks: self.checks.clone(),
+        }
     }
 
     /// Forgets everything, and keeps the memory.
@@ -174,6 +181,50 @@ impl Times {
             (Some(_), None) => {}
         }
         self.seconds.merge(other.seconds);
+    }
+}
+
+impl Verdicts {
+    /// Adds those of the same step.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (reason, count) in &other.failed {
+            *self.failed.entry(*reason).or_default() += count;
+        }
+        CheckCounts::add_all(&mut self.checks, &other.checks);
+    }
+
+    /// Requests that failed before they had an expected status.
+    #[must_use]
+    pub fn without_status(&self) -> u64 {
+        self.failed_if(|reason| !reason.has_status())
+    }
+
+    /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition was
+    /// kept by the requests that ended well or failed for a later reason.
+    #[must_use]
+    pub fn of(&self, condition: Reason, ended: u64) -> CheckCounts {
+        match condition {
+            Reason::Check(index) => self
+                .checks
+                .get(usize::from(index))
+                .copied()
+                .unwrap_or_default(),
+            condition => CheckCounts {
+                passed: ended.saturating_sub(self.failed_if(|reason| !reason.is_after(condition))),
+                failed: match condition {
+                    Reason::Status => self.without_status(),
+                    condition => self.failed_if(|reason| reason == condition),
+                },
+            },
+        }
+    }
+
+    fn failed_if(&self, is_counted: impl Fn(Reason) -> bool) -> u64 {
+        let counted = self
+            .failed
+            .iter()
+            .filter(|(reason, _)| is_counted(**reason));
+        counted.map(|(_, count)| count).sum()
     }
 }
 

@@ -80,7 +80,7 @@ fn count(tally: &mut Tally, event: &Event) {
         verdict,
     );
     let end = [End::Ok, End::Failed, End::OutOfData][usize::from(what % 3)];
-    tally.iteration_ended(step % 2, sent_ns, end_ns, end);
+    tally.iteration_ended(step % 2, (0, sent_ns, end_ns), end);
     tally.dropped(step % 2, u64::from(what % 2), end_ns);
     tally.unfed(step % 2, u64::from(what % 6));
 }
@@ -160,7 +160,7 @@ fn what_was_sent_before_the_window_is_in_no_figure_and_the_sums_are_exact() {
             what: "500",
         }),
     );
-    tally.iteration_ended(0, 0, 4 * MS, End::Failed);
+    tally.iteration_ended(0, (0, 0, 4 * MS), End::Failed);
     for sent_ns in [4 * MS, 5 * MS] {
         tally.sent(0, sent_ns, 10);
     }
@@ -246,7 +246,7 @@ fn the_seconds_that_passed_are_told_once_with_the_sums_so_far() {
         Passed {
             scenarios: vec![IterationCounts::default()],
             steps: vec![Default::default(); 2],
-            checks: vec![Default::default(); 2]
+            verdicts: vec![Default::default(); 2]
         }
     );
     for at in [0, 1, S, S + 1, S + 2] {

@@ -237,11 +237,31 @@ impl Figure {
                 Ok(time) => Ok((whole_ns(time) as f64, Unit::Ns)),
                 Err(_) => Err(wrong("a time such as 20ms")),
             },
-            Self::Count(_) => match text.strip_suffix('%') {
-                Some(share) => number(share).map(|share| (share, Unit::Percent)),
-                None => number(text).map(|calls| (calls, Unit::Calls)),
+            Self::Count(count) => {
+                let read = match text.strip_suffix('%') {
+                    Some(share) => number(share).map(|share| (share, Unit::Percent)),
+                    None => number(text).map(|calls| (calls, Unit::Calls)),
+                };
+                match read {
+                    Some((share, Unit::Percent)) if share > 100.0 => {
+                        Err(wrong("a share of at most 100%"))
+                    }
+                    // A few checks are no limit of use: other tools write 99 % so.
+                    Some((calls, Unit::Calls))
+                        if count == Count::Checks && calls > 0.0 && calls <= 100.0 =>
+                    {
+                        let percent = if calls > 1.0 { calls } else { calls * 100.0 };
+                        Err(ThresholdError::Share {
+                            limit: text.to_owned(),
+                            share: ((percent * 1e6).round() / 1e6).to_string(),
+                        })
+                    }
+                    Some((calls, Unit::Calls)) if calls.fract() > 0.0 => {
+                        Err(wrong("a whole number of calls, or a share such as 0.1%"))
+                    }
+                    read => read.ok_or_else(|| wrong("a number of calls, or a share such as 0.1%")),
+                }
             }
-            .ok_or_else(|| wrong("a number of calls, or a share such as 0.1%")),
             Self::Rate(_) => number(text)
                 .map(|rate| (rate, Unit::PerSecond))
                 .ok_or_else(|| wrong("a number per second")),

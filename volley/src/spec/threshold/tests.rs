@@ -131,6 +131,14 @@ fn what_is_no_threshold_is_refused_with_the_remedy() {
         ("p99 > 1%", "needs a time"),
         ("failed > 1ms", "needs a number of calls"),
         ("failed > -1", "needs a number of calls"),
+        (
+            "failed > 0.1",
+            "`failed` needs a whole number of calls, or a share such as 0.1%, not `0.1`",
+        ),
+        (
+            "failed > 100.5%",
+            "`failed` needs a share of at most 100%, not `100.5%`",
+        ),
         ("rate < 5%", "needs a number per second"),
         ("rate < inf", "needs a number per second"),
         ("failed > 0,1%", "or a share such as 0.1%, not `0,1%`"),
@@ -142,6 +150,32 @@ fn what_is_no_threshold_is_refused_with_the_remedy() {
         ("p99 ratio > 1.1", "in `volley compare`"),
     ] {
         assert!(refusal(text).contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_few_checks_are_a_share_that_lacks_its_sign() {
+    for (limit, share) in [
+        ("0.99", "99"),
+        ("0.999", "99.9"),
+        ("0.29", "29"),
+        ("1", "100"),
+        ("99", "99"),
+        ("99.9", "99.9"),
+        ("100", "100"),
+    ] {
+        for text in [
+            format!("checks >= {limit}"),
+            format!("checks(a.b) < {limit}"),
+        ] {
+            assert_eq!(
+                text.parse::<Selected>().unwrap_err().to_string(),
+                format!("`checks` needs a share, not `{limit}`: write `{share}%`")
+            );
+        }
+    }
+    for text in ["checks > 0", "checks >= 101", "checks >= 100%"] {
+        assert!(text.parse::<Selected>().is_ok(), "{text}");
     }
 }
 

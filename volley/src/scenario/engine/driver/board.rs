@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::scenario::Values;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
+use crate::scenario::plan::Plan;
+use crate::scenario::tally::{Passed, Tally};
 
 /// The values of setup, which belong to everybody.
 #[derive(Debug, Default)]
@@ -76,9 +78,11 @@ impl Board {
 }
 
 /// An iteration of setup or teardown that is over.
-#[derive(Debug)]
 pub struct Done {
     pub known: Known,
+    /// What it counted, and the same as a thread of the load reports it.
+    pub tally: Tally,
+    pub passed: Passed,
     /// The step that failed first, and why.
     pub fault: Option<(usize, Fault)>,
     /// A feed had nothing for it.
@@ -87,11 +91,15 @@ pub struct Done {
 
 impl Done {
     /// Why it failed; `of_step` names the step.
-    pub fn failure(&mut self, of_step: impl Fn(usize, String) -> RunError) -> Option<RunError> {
+    pub fn failure(
+        &mut self,
+        plan: &Plan,
+        of_step: impl Fn(usize, String) -> RunError,
+    ) -> Option<RunError> {
         let of_step = self
             .fault
             .take()
-            .map(|(step, fault)| of_step(step, fault.words));
+            .map(|(step, fault)| of_step(step, fault.named(plan, step)));
         self.undrawn.take().or(of_step)
     }
 }

@@ -41,6 +41,7 @@ impl Driver<'_> {
             user,
             due_ns,
             began_ns: now_ns,
+            delay_ns: now_ns.saturating_sub(due_ns),
             round_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
@@ -293,9 +294,8 @@ impl Driver<'_> {
             (false, true) => End::Failed,
             (false, false) => End::Ok,
         };
-        self.core
-            .tally
-            .iteration_ended(scenario, iteration.began_ns, now_ns, end);
+        let timing = (iteration.delay_ns, iteration.began_ns, now_ns);
+        self.core.tally.iteration_ended(scenario, timing, end);
         self.active_ns = now_ns;
         let (load, user) = (iteration.load, iteration.user);
         let (began_ns, round_ns) = (iteration.began_ns, iteration.round_ns);
@@ -344,27 +344,33 @@ impl Core<'_> {
         let Some(mut flight) = self.flights.try_remove(key) else {
             return;
         };
-        let verdict = verdict.and_then(|()| self.in_time(&flight, now_ns));
+        let mut late = self.late(&flight, now_ns);
+        let verdict = verdict.and_then(|()| late.next().map_or(Ok(()), Err));
         let timing = Timing {
             due_ns: flight.due_ns,
             sent_ns: flight.sent_ns,
             first_ns: flight.first_ns,
             end_ns: now_ns,
         };
+        let fault = verdict.as_ref().err();
+        let said = fault.and_then(|fault| self.said(&mut flight, fault));
         if let Some(records) = self.records {
             let iteration = self.iterations.get(flight.iteration);
             let of_load = iteration.filter(|one| matches!(one.course, Course::Scenario(_)));
             let number =
                 of_load.map(|one| one.serial * u64::from(self.threads) + u64::from(self.index));
             let values = iteration.map(|one| &one.values);
-            let fault = verdict.as_ref().err();
+            let mut faults: Vec<Fault> = verdict.as_ref().err().cloned().into_iter().collect();
+            if !faults.is_empty() && flight.exchange.is_some() {
+                flight.add_others(late, &mut faults);
+            }
             let iteration = (number, values);
             records.push(record::over(
                 self.plan,
                 &mut flight,
                 iteration,
                 timing,
-                fault,
+                faults,
             ));
         }
         let failure = verdict.as_ref().err().map(|fault| Failure {
@@ -419,9 +425,11 @@ impl Core<'_> {
                 (Course::Refresh(_), Err(fault)) => {
                     self.stale.get_or_insert((flight.step, fault));
                 }
-                (course, Err(fault)) => {
+                (course, Err(mut fault)) => {
                     let is_scenario = matches!(course, Course::Scenario(_));
                     if !is_scenario || course.on_failure(self.plan) == OnFailure::EndRun {
+                        let said = said.map(|said| format!("; the response is {said}"));
+                        fault.words += &said.unwrap_or_default();
                         self.fault.get_or_insert((flight.step, fault));
                     }
                 }
@@ -433,6 +441,19 @@ impl Core<'_> {
         self.keep(flight.path);
     }
 
+    /// What the response was whose status ends the run: nothing else may show it.
+    #[cold]
+    fn said(&self, flight: &mut Flight, fault: &Fault) -> Option<String> {
+        let iteration = self.iterations.get(flight.iteration)?;
+        let course = iteration.course;
+        let is_scenario = matches!(course, Course::Scenario(_));
+        let is_http = flight.expected.is_none();
+        let ends = !is_scenario || course.on_failure(self.plan) == OnFailure::EndRun;
+        let is_shown = is_http && ends && fault.reason == Reason::Status;
+        let exchange = flight.exchange.as_mut().filter(|_| is_shown)?;
+        record::said(self.plan, exchange, &iteration.values)
+    }
+
     /// Keeps memory for the next request.
     fn keep(&mut self, bytes: Vec<u8>) {
         if bytes.capacity() <= MOST_KEPT {
@@ -440,23 +461,24 @@ impl Core<'_> {
         }
     }
 
-    /// Whether a response came as fast as it must.
+    /// What came slower than it must.
     #[inline]
-    fn in_time(&self, flight: &Flight, now_ns: u64) -> Result<(), Fault> {
-        let Some(expect) = self.plan.steps.get(flight.step).map(|step| &step.expect) else {
-            return Ok(());
-        };
-        let first_ns = flight.first_ns.unwrap_or(now_ns);
-        for (limit_ns, end_ns, reason) in [
-            (expect.within_ns, now_ns, Reason::Late),
-            (expect.first_within_ns, first_ns, Reason::FirstLate),
-        ] {
-            let took_ns = end_ns.saturating_sub(flight.sent_ns);
-            if let Some(limit_ns) = limit_ns.filter(|limit_ns| took_ns > *limit_ns) {
-                return Err(late(reason, took_ns, limit_ns));
-            }
-        }
-        Ok(())
+    fn late(&self, flight: &Flight, now_ns: u64) -> impl Iterator<Item = Fault> + use<> {
+        let expect = self.plan.steps.get(flight.step).map(|step| &step.expect);
+        let (within_ns, first_within_ns) =
+            expect.map_or((None, None), |it| (it.within_ns, it.first_within_ns));
+        let (sent_ns, first_ns) = (flight.sent_ns, flight.first_ns.unwrap_or(now_ns));
+        let limits = [
+            (within_ns, now_ns, Reason::Late),
+            (first_within_ns, first_ns, Reason::FirstLate),
+        ];
+        limits
+            .into_iter()
+            .filter_map(move |(limit_ns, end_ns, reason)| {
+                let took_ns = end_ns.saturating_sub(sent_ns);
+                let limit_ns = limit_ns.filter(|limit_ns| took_ns > *limit_ns)?;
+                Some(late(reason, took_ns, limit_ns))
+            })
     }
 }
 

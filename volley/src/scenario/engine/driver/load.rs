@@ -10,6 +10,7 @@ use crate::scenario::engine::iteration::Course;
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Load, Phases, Scenario, WhenFull};
 use crate::scenario::report::EndedBy;
+use crate::scenario::report::live::Stage;
 
 /// While too many iterations are open, or another thread holds the last permit, a thread looks again after this time.
 const LOOK_AGAIN_NS: u64 = 1_000_000;
@@ -280,6 +281,7 @@ impl Driver<'_> {
                 let Some(shared) = self.shared(at) else {
                     return;
                 };
+                shared.dried(feed);
                 match is_of_users && !self.common.store.has_one_position(feed) {
                     true => {
                         shared.user_stopped(user);
@@ -441,12 +443,18 @@ impl Driver<'_> {
         self.stopped_by = Some(by);
         // What was due before this moment begins.
         self.arrive(now_ns);
-        self.ends_ns = match std::mem::replace(&mut self.is_stopping, true) {
+        let was_stopping = std::mem::replace(&mut self.is_stopping, true);
+        self.ends_ns = match was_stopping {
             true => now_ns,
             false => now_ns.saturating_add(self.common.plan.limits.drain_ns),
         };
         for at in 0..self.loads.len() {
             self.close(at, now_ns);
+        }
+        if by == EndedBy::Signal && !was_stopping {
+            // Somebody wants to know now how many iterations are open.
+            self.stage = Stage::Waits;
+            self.report(now_ns);
         }
     }
 

@@ -45,11 +45,12 @@ use crate::scenario::lua::{Kept, Machine, Rewritten};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::report::EndedBy;
+use crate::scenario::report::live::Stage;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
 pub use board::{Board, Done, Known};
 use load::LoadState;
-pub use quota::Quota;
+pub use quota::{LoadQuota, Quota};
 
 /// The size of a read.
 const READ_BYTES: usize = 256 * 1024;
@@ -81,8 +82,8 @@ pub struct Common<'a> {
     pub post: Option<Sender<Note>>,
 }
 
-/// A thread, and what it has counted so far.
-pub type Note = (u32, Passed);
+/// A thread, what it has counted so far, and what it does.
+pub type Note = (u32, Passed, Stage);
 
 /// What came of a thread.
 pub struct Harvest {
@@ -188,6 +189,7 @@ pub struct Driver<'a> {
     next_glance_ns: u64,
     next_note_ns: u64,
     is_stopping: bool,
+    stage: Stage,
     /// Who ended the load, if it is not its own end.
     stopped_by: Option<EndedBy>,
     /// How many orders are known, and those that are to be obeyed later.
@@ -283,6 +285,7 @@ impl<'a> Driver<'a> {
             next_glance_ns: 0,
             next_note_ns: u64::MAX,
             is_stopping: false,
+            stage: Stage::default(),
             stopped_by: None,
             known_orders: 0,
             orders: VecDeque::new(),
@@ -311,7 +314,7 @@ impl<'a> Driver<'a> {
         let mut events = Events::with_capacity(1024);
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
-        // From now on, each second is told.
+        // From now on, each second is reported.
         self.report(start_ns);
         self.next_note_ns = start_ns.saturating_add(SECOND_NS);
         (self.next_glance_ns, self.active_ns) = (start_ns, start_ns);
@@ -329,6 +332,7 @@ impl<'a> Driver<'a> {
         let failure = broken.or(self.failure.take());
         let failure = failure.or_else(|| self.ended_by_step());
         // Other threads may go on for long.
+        self.stage = Stage::Ended;
         self.report(last_ns);
         self.cut();
         self.hang_up();
@@ -360,11 +364,13 @@ impl<'a> Driver<'a> {
         let fault = self.core.fault.take();
         // Others may have failed while they ended after something else.
         let (step, fault) = fault.filter(|_| self.stopped_by == Some(EndedBy::Failure))?;
-        let step = self.common.plan.steps.get(step)?;
+        let plan = self.common.plan;
+        let words = fault.named(plan, step);
+        let step = plan.steps.get(step)?;
         Some(RunError::EndedByStep {
             scenario: step.scenario.clone(),
             step: step.name.clone(),
-            words: fault.words,
+            words,
         })
     }
 
@@ -377,11 +383,21 @@ impl<'a> Driver<'a> {
         let mut events = Events::with_capacity(1024);
         let now_ns = self.now_ns();
         self.feeds.take_singly();
+        self.core.tally.reset(now_ns);
+        // From now on, each second is told.
+        self.core.tally.passed(now_ns);
         self.begin(course, (0, 0), now_ns, now_ns);
         let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;
         while !self.round(&mut events, is_done)? {}
         self.hang_up();
+        // The present second is over, too.
+        let passed = self
+            .core
+            .tally
+            .passed(self.now_ns().saturating_add(SECOND_NS));
         Ok(Done {
+            passed,
+            tally: self.core.tally.without_seconds(),
             known: Known {
                 values: self.done.ok_or(EngineError::Interrupted)?,
                 came_ns: self.core.came_ns,

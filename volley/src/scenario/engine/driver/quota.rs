@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::scenario::plan::{Load, Plan};
 
@@ -28,6 +28,8 @@ pub struct LoadQuota {
     stopped: Mutex<Stopped>,
     /// When the data ran out for all, in ns; `u64::MAX`: they have not.
     ran_out_ns: AtomicU64,
+    /// The feed that first had no more rows.
+    dry: OnceLock<usize>,
 }
 
 /// Users that have stopped because their own rows ran out.
@@ -106,6 +108,7 @@ impl LoadQuota {
             dropped: AtomicU64::new(0),
             stopped: Mutex::default(),
             ran_out_ns: AtomicU64::new(u64::MAX),
+            dry: OnceLock::new(),
         }
     }
 
@@ -192,6 +195,16 @@ impl LoadQuota {
     /// The rows of all have run out, which ends the load.
     pub fn ran_out(&self, now_ns: u64) {
         self.ran_out_ns.fetch_min(now_ns, Ordering::Relaxed);
+    }
+
+    /// A feed has no more rows for an iteration of this load.
+    pub fn dried(&self, feed: usize) {
+        self.dry.get_or_init(|| feed);
+    }
+
+    /// The feed that ended the load.
+    pub fn ended_by_feed(&self) -> Option<usize> {
+        self.ran_out_ns().and_then(|_| self.dry.get().copied())
     }
 
     /// When they ran out, in ns.

@@ -126,11 +126,18 @@ impl Core<'_> {
 }
 
 impl Flight {
-    /// Notes the first thing that is wrong.
+    /// Notes what is wrong: the first thing, and others only if all is kept.
     #[cold]
     pub fn blame(&mut self, reason: Reason, words: String) {
-        self.failure
-            .get_or_insert_with(|| Box::new(Fault::new(reason, words)));
+        match (&self.failure, &mut self.exchange) {
+            (None, _) => self.failure = Some(Box::new(Fault::new(reason, words))),
+            (Some(_), Some(exchange)) => {
+                if exchange.later.iter().all(|(known, _)| *known != reason) {
+                    exchange.later.push((reason, words));
+                }
+            }
+            (Some(_), None) => {}
+        }
     }
 
     /// Takes one reply.

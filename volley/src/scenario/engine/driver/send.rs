@@ -6,7 +6,7 @@ use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place, is_open};
-use crate::scenario::engine::iteration::Bond;
+use crate::scenario::engine::iteration::{Bond, Course};
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
@@ -150,7 +150,8 @@ impl Driver<'_> {
         };
         match written {
             Ok(stream) => {
-                if core.records.is_some_and(Records::keeps_contents)
+                let is_once = matches!(iteration.course, Course::Setup | Course::Teardown);
+                if (is_once || core.records.is_some_and(Records::keeps_contents))
                     && let Some(step) = core.plan.steps.get(step)
                 {
                     let (plan, path, cookies) = (core.plan, &scratch.path, &scratch.cookies);
@@ -201,9 +202,10 @@ impl Driver<'_> {
             && let Some((key, serial)) = pool.waiting(bond).front().copied()
         {
             let flight = self.core.flights.get(key as usize);
-            let Some((step, was_sent)) = flight
+            let Some((step, has_waited)) = flight
                 .filter(|flight| flight.serial == serial)
-                .map(|flight| (flight.step, flight.was_sent))
+                // In the same turn, a connection became free for it.
+                .map(|flight| (flight.step, !flight.was_sent && flight.sent_ns < now_ns))
             else {
                 pool.waiting(bond).pop_front();
                 continue;
@@ -216,7 +218,7 @@ impl Driver<'_> {
             }
             let aimed = self.core.aim(key as usize, &mut self.scratch.path);
             if aimed == Ok(target) {
-                if !was_sent {
+                if has_waited {
                     self.core.tally.waited(step);
                 }
                 self.write(key, step, target, wire, now_ns);

@@ -117,7 +117,7 @@ impl Driver<'_> {
     pub(super) fn report(&mut self, now_ns: u64) {
         if let Some(post) = &self.common.post {
             // Nobody may listen any more.
-            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
+            let _ = post.send((self.index, self.core.tally.passed(now_ns), self.stage));
         }
     }
 

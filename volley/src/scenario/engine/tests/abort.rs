@@ -10,9 +10,9 @@ use super::super::watch::Watch;
 use super::{crud, report};
 use crate::engine::Clock;
 use crate::pace::SECOND_NS as S;
-use crate::scenario::report::live::Progress;
+use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Report};
-use crate::scenario::tally::Tally;
+use crate::scenario::tally::{Passed, Tally};
 use crate::serve::{Config, Faults, Reference};
 
 /// A load whose thresholds are looked at each second, and a teardown. Every so many items have no location.
@@ -55,6 +55,16 @@ fn a_threshold_that_holds_does_not_end_the_load() {
 }
 
 #[test]
+fn a_threshold_is_about_all_threads_of_one_second() {
+    let server = Reference::start(Config::default()).unwrap();
+    // Each iteration has three requests.
+    let more = "http: {version: 2}\nload: [{rate: 100/s, for: 2500ms}]
+thresholds: [{that: rate > 225, abort_after: 500ms}]";
+    let report = report(&crud(&server, more), 4);
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
 fn only_a_threshold_that_fails_without_a_break_ends_the_load() {
     let server = Reference::start(Config::default()).unwrap();
     let plan = crud(
@@ -64,7 +74,7 @@ fn only_a_threshold_that_fails_without_a_break_ends_the_load() {
     let control = Control::new(&plan, Arc::new(AtomicBool::new(false)));
     control.begin(Clock::start(), 0);
     let mut watch = Watch::new(&plan);
-    let (mut tally, mut progress) = (Tally::new(1, 3, 0), Progress::new(1, 3));
+    let (mut tally, mut progress) = (Tally::new(1, 3, 0), Progress::new(1, 3, Passed::default()));
     // In each second: how many begin, and how many are dropped. In the second one, it holds.
     let seconds = [(10, 10), (200, 0), (0, 100), (0, 1), (0, 1)];
     for (second, (begun, dropped)) in (1..).zip(seconds) {
@@ -72,7 +82,7 @@ fn only_a_threshold_that_fails_without_a_break_ends_the_load() {
         let now_ns = second * S;
         (0..begun).for_each(|_| tally.iteration_began(0, None, now_ns));
         tally.dropped(0, dropped, now_ns);
-        progress.add(0, tally.passed(now_ns));
+        progress.add(0, tally.passed(now_ns), Stage::Load);
         watch.look(&progress, Duration::from_secs(second), &control);
     }
     let orders: Vec<Order> = control

@@ -192,3 +192,36 @@ load: [{rate: 1000/s, for: 2s}]
         .collect();
     assert_eq!(dropped, [0, 1999]);
 }
+
+#[test]
+fn a_signal_is_answered_at_once_with_the_iterations_that_are_open() {
+    let signal = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&signal);
+    // Four users have got an answer each, and wait for the next one.
+    let server = Peer::plain(move |asked| {
+        set.fetch_or(asked.number == 7, Ordering::Relaxed);
+        (asked.number < 4).then(|| (200, String::new()))
+    });
+    let file = format!(
+        "targets: {{api: 'http://{}'}}\n{ONE}load: [{{users: 4, for: 1h}}]",
+        server.address
+    );
+    let options = Options {
+        threads: Some(2),
+        ..Options::default()
+    };
+    let mut told = Vec::new();
+    run(
+        &plan(&file),
+        &options,
+        &signal,
+        &mut |progress: &mut Progress, _| {
+            if progress.is_waiting() {
+                told.push(progress.iterations().under_way());
+            }
+        },
+    )
+    .unwrap();
+    // They may end for 100 ms, and usually no second is over before.
+    assert_eq!(told.first(), Some(&4));
+}

@@ -9,6 +9,7 @@ use super::drain::follow;
 use super::peer::Peer;
 use super::plan;
 use super::{failure, finish};
+use crate::report::LatencyKind;
 use crate::report::numbers::grouped;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{EndedBy, Report, StepReport};
@@ -104,14 +105,86 @@ scenarios: {one: {steps: [{name: a, get: '${api}/${sku}', think: 100ms}]}}
 ";
     let file = format!("{ROWS}{rows}load: [{{users: 4, for: 500ms}}, {{users: 2}}]");
     let report = done(&good(), 2, &file);
-    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+    assert_eq!(report.facts.ended_by, EndedBy::Data);
+    assert_eq!(report.ended(), "`sku` has no more rows");
+    // Nothing else was to end it.
+    assert_eq!(report.facts.warnings, [""; 0]);
     let file = format!("{ROWS}{rows}load: [{{users: 4}}]");
     let report = follow(&good(), &file, |_, control, _| {
         // The load may just have ended.
         let _ = control.ask(Order::Users(0, 2));
     })
     .report;
-    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+    assert_eq!(report.facts.ended_by, EndedBy::Data);
+}
+
+#[test]
+fn a_load_that_data_ends_early_says_so() {
+    let rows = "data: {sku: {range: [0, 3], order: unique, at_end: stop}}
+scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
+";
+    for load in [
+        "{users: 2, for: 1h}",
+        "{rate: 100/s, for: 1h}",
+        "{users: 1}, {iterations: 9}",
+    ] {
+        let server =
+            Peer::plain(|asked| Some((if asked.number == 1 { 500 } else { 200 }, String::new())));
+        let report = done(&server, 1, &format!("{ROWS}{rows}load: [{load}]"));
+        assert_eq!(report.ended(), "`sku` has no more rows, 1 of 3 failed");
+        assert_eq!(
+            report.facts.warnings,
+            ["the load of `one` ended early: `sku` has no more rows (`at_end: stop`)"]
+        );
+    }
+}
+
+#[test]
+fn a_run_whose_iterations_all_failed_does_not_sound_like_a_good_one() {
+    let server = Peer::plain(|_| Some((500, String::new())));
+    let report = done(&server, 1, &format!("{ONE}load: [{{iterations: 2}}]"));
+    assert_eq!(report.ended(), "all iterations ended, all 2 failed");
+}
+
+#[test]
+fn users_that_wait_for_a_connection_are_warned_of_and_others_are_not() {
+    let load = "load: [{users: 8}, {iterations: 400}]";
+    let report = done(&good(), 1, &format!("{ONE}{load}"));
+    assert_eq!(
+        (report.requests().waited, &report.facts.warnings[..]),
+        (0, &[][..])
+    );
+    // Each answer comes in a later turn.
+    let file = ONE.replace("connections: 8", "connections: 1");
+    let report = done(&good(), 1, &format!("{file}{load}"));
+    let waited = grouped(report.requests().waited);
+    assert_eq!(
+        report.facts.warnings,
+        [format!(
+            "scenario `one`: {waited} of 400 requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`"
+        )]
+    );
+}
+
+#[test]
+fn an_iteration_that_was_due_takes_as_long_as_its_requests() {
+    let report = done(
+        &good(),
+        1,
+        &format!("{ONE}load: [{{rate: 1000/s, for: 100ms}}]"),
+    );
+    let (scenario, request) = (&report.scenarios[0], &step(&report, "a").latency);
+    assert_eq!(scenario.duration.kind, LatencyKind::Response);
+    assert_eq!(scenario.duration.samples, request.samples);
+    assert!(
+        scenario.duration.min_ns >= request.min_ns && scenario.duration.mean_ns >= request.mean_ns
+    );
+    let report = done(
+        &good(),
+        1,
+        &format!("{ONE}load: [{{users: 1}}, {{iterations: 2}}]"),
+    );
+    assert_eq!(report.scenarios[0].duration.kind, LatencyKind::Service);
 }
 
 #[test]
@@ -225,14 +298,14 @@ scenarios: {shop: {steps: [{name: a, get: '${api}/${sku}'}]}}
         2,
         &format!("{ROWS}{rows}load: [{{users: 4, for: 1h}}]"),
     );
-    let expected = "the feed `sku` has no more rows, and `at_end: fail` ends the run";
+    let expected = "`data.sku` has no more rows, and `at_end: fail` ends the run";
     assert_eq!(failure(users), format!("scenario `shop`: {expected}"));
     let setup = "data: {sku: {range: [0, 1], order: unique, at_end: stop}}
 setup: [{name: a, get: '${api}/${sku}'}, {draw: [sku]}, {name: b, get: '${api}/${sku}'}]
 scenarios: {shop: {steps: [{get: '${api}/'}]}}
 ";
     let setup = finish(&good(), 1, &format!("{ROWS}{setup}"));
-    assert_eq!(failure(setup), "setup: the feed `sku` has no more rows");
+    assert_eq!(failure(setup), "setup: `data.sku` has no more rows");
 }
 
 #[test]
@@ -369,7 +442,7 @@ fn fewer_threads_than_wanted_are_a_warning_that_names_the_target() {
     let report = done(
         &good(),
         2,
-        &format!("{file}load: [{{users: 2}}, {{iterations: 9}}]"),
+        &format!("{file}load: [{{users: 1}}, {{iterations: 9}}]"),
     );
     assert_eq!((report.facts.threads, begun(&report)[0]), (1, 9));
     assert_eq!(

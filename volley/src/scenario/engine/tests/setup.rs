@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use super::super::Finished;
 use super::peer::{Asked, Does, Peer};
 use super::{failure, finish, finish_by};
 
@@ -242,4 +243,46 @@ load: [{users: 1, for: 5m}]
     let report = finish_by(&server, 1, &signal, file).unwrap().report;
     let warnings = report.facts.warnings;
     assert!(warnings[0].contains("step `token`") && warnings[0].contains("`soon` is no number"));
+}
+
+#[test]
+fn requests_of_setup_and_teardown_are_counted() {
+    let server = Peer::start(|asked| match asked.path.as_str() {
+        "/bye" => Does::says(500, &[], ""),
+        _ => Does::says(200, &[], r#"{"token": "t"}"#),
+    });
+    let file = "http: {version: 1, connections: 1}
+setup: [{name: login, post: '${api}/login', save: {token: {json: /token}}}]
+scenarios: {one: {steps: [{name: a, get: '${api}/?${token}'}]}}
+load: [{users: 1}, {iterations: 5}]
+teardown: [{name: bye, get: '${api}/bye'}]
+thresholds: ['p99(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye) < 1', 'sent <= 5']
+";
+    let Finished { report, failure } = finish(&server, 1, file).unwrap();
+    assert!(
+        failure
+            .unwrap()
+            .to_string()
+            .starts_with("teardown: step `bye` failed: ")
+    );
+    let counts: Vec<_> = report
+        .shown_steps()
+        .map(|step| {
+            (
+                step.names.name.as_str(),
+                step.counts.sent,
+                step.counts.failed,
+            )
+        })
+        .collect();
+    assert_eq!(counts, [("login", 1, 0), ("a", 5, 0), ("bye", 1, 1)]);
+    let failed: Vec<_> = report.thresholds.iter().map(|one| one.failed).collect();
+    assert_eq!(failed, [false, false, true, false]);
+    // The seconds of a run are those of its load.
+    assert!(
+        report
+            .steps
+            .iter()
+            .all(|step| step.names.scenario == "one" || step.series.points.is_empty())
+    );
 }

@@ -76,7 +76,7 @@ impl Compiler<'_> {
                 "is for rows: this source makes a value each time, so drop it",
             );
         }
-        if written.range.is_none() {
+        if written.range.is_none() && !self.node.has(&at.key("range")) {
             self.refuse(at, &["width"], &[], "is for `range`: drop it");
         }
         let rows = written.rows.as_ref().and_then(|rows| rows.first());

@@ -1,5 +1,8 @@
 //! What a response must be.
 
+use prost_reflect::Kind;
+use serde_json::Value;
+
 use super::Compiler;
 use super::names::Scope;
 use crate::grpc::Code;
@@ -7,9 +10,9 @@ use crate::request::schema::suggest;
 use crate::request::{Method, Rules};
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{
-    Expect as Written, Named, OneOrMany, Rule as WrittenRule, Scalar,
+    Conditions, Expect as Written, Named, OneOrMany, Rule as WrittenRule, Scalar,
 };
-use crate::scenario::plan::{Check, Expect, Part, Rule};
+use crate::scenario::plan::{Check, Expect, JsonType, Part, Rule};
 use crate::scenario::{Escape, Text};
 
 /// Where a condition stands in the file: `json`.
@@ -58,7 +61,15 @@ impl Compiler<'_> {
                     "trailers" => self.response_header(&at, name).map(Part::Trailer),
                     "cookies" => Some(Part::Cookie(name.into())),
                     "json" => self.pointer(&at, name).map(Part::Field),
-                    _ if is_grpc => self.field(&at, name, method).map(Part::Field),
+                    _ if is_grpc => {
+                        let field = self.field(&at, name, method);
+                        field.map(|(pointer, kind)| {
+                            if let Some(kind) = kind {
+                                self.check_literals(&at, &rule.0, &kind);
+                            }
+                            Part::Field(pointer)
+                        })
+                    }
                     _ => None,
                 };
                 let label = match key {
@@ -162,6 +173,38 @@ impl Compiler<'_> {
         code.and_then(|code| u16::try_from(*code as u32).ok())
     }
 
+    /// The type of a literal. A template has none: its values are texts, whatever they were.
+    fn json_type(&self, at: &Path) -> Option<JsonType> {
+        match self.node.scalar(at)? {
+            Value::String(text) if text.contains("${") => None,
+            Value::String(_) => Some(JsonType::Text),
+            Value::Number(_) => Some(JsonType::Number),
+            _ => Some(JsonType::Word),
+        }
+    }
+
+    /// Refuses literals that no value of a reply's field can be.
+    fn check_literals(&mut self, at: &Path, conditions: &Conditions, kind: &Kind) {
+        let what = match kind {
+            Kind::Bool => "true or false",
+            Kind::String | Kind::Bytes | Kind::Enum(_) | Kind::Message(_) => return,
+            _ => "a number",
+        };
+        for (key, literal) in [("equals", &conditions.equals), ("not", &conditions.not)] {
+            let Some(Scalar(text)) = literal.as_ref().filter(|text| !text.0.contains("${")) else {
+                continue;
+            };
+            let fits = match kind {
+                Kind::Bool => matches!(text.as_str(), "true" | "false"),
+                _ => text.parse::<f64>().is_ok(),
+            };
+            if !fits {
+                let problem = format!("the field is {what}, and never `{text}`: give {what}");
+                self.wrong(&at.key(key), problem);
+            }
+        }
+    }
+
     /// Whether there is a number that a double holds exactly, or that is no whole one.
     fn is_exact(&self, at: &Path) -> bool {
         const MOST: f64 = 9_007_199_254_740_992.0;
@@ -180,11 +223,12 @@ impl Compiler<'_> {
         checks: &mut Vec<Check>,
     ) {
         let conditions = &rule.0;
-        let mut add = |name: String, rule| {
+        let mut add = |name: String, rule, json_type| {
             checks.push(Check {
                 name,
                 part: part.clone(),
                 rule,
+                json_type,
             });
         };
         let before = self.mistakes.len();
@@ -224,19 +268,21 @@ impl Compiler<'_> {
                 None => self.scalar(scope, at, text, Escape::Raw),
             };
             let make = number.unwrap_or(make);
+            let compares = matches!(key, "equals" | "not") && matches!(part, Part::Field(_));
+            let json_type = self.json_type(at).filter(|_| compares);
             if let Some(text) = text {
                 let name = if key == "equals" {
                     name.to_owned()
                 } else {
                     format!("{name} {key}")
                 };
-                add(name, make(text));
+                add(name, make(text), json_type);
             }
         }
         if let Some(text) = &conditions.matches {
             any = true;
             if let Some(regex) = self.regex(&at.key("matches"), text) {
-                add(format!("{name} matches"), Rule::Matches(regex));
+                add(format!("{name} matches"), Rule::Matches(regex), None);
             }
         }
         if conditions.at_least.is_some() || conditions.at_most.is_some() {
@@ -246,7 +292,12 @@ impl Compiler<'_> {
             if least > most {
                 self.wrong(&at.key("at_most"), "it is below `at_least`: raise it");
             }
-            add(format!("{name} between"), Rule::Between(least, most));
+            let keys = match (conditions.at_least, conditions.at_most) {
+                (Some(_), Some(_)) => "at_least, at_most",
+                (Some(_), None) => "at_least",
+                _ => "at_most",
+            };
+            add(format!("{name} {keys}"), Rule::Between(least, most), None);
         }
         if let Some(exists) = conditions.exists {
             if !exists && any {
@@ -257,7 +308,7 @@ impl Compiler<'_> {
             }
             any = true;
             let rule = if exists { Rule::Exists } else { Rule::IsAbsent };
-            add(format!("{name} exists"), rule);
+            add(format!("{name} exists"), rule, None);
         }
         if !any && self.mistakes.len() == before {
             self.wrong(

@@ -220,7 +220,7 @@ impl Compiler<'_> {
             let error = error.to_string().replacen("the data", "the message", 1);
             // The place is one in the JSON that volley makes of it.
             let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
-            self.wrong(at, reason.unwrap_or(&error));
+            self.wrong(at, in_words(reason.unwrap_or(&error)));
         }
     }
 
@@ -271,15 +271,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// A field of a reply, such as `session.id` or `items.0.id`.
+    /// A field of a reply, such as `session.id` or `items.0.id`, and the kind of its value if that is known.
     pub(super) fn field(
         &mut self,
         at: &Path,
         text: &str,
         method: Option<&Method>,
-    ) -> Option<Pointer> {
+    ) -> Option<(Pointer, Option<Kind>)> {
         let mut message = method.map(|method| method.output.clone());
-        let mut is_list = false;
+        let (mut is_list, mut kind) = (false, None);
         for key in text.split('.') {
             if is_list {
                 is_list = false;
@@ -324,15 +324,18 @@ impl Compiler<'_> {
                 return None;
             };
             is_list = field.is_list();
+            kind = Some(field.kind());
             message = match field.kind() {
                 Kind::Message(message) => Some(message),
                 _ => None,
             };
         }
-        Some(Pointer {
+        let pointer = Pointer {
             text: text.into(),
             keys: text.split('.').map(Into::into).collect(),
-        })
+        };
+        // A whole list is compared as JSON.
+        Some((pointer, kind.filter(|_| !is_list)))
     }
 }
 
@@ -354,6 +357,22 @@ fn known(message: &Value) -> Option<Value> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => Some(message.clone()),
     }
+}
+
+/// Rust's words for a number that does not fit its field, in plain ones.
+fn in_words(reason: &str) -> String {
+    [
+        ("invalid digit found in string", "a whole number is needed"),
+        ("invalid float literal", "a number is needed"),
+        (
+            "out of range integral type conversion attempted",
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+    ]
+    .into_iter()
+    .fold(reason.to_owned(), |words, (rust, plain)| {
+        words.replace(rust, plain)
+    })
 }
 
 /// The message of an error, with keys of the file in the place of flags.

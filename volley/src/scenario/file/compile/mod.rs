@@ -54,6 +54,8 @@ pub(super) struct Compiler<'a> {
     targets: Vec<Target>,
     /// Beside `targets`: the most time for a response, in nanoseconds.
     timeouts: Vec<u64>,
+    /// Targets for which the file says no number of connections.
+    unset: Vec<usize>,
     feeds: Vec<Draft>,
     pools: Vec<DescriptorPool>,
     steps: Vec<Step>,
@@ -83,6 +85,7 @@ impl<'a> Compiler<'a> {
             names: Names::default(),
             targets: Vec::new(),
             timeouts: Vec::new(),
+            unset: Vec::new(),
             feeds: Vec::new(),
             pools: Vec::new(),
             steps: Vec::new(),
@@ -112,6 +115,7 @@ impl<'a> Compiler<'a> {
         let limits = self.limits(&root.key("limits"));
         let control = self.control(&root.key("control"));
         self.settle_versions();
+        self.settle_connections(&loads, &scenarios);
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }

@@ -11,12 +11,8 @@ use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Save as Written, Step, Taken};
 use crate::scenario::plan::{After, Part, Pointer, Refresh, Save};
 use crate::scenario::request::is_token;
+use crate::scenario::secrets::lifetime_name;
 use crate::units::duration;
-
-/// The name of the slot that holds how long a value lasts.
-pub(super) fn age_name(name: &str) -> String {
-    format!("{name}.age")
-}
 
 impl Compiler<'_> {
     pub(super) fn saves(
@@ -112,7 +108,10 @@ impl Compiler<'_> {
                 self.wrong(&at, "an HTTP response has a body: write `json: /a/b`");
                 None
             }
-            "field" => self.field(&at, text, method).map(Part::Field),
+            "field" => {
+                let field = self.field(&at, text, method);
+                field.map(|(pointer, _)| Part::Field(pointer))
+            }
             _ => match text {
                 "status" => Some(Part::Status),
                 "body" => Some(Part::Body),
@@ -205,7 +204,7 @@ impl Compiler<'_> {
                 return None;
             }
             let pointer = self.pointer(&at, &written.after)?;
-            let slot = self.slot(&at, &age_name(name))?;
+            let slot = self.slot(&at, &lifetime_name(name))?;
             let save = Save {
                 slot,
                 part: Part::Field(pointer),

@@ -2,10 +2,10 @@
 
 use super::Compiler;
 use super::names::Scope;
-use super::save::age_name;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::Step;
 use crate::scenario::plan::Action;
+use crate::scenario::secrets::lifetime_name;
 
 impl Compiler<'_> {
     /// Gives the first slots to what setup saves. Returns their number.
@@ -21,7 +21,7 @@ impl Compiler<'_> {
                 self.slot(&at, name);
                 let refresh = save.0.refresh.as_ref();
                 if refresh.is_some_and(|refresh| refresh.after.starts_with('/')) {
-                    self.slot(&at, &age_name(name));
+                    self.slot(&at, &lifetime_name(name));
                 }
             }
             for step in std::iter::once(step).chain(step.together.iter().flatten()) {

@@ -5,14 +5,18 @@ use std::ops::Not as _;
 use super::Compiler;
 use super::names::Scope;
 use crate::http::HttpUrl;
+use crate::pace::PhasedUsers;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Http, TargetMap, Tls};
-use crate::scenario::plan::{Request, Target, TlsFiles, Url, Version};
-use crate::spec::{Endpoint, address};
+use crate::scenario::plan::{Load, Phases, Request, Scenario, Target, TlsFiles, Url, Version};
+use crate::spec::{Endpoint, HostError, address};
 
 /// The most connections to a target, and requests on each.
 const MOST: u32 = 65_535;
+
+/// So many connections has a target that says nothing of them; over HTTP/1.1, one for each user if there are more.
+const CONNECTIONS: u32 = 8;
 
 /// The longest path of a Unix socket on Linux.
 const LONGEST_PATH: usize = 107;
@@ -47,7 +51,10 @@ pub(super) fn host(url: &str) -> Result<(Endpoint, Option<bool>), String> {
             "`{url}`: write the credentials as a header `authorization`"
         ));
     }
-    let address = address(rest, Some(port)).map_err(|_| wrong())?;
+    let address = address(rest, Some(port)).map_err(|error| match error {
+        HostError::Port { port, .. } => format!("`{url}`: `{port}` is no port: 1 to 65535 are"),
+        _ => wrong(),
+    })?;
     Ok((Endpoint::Name(address), Some(is_tls)))
 }
 
@@ -141,6 +148,9 @@ impl Compiler<'_> {
         let timeout = http.timeout.or(self.file.http.timeout);
         self.timeouts
             .push(timeout.map_or(30_000_000_000, |time| time.0));
+        if http.connections.or(self.file.http.connections).is_none() {
+            self.unset.push(self.targets.len());
+        }
         self.targets.push(target);
         self.targets.len() - 1
     }
@@ -159,7 +169,7 @@ impl Compiler<'_> {
             hosts,
             is_tls,
             version,
-            connections: http.connections.or(all.connections).unwrap_or(8),
+            connections: http.connections.or(all.connections).unwrap_or(CONNECTIONS),
             streams: if version == Version::Http1 {
                 1
             } else {
@@ -261,6 +271,45 @@ impl Compiler<'_> {
             Err(reason) => {
                 self.wrong(at, format!("cannot read `{}`: {reason}", path.display()));
                 None
+            }
+        }
+    }
+
+    /// A connection of HTTP/1.1 has one request at a time. So if the file does not say how many there are, each user of the
+    /// load has its own.
+    pub(super) fn settle_connections(&mut self, loads: &[Load], scenarios: &[Scenario]) {
+        for at in std::mem::take(&mut self.unset) {
+            let asks = |scenario: &Scenario| {
+                let own = self
+                    .steps
+                    .iter()
+                    .filter(|step| step.scenario == scenario.name);
+                // Each connection has its part of the rows.
+                scenario.keeps_to.is_none() && own.into_iter().any(|step| step.url.target() == at)
+            };
+            let users = |load: &Load| match &load.phases {
+                Phases::Users(phases)
+                    if load
+                        .scenarios
+                        .iter()
+                        .any(|(one, _)| scenarios.get(*one).is_some_and(asks)) =>
+                {
+                    PhasedUsers::new(phases).most()
+                }
+                _ => 0,
+            };
+            let users: u64 = loads.iter().map(users).sum();
+            let Some(target) = self.targets.get_mut(at) else {
+                continue;
+            };
+            let is_first = match target.version {
+                Version::Http1 => true,
+                Version::Http2 => false,
+                Version::Auto => !target.is_tls,
+            };
+            if is_first {
+                let users = u32::try_from(users).unwrap_or(u32::MAX);
+                target.connections = users.clamp(CONNECTIONS, MOST);
             }
         }
     }

@@ -1,9 +1,12 @@
 //! What must hold.
 
+use std::collections::HashSet;
+
 use super::Compiler;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
-use crate::scenario::plan::{Check, Goal, Step};
+use crate::scenario::plan::{Goal, Step};
+use crate::scenario::report::StepNames;
 use crate::spec::threshold::{Count, Figure, Selected};
 
 impl Compiler<'_> {
@@ -23,7 +26,12 @@ impl Compiler<'_> {
             if !self.unplanned.iter().any(is_of) {
                 let unplanned = self.unplanned.iter().map(String::as_str);
                 let names = file.scenarios.iter().map(|(name, _)| name);
-                let checked = check_part(&selected, names.chain(unplanned), &self.steps);
+                let checked = check_part(
+                    &selected,
+                    names.chain(unplanned),
+                    &self.steps,
+                    self.names.slots(),
+                );
                 self.noted(&at, checked);
             }
             let figure = selected.threshold.figure;
@@ -43,7 +51,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Checks that a run has the part that a condition is about.
+/// Checks that a run has the part that a condition is about. `slots`: the names of all values.
 ///
 /// # Errors
 ///
@@ -52,6 +60,7 @@ pub fn check_part<'a>(
     condition: &Selected,
     scenarios: impl Iterator<Item = &'a str>,
     steps: &[Step],
+    slots: &[String],
 ) -> Result<(), String> {
     let Some(of) = &condition.of else {
         return Ok(());
@@ -60,24 +69,35 @@ pub fn check_part<'a>(
     let mut known: Vec<String> = scenarios.map(str::to_owned).collect();
     if !figure.is_of_iterations() {
         known.extend(steps.iter().flat_map(|step| {
-            let full = match step.scenario.as_str() {
-                "" => step.name.clone(),
-                scenario => format!("{scenario}.{}", step.name),
-            };
-            [full, step.name.clone()]
+            let names = StepNames::new(step, slots);
+            [names.label(), names.name]
         }));
     }
     if figure == Figure::Count(Count::Checks) {
-        let of_load = steps.iter().filter(|step| !step.scenario.is_empty());
-        known.extend(of_load.flat_map(|step| {
-            let check = |check: &Check| format!("{}.{}.{}", step.scenario, step.name, check.name);
-            step.expect.checks.iter().map(check)
+        known.extend(steps.iter().flat_map(|step| {
+            let names = StepNames::new(step, slots);
+            let label = names.label();
+            let full = |(_, name)| format!("{label}.{name}");
+            names.conditions().map(full).collect::<Vec<_>>()
         }));
     }
     if known.contains(of) {
         return Ok(());
     }
-    known.dedup();
+    let is_step = |step: &&Step| {
+        let name = of.strip_prefix(step.scenario.as_str());
+        let name = name.and_then(|rest| rest.strip_prefix('.'));
+        !step.scenario.is_empty() && name.unwrap_or(of) == step.name
+    };
+    if figure.is_of_iterations()
+        && let Some(Step { scenario, .. }) = steps.iter().find(is_step)
+    {
+        return Err(format!(
+            "`{of}` is a step, and `{figure}` is about iterations: name a scenario, such as `{scenario}`"
+        ));
+    }
+    let mut seen = HashSet::new();
+    known.retain(|name| seen.insert(name.clone()));
     let hint = suggest::hint(of, &known, "there are none");
     Err(format!("no scenario or step is named `{of}`; {hint}"))
 }

@@ -1,6 +1,6 @@
 //! What a response must be.
 
-use regex::Regex;
+use serde_json::Value;
 
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
@@ -109,8 +109,15 @@ impl Importer<'_> {
             let at = rule.at.clone();
             self.finish(rule);
             self.fault(&at, fault::JSON_TEXT);
-            if let Some(kind) = kind {
-                self.add(&at, &mut json, pointer, kind, input);
+            // A literal is compared by its type, too, and this one is a text for each.
+            let is_ambiguous = serde_json::from_str::<Value>(input).is_ok();
+            match kind {
+                Some(Kind::EqualsTo) if is_ambiguous => {
+                    let literal = regex::escape(input);
+                    self.add(&at, &mut json, pointer, Kind::RegexMatch, &literal);
+                }
+                Some(kind) => self.add(&at, &mut json, pointer, kind, input),
+                None => {}
             }
         }
         let at = rules.at.clone();
@@ -126,7 +133,7 @@ impl Importer<'_> {
             if !group.is_empty() {
                 let group = group.into_iter().map(|(name, conditions)| {
                     let only = match &conditions[..] {
-                        [(key, text)] if key == "equals" => text.value().into(),
+                        [(key, text)] if key == "equals" => text.clone(),
                         _ => Tree::map(conditions),
                     };
                     (name, only)
@@ -155,19 +162,13 @@ impl Importer<'_> {
 
     /// Keeps the statuses that fit a rule.
     fn keep(&mut self, at: &Path, kind: Kind, input: &str, statuses: &mut Vec<u64>) {
-        let regex = match kind {
-            Kind::RegexMatch => match Regex::new(&whole(input)) {
-                Ok(regex) => Some(regex),
-                Err(_) => {
-                    let problem = format!(
-                        "`{input}` is no regular expression of volley: it has no look-around and no back-references"
-                    );
-                    self.wrong(&at.key("input"), problem);
-                    return;
-                }
-            },
-            _ => None,
-        };
+        let mut regex = None;
+        if kind == Kind::RegexMatch {
+            regex = self.regex(&at.key("input"), input, &whole(input));
+            if regex.is_none() {
+                return;
+            }
+        }
         statuses.retain(|status| {
             let status = status.to_string();
             match kind {

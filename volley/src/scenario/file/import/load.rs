@@ -4,6 +4,7 @@ use super::object::Object;
 use super::scenario::Scenario;
 use super::tree::{Entries, Tree, put};
 use super::{Importer, fault};
+use crate::scenario::file::mistake::Path;
 
 /// The most iterations that volley keeps open, unless the file says more.
 const OPEN: u64 = 10_000;
@@ -38,24 +39,29 @@ struct Whole<'w> {
 impl Whole<'_> {
     /// A part of it, which begins after some milliseconds.
     fn part(&self, share: f64, wait: u64) -> Tree {
+        let from = |tree: Tree, key: &str| tree.at(&Path::default().key(key));
         let mut phase = Entries::new();
         match self.rate {
-            Some(rate) => put(&mut phase, "rate", format!("{}/s", decimal(rate * share))),
-            // At most 2^64, so the cast keeps it.
-            None => put(
-                &mut phase,
-                "users",
-                (self.users * share).round().max(1.0) as u64,
-            ),
+            Some(rate) => {
+                let rate = Tree::from(format!("{}/s", decimal(rate * share)));
+                put(&mut phase, "rate", from(rate, "request-per-second"));
+            }
+            None => {
+                // At most 2^64, so the cast keeps it.
+                let users = Tree::from((self.users * share).round().max(1.0) as u64);
+                put(&mut phase, "users", from(users, "clients"));
+            }
         }
         match self.wanted.duration {
             Some(seconds) => {
                 let left = seconds - wait as f64 / 1000.0;
-                put(&mut phase, "for", format!("{}s", decimal(left)));
+                let left = Tree::from(format!("{}s", decimal(left)));
+                put(&mut phase, "for", from(left, "duration"));
             }
             None => {
                 let iterations = (self.iterations * share - 1e-6).ceil().max(1.0);
-                put(&mut phase, "iterations", iterations as u64);
+                let iterations = Tree::from(iterations as u64);
+                put(&mut phase, "iterations", from(iterations, "total-requests"));
             }
         }
         Tree::list([Tree::map(phase)])
@@ -147,8 +153,7 @@ impl Importer<'_> {
             } else if one.wait > 0 && !self.how.as_run {
                 put(&mut scenario, "start_after", format!("{}ms", one.wait));
             }
-            let entries = one.entries.iter();
-            scenario.extend(entries.map(|(key, tree)| (key.clone(), tree.clone())));
+            scenario.extend(one.entries.iter().cloned());
             scenarios.push((one.name.clone(), Tree::map(scenario).at(&one.at)));
         }
         let mut top = Entries::new();

@@ -82,11 +82,13 @@ impl fmt::Display for Note {
 }
 
 impl Imported {
-    /// What the user must know, one line each: the file, the line, the key, a name, and what is so.
+    /// What the user must know, the gravest first, one line each: the file, the line, the key, a name, and what is so.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let file = self.file.display();
-        self.notes
-            .iter()
+        let mut notes: Vec<&Note> = self.notes.iter().collect();
+        notes.sort_by_key(|note| weight(note.name));
+        notes
+            .into_iter()
             .map(move |note| format!("{file}:{}: {note}", note.line))
     }
 
@@ -105,6 +107,21 @@ impl Imported {
     #[must_use]
     pub fn json(&self) -> Value {
         self.tree.value()
+    }
+}
+
+/// The name of a warning about a key that h2loadrunner does not have.
+const UNKNOWN_KEY: &str = "unknown-key";
+
+/// How much a warning matters: first what is lost, then what a flag does, then what h2loadrunner does otherwise.
+fn weight(name: &str) -> u8 {
+    match name {
+        UNKNOWN_KEY => 0,
+        "use-flag" => 2,
+        // Hardly a file is without it, and what is sent is the same for its server.
+        "header-blank" => 4,
+        name if FAULTS.iter().any(|fault| fault.name == name) => 3,
+        _ => 1,
     }
 }
 
@@ -139,7 +156,12 @@ pub(super) fn import_node(
     let mut importer = Importer::new(node, how);
     let tree = importer.file(&node.value());
     if !importer.mistakes.is_empty() {
-        return Err(refused(importer.mistakes));
+        let mut all = importer.mistakes;
+        // A misspelt key is often the cause of a mistake.
+        let unknown = importer.notes.into_iter();
+        let unknown = unknown.filter(|note| note.name == UNKNOWN_KEY);
+        all.extend(unknown.map(|note| Mistake::new(note.line, note.path, note.text)));
+        return Err(refused(all));
     }
     let text = tree.value().to_string();
     let plan = super::compile(&text, &how.to.join("imported.json"), &|_| None);
@@ -249,7 +271,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Where h2loadrunner writes and listens. What is left is the address that takes orders.
-    fn outputs(&mut self, file: &mut Object<'_>) -> Option<String> {
+    fn outputs(&mut self, file: &mut Object<'_>) -> Option<Tree> {
         for (key, flag) in [
             ("log-file", "--log"),
             ("failed-request-log-file", "--save-failures"),
@@ -270,13 +292,13 @@ impl<'a> Importer<'a> {
         if feed.is_some() {
             self.fault(&file.at.key(key), fault::FEED_FILE);
         }
-        let key = "builtin-server-listening-port";
-        let port = self.whole(file, key);
+        let at = file.at.key("builtin-server-listening-port");
+        let port = self.whole(file, "builtin-server-listening-port");
         if port.is_some() {
-            self.fault(&file.at.key(key), fault::CONTROL_PORT);
+            self.fault(&at, fault::CONTROL_PORT);
         }
         let port = port.or(feed.map(|_| 8888))?;
-        Some(format!("127.0.0.1:{port}"))
+        Some(Tree::from(format!("127.0.0.1:{port}")).at(&at))
     }
 
     /// Notes what is wrong, or cannot be translated.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Importer;
+use super::{Importer, UNKNOWN_KEY};
 use crate::scenario::file::mistake::Path;
 
 /// A map, and which of its keys have been asked for.
@@ -65,10 +65,15 @@ impl Importer<'_> {
         object: &mut Object<'v>,
         key: &'static str,
     ) -> Option<&'v str> {
+        self.demand(object, key);
+        self.text(object, key)
+    }
+
+    /// Notes that something must be there.
+    pub(super) fn demand(&mut self, object: &mut Object<'_>, key: &'static str) {
         if self.value(object, key).is_none() {
             self.wrong(&object.at, format!("`{key}` is missing"));
         }
-        self.text(object, key)
     }
 
     pub(super) fn whole(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<u64> {
@@ -125,7 +130,7 @@ impl Importer<'_> {
         for key in object.map.keys() {
             if !object.known.contains(&key.as_str()) {
                 let text = "h2loadrunner has no such key, and volley takes no notice of it, either";
-                self.note(&object.at.key(key), "unknown-key", text.to_owned());
+                self.note(&object.at.key(key), UNKNOWN_KEY, text.to_owned());
             }
         }
     }

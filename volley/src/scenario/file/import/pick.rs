@@ -112,14 +112,19 @@ impl Importer<'_> {
     }
 
     /// The name of a saved value: that which it has already, or one that nothing else has.
-    pub(super) fn saved_name(&mut self, name: &str, scope: &mut Scope) -> String {
+    fn saved_name(&mut self, name: &str, scope: &mut Scope) -> String {
         if let Some(own) = scope
             .value_of(name)
             .filter(|own| scope.saved.contains(*own))
         {
             return own.to_owned();
         }
-        let own = self.new_name(name, |name| scope.saved.contains(name));
+        self.new_saved(name, scope)
+    }
+
+    /// A name for a saved value, which nothing else has.
+    pub(super) fn new_saved(&mut self, wanted: &str, scope: &mut Scope) -> String {
+        let own = self.new_name(wanted, |name| scope.saved.contains(name));
         scope.saved.insert(own.clone());
         self.saved.insert(own.clone());
         own
@@ -134,25 +139,30 @@ impl Importer<'_> {
             scope.fill(name, text);
             return;
         }
-        let found = match (Regex::new(regex), constant(&text)) {
-            (Ok(regex), Some(text)) => regex
-                .find(text)
-                .map_or("", |found| found.as_str())
-                .to_owned(),
-            (Err(_), _) => {
-                let problem = format!(
-                    "`{regex}` is no regular expression of volley: it has no look-around and no back-references"
-                );
-                self.wrong(&at.key("regexp"), problem);
-                return;
-            }
-            (Ok(_), None) => {
-                let problem = "volley takes no part of a request that has variables: take all of it, with `.*`";
-                self.wrong(&at.key("regexp"), problem);
-                return;
-            }
+        let at = at.key("regexp");
+        let Some(regex) = self.regex(&at, regex, regex) else {
+            return;
         };
-        scope.fill(name, vec![Piece::Fixed(found)]);
+        let Some(text) = constant(&text) else {
+            let problem =
+                "volley takes no part of a request that has variables: take all of it, with `.*`";
+            self.wrong(&at, problem);
+            return;
+        };
+        let found = regex.find(text).map_or("", |found| found.as_str());
+        scope.fill(name, vec![Piece::Fixed(found.to_owned())]);
+    }
+
+    /// A regular expression; `written`: as the old file has it.
+    pub(super) fn regex(&mut self, at: &Path, written: &str, regex: &str) -> Option<Regex> {
+        let regex = Regex::new(regex).ok();
+        if regex.is_none() {
+            let problem = format!(
+                "`{written}` is no regular expression of volley: it has no look-around and no back-references"
+            );
+            self.wrong(at, problem);
+        }
+        regex
     }
 
     /// A header of the request. One that is not there is an empty text.

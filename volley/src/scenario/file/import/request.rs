@@ -29,7 +29,7 @@ pub(super) struct Made {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Sent {
     pub method: String,
     /// As the new file has it.
@@ -67,16 +67,12 @@ impl Made {
                 put(&mut step, "request", Tree::map(request));
             }
         }
-        let copied = |entries: &Entries| -> Entries {
-            let copy = |(key, tree): &(String, Tree)| (key.clone(), tree.clone());
-            entries.iter().map(copy).collect()
-        };
-        step.extend(copied(&self.request));
+        step.extend(self.request.iter().cloned());
         if !self.expect.is_empty() {
-            put(&mut step, "expect", Tree::map(copied(&self.expect)));
+            put(&mut step, "expect", Tree::map(self.expect.clone()));
         }
         if !self.save.is_empty() {
-            put(&mut step, "save", Tree::map(copied(&self.save)));
+            put(&mut step, "save", Tree::map(self.save.clone()));
         }
         if pauses && self.delay > 0 {
             put(&mut step, "think", format!("{}ms", self.delay));
@@ -142,9 +138,7 @@ impl Importer<'_> {
     }
 
     fn uri(&mut self, object: &mut Object<'_>, scope: &mut Scope, last: Option<&mut Made>) -> Sent {
-        if self.value(object, "uri").is_none() {
-            self.wrong(&object.at, "`uri` is missing");
-        }
+        self.demand(object, "uri");
         let Some(mut uri) = self.inner(object, "uri") else {
             return Sent::default();
         };
@@ -155,13 +149,14 @@ impl Importer<'_> {
         let sent = match (action, last) {
             ("input", _) => self.input(&at.key("input"), input, scope),
             ("sameWithLastOne", Some(last)) => {
-                let mut sent = last.sent.clone();
-                sent.is_path = false;
                 // A script may have changed it.
-                if last.request.iter().any(|(key, _)| key == "lua") {
-                    (sent.url, sent.uri) = ("${last.url}".to_owned(), None);
-                }
-                Some(sent)
+                let is_scripted = last.request.iter().any(|(key, _)| key == "lua");
+                let (url, uri) = match is_scripted {
+                    true => ("${last.url}".to_owned(), None),
+                    false => (last.sent.url.clone(), last.sent.uri.clone()),
+                };
+                let sent = Sent::default();
+                Some(Sent { url, uri, ..sent })
             }
             ("fromResponseHeader", Some(last)) => {
                 self.fault(&at, fault::LOST_URI);
@@ -197,9 +192,7 @@ impl Importer<'_> {
 
     /// A URI that the last response has.
     fn of_last(&mut self, last: &mut Made, key: &str, source: &str, scope: &mut Scope) -> Sent {
-        let name = self.new_name("url", |name| scope.saved.contains(name));
-        scope.saved.insert(name.clone());
-        self.saved.insert(name.clone());
+        let name = self.new_saved("url", scope);
         put(&mut last.save, &name, Tree::pair(key, source));
         Sent {
             url: format!("${{{name}}}"),

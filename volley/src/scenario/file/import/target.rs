@@ -122,7 +122,8 @@ impl Importer<'_> {
         }
         self.top.streams = streams;
         if let Some(timeout) = timeout {
-            put(&mut http, "timeout", timeout);
+            let place = file.at.key("stream-timeout");
+            put(&mut http, "timeout", Tree::from(timeout).at(&place));
         }
         if self.top.by_authority {
             put(&mut http, "route", "authority");

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
@@ -11,7 +11,7 @@ use super::{Importer, fault};
 use crate::scenario::file::mistake::Path;
 
 /// So much of a CSV file is looked at, in bytes.
-const LOOKED_AT: u64 = 1 << 20;
+const LOOKED_AT: usize = 1 << 20;
 
 /// A text whose names are those of the new file.
 pub(super) type Text = Vec<Piece>;
@@ -129,9 +129,7 @@ impl Importer<'_> {
 
     /// An end of a range, which must be there.
     fn end(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<u64> {
-        if self.value(object, key).is_none() {
-            self.wrong(&object.at, format!("`{key}` is missing"));
-        }
+        self.demand(object, key);
         self.whole(object, key)
     }
 
@@ -256,12 +254,18 @@ impl Importer<'_> {
                 format!("the column `{odd}` cannot stand in `${{}}`: rename it"),
             );
         }
-        let lines = File::open(&path).map(|file| BufReader::new(file.take(LOOKED_AT)).split(b'\n'));
+        let lines = File::open(&path).map(|file| BufReader::new(file).split(b'\n'));
+        let mut left = LOOKED_AT;
+        let is_near = |line: &Vec<u8>| {
+            left = left.saturating_sub(line.len());
+            left > 0
+        };
         let is_odd = |line: Vec<u8>| {
             let commas = line.iter().filter(|byte| **byte == b',').count();
             line.contains(&b'"') || (!line.is_empty() && commas + 1 != columns.len())
         };
-        if lines.is_ok_and(|lines| lines.map_while(Result::ok).any(is_odd)) {
+        let lines = lines.into_iter().flatten().map_while(Result::ok);
+        if lines.take_while(is_near).any(is_odd) {
             self.fault(at, fault::CSV);
         }
         Some(columns)

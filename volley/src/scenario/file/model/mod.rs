@@ -9,7 +9,7 @@ mod step;
 
 pub use data::{Columns, Feed};
 pub use load::{Phase, Ramp, constant_rate, constant_users};
-pub use response::{Expect, Refresh, Rule, Save, Taken};
+pub use response::{Conditions, Expect, Refresh, Rule, Save, Taken};
 pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present, words};
 pub use step::{Lua, Part, Step};
 
@@ -97,13 +97,13 @@ pub struct TargetMap {
 pub struct Http {
     /// 1, 2 or auto. With auto, TLS chooses, and plaintext is HTTP/1.1.
     pub version: Option<HttpVersion>,
-    /// Connections to the target, over all threads.
+    /// Connections to the target, over all threads. The default is 8.
     pub connections: Option<u32>,
-    /// The most requests that are open on a connection. HTTP/1.1 has one.
+    /// The most requests that are open on a connection. HTTP/1.1 has one; the default of HTTP/2 is 100.
     pub streams: Option<u32>,
-    /// The most time for a response.
+    /// The most time for a response. The default is 30s.
     pub timeout: Option<Time>,
-    /// The most time to open a connection.
+    /// The most time to open a connection. The default is 10s.
     pub connect_timeout: Option<Time>,
     /// What becomes of URLs that lead to no target. The default is targets.
     pub route: Option<Route>,

@@ -37,6 +37,7 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
         started_unix_ns: unix_ns(scale.started),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
+        ran_out: Vec::new(),
         events: Vec::new(),
         threads: scale.threads,
         connections: scale.threads.saturating_mul(scale.connections),

@@ -143,8 +143,7 @@ impl Worker {
         self.shared.ended(1);
         self.tally.iteration_ended(
             0,
-            task.began_ns,
-            now_ns,
+            (0, task.began_ns, now_ns),
             match end {
                 Ok(()) => End::Ok,
                 Err(words) => {

@@ -177,7 +177,7 @@ impl Curves<'_> {
                 .iter()
                 .map(|tick| (tick / self.end_s, time.label(*tick)))
                 .collect();
-            drawing.x_axis(&ticks, "seconds since the window opened");
+            drawing.x_axis(&ticks, "seconds since the load began");
             drawing.area(&first);
             drawing.curve(&first, "curve");
             drawing.curve(&second, "other");
