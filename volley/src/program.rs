@@ -6,6 +6,7 @@ mod compare;
 mod files;
 mod import;
 mod look;
+mod lua;
 mod merge;
 mod news;
 mod once;

@@ -2,21 +2,28 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::apply::{filled_file, filled_path};
 use super::exit::{CliExit, UsageError};
 use super::options::{need_token, token};
-use super::value::path;
+use super::value::{path, span};
 use super::{argv, files, help, usage};
+use crate::scenario::lua::program::is_program;
+use crate::scenario::plan::TlsFiles;
 use crate::spec::threshold::Selected;
 use crate::watch::Address;
 
 const PROGRAM: &str = "volley run";
 
+/// The flags that only programs of Lua have.
+const PROGRAMS: &str = "Programs of Lua";
+
 const ABOUT: &str = "\
 Run the scenarios of a file: setup, load, teardown. `volley check FILE` reports what it would do.
+Or run a program of Lua, x.lua, whose own coroutines are the load.
 
 A CONDITION is FIGURE or FIGURE(PART), a comparison and a limit: 'p99(create) > 50ms',
 'failed(crud) > 1%', 'checks < 99.9%', 'dropped > 0'. A PART is a scenario, a step, or both:
@@ -32,7 +39,8 @@ const EXAMPLES: &str = "\
 Examples:
   volley run shop.yaml
   volley run shop.yaml --fail-if 'p99(create) > 50ms' --fail-if 'failed > 0.1%'
-  volley run shop.yaml -o shop.html";
+  volley run shop.yaml -o shop.html
+  volley run shop.lua --duration 1m";
 
 /// What `volley run` is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +50,10 @@ pub struct ScenarioRun {
     pub threads: Option<u32>,
     /// Scripts may use files.
     pub allow_io: bool,
+    /// When a program is ended; `None`: it ends by itself.
+    pub duration: Option<Duration>,
+    /// The files of a program's TLS.
+    pub tls: TlsFiles,
     /// Conditions under which the run has failed, besides those of the file.
     pub fail_if: Vec<Selected>,
     /// Where the report goes; `None`: stdout.
@@ -110,7 +122,7 @@ impl ScenarioFormat {
 #[derive(Clone, Debug, Parser)]
 #[command(name = "volley run", about = ABOUT)]
 struct RunWords {
-    /// The scenario file, YAML or JSON
+    /// The scenario file, YAML or JSON; or a program of Lua, x.lua
     #[arg(value_name = "FILE", value_parser = path)]
     file: Option<PathBuf>,
 
@@ -121,6 +133,26 @@ struct RunWords {
     /// Let scripts of Lua use files, modules and programs: whatever this user can reach
     #[arg(long, help_heading = "Load")]
     allow_io: bool,
+
+    /// End the program after this time, such as 30s (default: it ends by itself)
+    #[arg(short = 'z', long, value_name = "TIME", value_parser = span, help_heading = PROGRAMS)]
+    duration: Option<Duration>,
+
+    /// Trust the authorities in this PEM file
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = PROGRAMS)]
+    cacert: Option<PathBuf>,
+
+    /// Show this certificate, and prove it with --key
+    #[arg(long, value_name = "FILE", value_parser = path, requires = "key", help_heading = PROGRAMS)]
+    cert: Option<PathBuf>,
+
+    /// The private key of --cert
+    #[arg(long, value_name = "FILE", value_parser = path, requires = "cert", help_heading = PROGRAMS)]
+    key: Option<PathBuf>,
+
+    /// Accept any certificate of a server
+    #[arg(long = "skipTLS", help_heading = PROGRAMS)]
+    skip_tls: bool,
 
     /// Exit with status 99 if this is so; repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
@@ -172,6 +204,36 @@ struct RunWords {
     quiet: bool,
 }
 
+impl RunWords {
+    /// Checks that no flag is given which this kind of file does not have.
+    fn check_kind(&self, file: &Path) -> Result<(), CliExit> {
+        let of_programs = [
+            ("--duration", self.duration.is_some()),
+            ("--cacert", self.cacert.is_some()),
+            ("--cert", self.cert.is_some()),
+            ("--skipTLS", self.skip_tls),
+        ];
+        let of_scenarios = [
+            ("--threads", self.threads.is_some()),
+            ("--log", self.log.is_some()),
+            ("--save-failures", self.save_failures.is_some()),
+            ("--control", self.control.is_some()),
+            ("--metrics", self.metrics.is_some()),
+        ];
+        let (strange, why) = match is_program(file) {
+            true => (&of_scenarios[..], "a program of Lua has none"),
+            false => (
+                &of_programs[..],
+                "only programs of Lua have it; a scenario file has keys for it",
+            ),
+        };
+        let given = strange.iter().find(|(_, is_given)| *is_given);
+        given.map_or(Ok(()), |(flag, _)| {
+            Err(CliExit::usage(format!("`{flag}`: {why}")))
+        })
+    }
+}
+
 /// Reads the words after `volley run`.
 pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
     let matches = argv::matches(PROGRAM, &command(), command, words)?;
@@ -179,17 +241,27 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         RunWords::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
     let file = args
         .file
+        .clone()
         .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
     let token = token(args.control_token.as_deref());
     for (flag, address) in [("--control", &args.control), ("--metrics", &args.metrics)] {
         need_token(flag, address.as_ref(), token.as_deref())
             .map_err(|error| CliExit::usage(error.to_string()))?;
     }
+    args.check_kind(&file)?;
     let output = filled_file(&args.output);
     let of_name = || output.as_deref().and_then(ScenarioFormat::of_name);
     let run = ScenarioRun {
         format: args.format.or_else(of_name).unwrap_or_default(),
         file,
+        duration: args.duration,
+        tls: TlsFiles {
+            ca: args.cacert,
+            cert: args.cert,
+            key: args.key,
+            server_name: None,
+            skips_verification: args.skip_tls,
+        },
         control: args.control,
         metrics: args.metrics,
         token,
@@ -252,6 +324,12 @@ mod tests {
             &["a.yaml", "-o", "a.yaml"],
             &["a.yaml", "--log", "-"],
             &["a.yaml", "--log", "l", "--save-failures", "l"],
+            &["a.yaml", "--duration", "1s"],
+            &["a.yaml", "--cacert", "ca.pem"],
+            &["a.lua", "--log", "l"],
+            &["a.lua", "--threads", "1"],
+            &["a.lua", "--cert", "c"],
+            &["a.lua", "--duration", "0s"],
         ] {
             let line = run(words).unwrap_err();
             assert!(

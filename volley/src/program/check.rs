@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use super::import::warn;
 use super::once::once;
-use super::{Failure, buffered, unless_hung_up};
+use super::{Failure, buffered, lua, unless_hung_up};
 use crate::cli::Check;
 use crate::report::visible;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, Loaded, Mistakes};
 use crate::scenario::is_lifetime;
+use crate::scenario::lua::program::is_program;
 use crate::scenario::plan::{
     Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target,
     Version,
@@ -29,6 +30,9 @@ const WRONG: u8 = 2;
 ///
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
+    if is_program(&args.file) {
+        return lua::check(&args.file);
+    }
     match file::read(&args.file) {
         Ok(Loaded { plan, warnings }) => {
             warn(warnings);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::check::{self, refuse};
 use super::files::Files;
 use super::import::warn;
-use super::{Failure, Out, THRESHOLD_FAILED, buffered, show, unless_hung_up};
+use super::{Failure, Out, THRESHOLD_FAILED, buffered, lua, show, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::engine;
 use crate::pace::whole_ns;
@@ -18,6 +18,7 @@ use crate::report::numbers::{duration, grouped};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file::{self, Loaded};
+use crate::scenario::lua::program::is_program;
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
@@ -39,6 +40,7 @@ impl From<RunError> for Failure {
             RunError::Undrawn { .. }
             | RunError::EndedByStep { .. }
             | RunError::Broken { .. }
+            | RunError::Program(_)
             | RunError::Setup { .. }
             | RunError::Teardown { .. } => 1,
         };
@@ -55,6 +57,9 @@ impl From<RunError> for Failure {
 ///
 /// Whatever prevented the load or the report, or broke the load off.
 pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
+    if is_program(&args.file) {
+        return lua::run(args);
+    }
     let Loaded { mut plan, warnings } = match file::read(&args.file) {
         Ok(loaded) => loaded,
         Err(mistakes) => return Ok(refuse(&mistakes)),
@@ -154,7 +159,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
 }
 
 /// The command line or the file must be mended.
-fn wrong(message: String) -> Failure {
+pub(super) fn wrong(message: String) -> Failure {
     Failure { status: 2, message }
 }
 
@@ -219,7 +224,7 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
 }
 
 /// Why a run has failed, if no threshold says so. Without thresholds, every iteration must succeed.
-fn failure(report: &Report) -> Option<String> {
+pub(super) fn failure(report: &Report) -> Option<String> {
     let iterations = report.iterations();
     if !report.has_success() {
         Some("no request succeeded".to_owned())
@@ -232,7 +237,7 @@ fn failure(report: &Report) -> Option<String> {
 }
 
 /// Thresholds decide, above all one that ended the load.
-fn status(report: &Report) -> ExitCode {
+pub(super) fn status(report: &Report) -> ExitCode {
     if let EndedBy::Threshold(_) = report.facts.ended_by {
         ExitCode::from(THRESHOLD_FAILED)
     } else if failure(report).is_some() {
@@ -244,7 +249,11 @@ fn status(report: &Report) -> ExitCode {
     }
 }
 
-fn print(report: &Report, format: ScenarioFormat, mut out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print(
+    report: &Report,
+    format: ScenarioFormat,
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
     match format {
         ScenarioFormat::Summary => summary::write(report, &mut out),
         ScenarioFormat::Json => json::write(report, &mut out),

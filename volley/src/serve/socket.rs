@@ -145,7 +145,7 @@ impl Tls {
 }
 
 /// What all TLS connections share: the identity, no client certificates, and the protocols of ALPN.
-pub(super) fn load_tls(
+pub(crate) fn load_tls(
     identity: &Identity,
     alpn: &[String],
 ) -> Result<Arc<ServerConfig>, ServeError> {

@@ -8,6 +8,7 @@ mod import;
 mod lua;
 mod mistakes;
 mod plans;
+mod program;
 mod run;
 mod schema;
 

@@ -3,20 +3,20 @@
 pub mod control;
 mod driver;
 pub mod flight;
-mod heads;
+pub(in crate::scenario) mod heads;
 mod iteration;
 mod letter;
 mod pool;
 mod queue;
 mod record;
 mod shot;
-mod site;
+pub(in crate::scenario) mod site;
 mod sites;
 #[cfg(test)]
 mod tests;
-mod timers;
+pub(in crate::scenario) mod timers;
 mod watch;
-mod wire;
+pub(in crate::scenario) mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -83,6 +83,9 @@ pub enum RunError {
     /// A script of the file has an error.
     #[error("{0}")]
     Script(String),
+    /// A program has an error, or took too much time or memory: the load ended early, and is counted.
+    #[error("{0}")]
+    Program(String),
     /// The load did not begin.
     #[error("setup: step `{step}` failed: {words}")]
     Setup { step: String, words: String },

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::flight::{Fault, FlightKey};
 use super::pool::LONGEST_WAIT_NS;
+use super::site::Site;
 use crate::engine::names::Route;
-use crate::engine::transport::{TlsClient, Transport};
+use crate::engine::transport::{Remedies, TlsClient, Transport, tls_words};
 use crate::http1::{self, Violation};
 use crate::http2::{self, ErrorCode, Handler};
 use crate::scenario::tally::Reason;
@@ -251,6 +252,65 @@ impl Wire {
     /// The socket is writable again. Returns whether bytes wait for that.
     pub fn unblock(&mut self) -> bool {
         std::mem::take(&mut self.blocked)
+    }
+
+    /// Takes bytes that the socket has brought. `site`: what was connected; `remedies`: what helps against errors of TLS.
+    ///
+    /// # Errors
+    ///
+    /// The connection is of no use.
+    #[inline]
+    pub fn take<'s>(
+        &mut self,
+        bytes: &[u8],
+        site: impl FnOnce() -> Option<&'s Site>,
+        remedies: &Remedies,
+        handler: &mut impl Handler<FlightKey>,
+    ) -> Result<(), Fault> {
+        if self.phase != Phase::Ready && self.phase != Phase::Retiring {
+            return self.greet(bytes, site(), remedies, handler);
+        }
+        let http = &mut self.http;
+        self.transport
+            .decipher(bytes, |plain| http.receive(plain, handler))
+            .unwrap_or_else(|error| Err(Fault::new(Reason::Tls, error.to_string())))
+    }
+
+    /// Takes bytes of a connection that is not ready: of a proxy, of the TLS handshake, or the server's SETTINGS.
+    #[cold]
+    fn greet(
+        &mut self,
+        mut bytes: &[u8],
+        site: Option<&Site>,
+        remedies: &Remedies,
+        handler: &mut impl Handler<FlightKey>,
+    ) -> Result<(), Fault> {
+        if self.phase == Phase::Tunnelling {
+            let heard = self.transport.hear_proxy(bytes);
+            let heard = heard.map_err(|words| Fault::new(Reason::Connect, words))?;
+            let Some(taken) = heard else {
+                return Ok(());
+            };
+            self.phase = Phase::Greeting;
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+        let was_open = self.transport.is_open();
+        let mut plain = Vec::new();
+        self.transport
+            .decipher(bytes, |bytes| {
+                plain.extend_from_slice(bytes);
+                Ok::<_, Fault>(())
+            })
+            .map_err(|error| Fault::new(Reason::Tls, tls_words(&error, remedies)))??;
+        if !was_open
+            && self.transport.is_open()
+            && let Some(http) = site
+                .map_or(Ok(None), |site| site.agreed(self.transport.alpn()))
+                .map_err(|words| Fault::new(Reason::Tls, words))?
+        {
+            self.http = http;
+        }
+        self.http.receive(&plain, handler)
     }
 
     /// Writes what is to be sent, as far as the socket takes it.

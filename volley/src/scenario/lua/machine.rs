@@ -6,7 +6,7 @@ use std::rc::Rc;
 use mlua::{Function, Table, Value};
 
 use super::objects::{Objects, Phase};
-use super::state::State;
+use super::state::{Limit, State};
 use super::tables::Hook;
 use super::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::Values;
@@ -64,7 +64,11 @@ impl Machine {
     }
 
     fn empty(plan: &Plan, io: Option<&Path>) -> mlua::Result<Self> {
-        let state = State::new(plan.limits.lua_memory, io)?;
+        let limit = Limit {
+            bytes: plan.limits.lua_memory,
+            key: Some("`limits.lua_memory`"),
+        };
+        let state = State::new(limit, io)?;
         Ok(Self {
             objects: Objects::new(&state, &plan.slots)?,
             state,

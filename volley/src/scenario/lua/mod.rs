@@ -7,6 +7,7 @@
 mod machine;
 mod objects;
 mod pattern;
+pub mod program;
 mod state;
 mod strings;
 mod tables;

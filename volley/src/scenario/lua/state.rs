@@ -11,7 +11,8 @@ use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
 use mlua::state::{GcIncParams, GcMode};
 use mlua::{
-    Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Value, VmState,
+    Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, MultiValue, StdLib, Table,
+    Thread, Value, VmState,
 };
 
 use rustix::time::{ClockId, clock_gettime};
@@ -49,6 +50,16 @@ pub struct State {
     /// What the prelude shares with Rust.
     pub host: Table,
     watch: Rc<Watch>,
+    /// What sets the limit of memory, if anything does.
+    key: Option<&'static str>,
+}
+
+/// The memory of a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    pub bytes: usize,
+    /// What sets it, in words.
+    pub key: Option<&'static str>,
 }
 
 /// The limits of the call that goes on.
@@ -66,8 +77,8 @@ pub struct Watch {
 }
 
 impl State {
-    /// A state with so many bytes of memory. `io`: scripts may use files and modules of this folder.
-    pub fn new(memory: usize, io: Option<&Path>) -> mlua::Result<Self> {
+    /// A state with a limit of memory. `io`: scripts may use files and modules of this folder.
+    pub fn new(limit: Limit, io: Option<&Path>) -> mlua::Result<Self> {
         let mut libraries =
             StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::OS;
         if io.is_some() {
@@ -75,7 +86,7 @@ impl State {
         }
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
         let watch = Rc::new(Watch {
-            memory,
+            memory: limit.bytes,
             ..Watch::default()
         });
         let host = lua.create_table()?;
@@ -112,7 +123,12 @@ impl State {
         }
         pause(&lua, PAUSE_WHEN_SMALL);
         arm(&lua, INSTRUCTIONS, Rc::clone(&watch))?;
-        Ok(Self { lua, host, watch })
+        Ok(Self {
+            lua,
+            host,
+            watch,
+            key: limit.key,
+        })
     }
 
     pub fn watch(&self) -> Rc<Watch> {
@@ -125,10 +141,19 @@ impl State {
     ///
     /// A mistake of its syntax, or an error of its code outside of functions.
     pub fn load(&self, script: &Script) -> Result<Table, Trouble> {
-        let (function, names) = compile(&self.lua, script)
-            .map_err(|error| Trouble::Error(placed(words(&error), script, None)))?;
+        let (function, names) = self.compile(script)?;
         self.call::<()>(&function, (), script)?;
         Ok(names)
+    }
+
+    /// Compiles a script, and does not run it: a function, and the environment that this fills.
+    ///
+    /// # Errors
+    ///
+    /// A mistake of its syntax.
+    pub fn compile(&self, script: &Script) -> Result<(Function, Table), Trouble> {
+        compile(&self.lua, script)
+            .map_err(|error| Trouble::Error(placed(words(&error), script, None)))
     }
 
     /// Calls a function of a script.
@@ -142,28 +167,56 @@ impl State {
         args: impl IntoLuaMulti,
         script: &Script,
     ) -> Result<R, Trouble> {
-        let called = args.into_lua_multi(&self.lua).and_then(|args| {
+        let called = self.within_limits(args, |args| function.call::<R>(args));
+        called.map_err(|error| self.trouble(&error, script, Some(function)))
+    }
+
+    /// Lets a coroutine go on.
+    ///
+    /// # Errors
+    ///
+    /// It failed, or it was ended at a limit.
+    pub fn resume<R: FromLuaMulti>(
+        &self,
+        thread: &Thread,
+        args: impl IntoLuaMulti,
+        script: &Script,
+    ) -> Result<R, Trouble> {
+        let resumed = self.within_limits(args, |args| thread.resume::<R>(args));
+        resumed.map_err(|error| self.trouble(&error, script, None))
+    }
+
+    #[inline]
+    fn within_limits<R>(
+        &self,
+        args: impl IntoLuaMulti,
+        run: impl FnOnce(MultiValue) -> mlua::Result<R>,
+    ) -> mlua::Result<R> {
+        let done = args.into_lua_multi(&self.lua).and_then(|args| {
             self.watch.began.set(Some(now_ms()));
             self.watch.half_s.set(None);
             self.lua.set_memory_limit(self.watch.memory)?;
-            let called = function.call::<R>(args);
+            let done = run(args);
             self.lua.set_memory_limit(0)?;
-            called
+            done
         });
         self.watch.began.set(None);
-        called.map_err(|error| self.trouble(&error, script, function))
+        done
     }
 
+    /// What an error means. `function`: what was called.
     #[cold]
-    fn trouble(&self, error: &Error, script: &Script, function: &Function) -> Trouble {
+    pub fn trouble(&self, error: &Error, script: &Script, function: Option<&Function>) -> Trouble {
         // A function that is called in `return f()` takes the place of its caller, whose line is not known any more.
-        let begins = function.info().line_defined.filter(|line| *line > 0);
+        let begins = function.and_then(|function| function.info().line_defined);
+        let begins = begins.filter(|line| *line > 0);
         if let Some(late) = &*self.watch.late.borrow() {
             return Trouble::Broken(placed(late.clone(), script, begins));
         }
         if is_memory(error) {
             let most = self.watch.memory >> 20;
-            let words = format!("the state of Lua has more than {most} MiB (`limits.lua_memory`)");
+            let key = self.key.map_or(String::new(), |key| format!(" ({key})"));
+            let words = format!("the state of Lua has more than {most} MiB{key}");
             return Trouble::Broken(format!("{}: {words}", script.name));
         }
         Trouble::Error(placed(words(error), script, begins))

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
-use crate::engine::transport::{Remedies, tls_words};
+use crate::engine::transport::Remedies;
 use crate::http::{decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -138,14 +138,8 @@ impl Driver<'_> {
         };
         let (target, link) = (wire.target, wire.link);
         let mut sink = Sink::new(core, now_ns);
-        let taken = if wire.phase == Phase::Ready || wire.phase == Phase::Retiring {
-            let http = &mut wire.http;
-            wire.transport
-                .decipher(bytes, |plain| http.receive(plain, &mut sink))
-                .unwrap_or_else(|error| Err(Fault::new(Reason::Tls, error.to_string())))
-        } else {
-            greet(wire, bytes, common.sites.get(target), &mut sink)
-        };
+        let site = || common.sites.get(target);
+        let taken = wire.take(bytes, site, &KEYS, &mut sink);
         if sink.has_head
             && !std::mem::replace(&mut wire.has_answered, true)
             && let Some(pool) = pools.get_mut(target)
@@ -180,42 +174,6 @@ const KEYS: Remedies = Remedies {
     plaintext: "write `http://`",
     identity: "`tls: {cert: FILE, key: FILE}` of the target",
 };
-
-/// Takes bytes of a connection that is not ready: of a proxy, of the TLS handshake, or the server's SETTINGS.
-#[cold]
-fn greet(
-    wire: &mut crate::scenario::engine::wire::Wire,
-    mut bytes: &[u8],
-    site: Option<&crate::scenario::engine::site::Site>,
-    sink: &mut Sink<'_, '_>,
-) -> Result<(), Fault> {
-    if wire.phase == Phase::Tunnelling {
-        let heard = wire.transport.hear_proxy(bytes);
-        let heard = heard.map_err(|words| Fault::new(Reason::Connect, words))?;
-        let Some(taken) = heard else {
-            return Ok(());
-        };
-        wire.phase = Phase::Greeting;
-        bytes = bytes.get(taken..).unwrap_or_default();
-    }
-    let was_open = wire.transport.is_open();
-    let mut plain = Vec::new();
-    wire.transport
-        .decipher(bytes, |bytes| {
-            plain.extend_from_slice(bytes);
-            Ok::<_, Fault>(())
-        })
-        .map_err(|error| Fault::new(Reason::Tls, tls_words(&error, &KEYS)))??;
-    if !was_open
-        && wire.transport.is_open()
-        && let Some(http) = site
-            .map_or(Ok(None), |site| site.agreed(wire.transport.alpn()))
-            .map_err(|words| Fault::new(Reason::Tls, words))?
-    {
-        wire.http = http;
-    }
-    wire.http.receive(&plain, sink)
-}
 
 /// Handles the events of one read.
 struct Sink<'s, 'a> {

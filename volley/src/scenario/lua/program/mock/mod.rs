@@ -1,0 +1,145 @@
+//! Servers of a program: they answer by rules, or by functions of the program.
+
+mod config;
+mod reply;
+mod rule;
+mod serve;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tokio::sync::Notify;
+
+use super::worker::Postbox;
+use config::Config;
+use rule::Rule;
+
+/// All servers of a program.
+#[derive(Default)]
+pub struct Servers {
+    running: Mutex<Vec<Running>>,
+    started: AtomicUsize,
+}
+
+/// A server that runs.
+struct Running {
+    file: PathBuf,
+    id: String,
+    mock: Arc<Mock>,
+}
+
+/// What a server's connections share.
+struct Mock {
+    rules: Vec<Rule>,
+    /// By the names of rules: the functions that answer, and where these are.
+    handlers: RwLock<HashMap<String, Vec<Handler>>>,
+    turn: AtomicUsize,
+    stop: Notify,
+}
+
+/// A function that answers, and its thread.
+#[derive(Clone)]
+struct Handler {
+    function: String,
+    postbox: Postbox,
+}
+
+impl Servers {
+    /// Starts a server, and returns its number. A file that a server has been started from has one already.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with its file, or with its address.
+    pub fn start(&self, file: &Path) -> Result<String, String> {
+        let mut all = self.all();
+        if let Some(running) = all.iter().find(|running| running.file == file) {
+            return Ok(running.id.clone());
+        }
+        let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+        let config = Config::parse(&text)?;
+        let mock = Arc::new(Mock {
+            rules: config.rules()?,
+            handlers: RwLock::default(),
+            turn: AtomicUsize::new(0),
+            stop: Notify::new(),
+        });
+        serve::start(&config, file.parent().unwrap_or(Path::new("")), &mock)?;
+        let id = self.started.fetch_add(1, Ordering::Relaxed).to_string();
+        all.push(Running {
+            file: file.to_owned(),
+            id: id.clone(),
+            mock,
+        });
+        Ok(id)
+    }
+
+    /// Stops a server, if there is one with this number.
+    pub fn stop(&self, id: &str) {
+        self.all().retain(|running| {
+            if running.id == id {
+                running.mock.stop.notify_one();
+            }
+            running.id != id
+        });
+    }
+
+    pub fn stop_all(&self) {
+        for running in self.all().drain(..) {
+            running.mock.stop.notify_one();
+        }
+    }
+
+    /// Whether any server runs.
+    pub fn any(&self) -> bool {
+        !self.all().is_empty()
+    }
+
+    /// Lets a function of a thread answer the requests of a rule. Several threads take turns.
+    ///
+    /// # Errors
+    ///
+    /// There is no such server, or no such rule.
+    pub fn register(
+        &self,
+        id: &str,
+        service: &str,
+        function: &str,
+        postbox: &Postbox,
+    ) -> Result<(), String> {
+        let all = self.all();
+        let running = all.iter().find(|running| running.id == id);
+        let mock = &running.ok_or_else(|| format!("no server `{id}`"))?.mock;
+        if !mock.rules.iter().any(|rule| rule.name == service) {
+            return Err(format!("the server has no request `{service}`"));
+        }
+        let mut handlers = mock
+            .handlers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let handlers = handlers.entry(service.to_owned()).or_default();
+        // Each coroutine of a thread does the same.
+        handlers.retain(|known| !known.postbox.is(postbox));
+        handlers.push(Handler {
+            function: function.to_owned(),
+            postbox: postbox.clone(),
+        });
+        Ok(())
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mock {
+    /// The function that is next to answer a rule's request.
+    fn handler(&self, rule: &Rule) -> Option<Handler> {
+        let handlers = self.handlers.read().unwrap_or_else(PoisonError::into_inner);
+        let handlers = handlers.get(&rule.name)?;
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        handlers.get(turn % handlers.len().max(1)).cloned()
+    }
+}

@@ -1,0 +1,163 @@
+//! `volley run x.lua`: a program is the load, with the functions that h2loadrunner gives its programs.
+//!
+//! A thread has one state. Its coroutines run the same program and share its globals; one that waits lets the others go on.
+//! A server that the program starts has a thread of its own, and hands requests to the threads that have a function for them.
+
+mod answer;
+mod ask;
+mod call;
+mod links;
+mod mock;
+mod offers;
+mod report;
+mod rows;
+mod shared;
+mod task;
+mod turn;
+mod worker;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::check;
+use crate::engine::{EngineError, allow_sockets};
+use crate::measure::process;
+use crate::scenario::engine::{Finished, RunError};
+use crate::scenario::plan::{Script, TlsFiles};
+use shared::{Group, Shared};
+use worker::{Outcome, Worker};
+
+/// The most connections and coroutines of a thread: a state has no room for more.
+const MOST_COROUTINES: u64 = 30_000;
+
+/// The most threads.
+const MOST_THREADS: u32 = 256;
+
+/// The bytes that a thread's state may have.
+const MEMORY: usize = 256 << 20;
+
+/// A program, ready to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub script: Script,
+    /// Files that it names are relative to this.
+    pub folder: PathBuf,
+}
+
+/// How a program is run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// For the report.
+    pub name: String,
+    /// The load ends then, if the program does not end before.
+    pub duration: Option<Duration>,
+    /// It may use files, modules and other programs.
+    pub allow_io: bool,
+    pub tls: TlsFiles,
+}
+
+/// Whether a file is a program, and no scenario.
+#[must_use]
+pub fn is_program(file: &Path) -> bool {
+    let extension = file.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("lua"))
+}
+
+/// Reads a program, and checks its syntax.
+///
+/// # Errors
+///
+/// What is wrong with it, in one line.
+pub fn read(file: &Path) -> Result<Program, String> {
+    let name = file.display().to_string();
+    let text =
+        fs::read_to_string(file).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+    // As lua does.
+    let text = match text.starts_with('#') {
+        true => format!("--{text}"),
+        false => text,
+    };
+    let script = Script {
+        name,
+        text: text.into(),
+        sets: Vec::new(),
+    };
+    check(&script)?;
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    Ok(Program {
+        script,
+        folder: folder.unwrap_or(Path::new(".")).to_owned(),
+    })
+}
+
+/// Runs a program until it is over, its time is over, or `signal` is set.
+///
+/// # Errors
+///
+/// The program cannot begin, or the host refused something.
+pub fn run(
+    program: &Program,
+    options: &Options,
+    signal: &Arc<AtomicBool>,
+) -> Result<Finished, RunError> {
+    allow_sockets(u32::MAX);
+    let started = SystemTime::now();
+    let shared = Arc::new(Shared::new(program, options, Arc::clone(signal)));
+    let cpu_s = process::cpu_s();
+    let mut harvests = Vec::new();
+    let mut threads = 1;
+    let mut connections = 1;
+    match Worker::new(&shared, 0, Group::single())?.run()? {
+        Outcome::Over(harvest) => harvests.push(harvest),
+        Outcome::SetUp(group, harvest) => {
+            (threads, connections) = (group.threads, group.connections);
+            harvests.push(harvest);
+            harvests.extend(all(&shared, group)?);
+        }
+    }
+    shared.servers.stop_all();
+    let finished = report::finished(
+        &shared,
+        harvests,
+        report::Scale {
+            started,
+            threads,
+            connections,
+            cpu_s: process::cpu_s() - cpu_s,
+        },
+    );
+    Ok(finished)
+}
+
+/// Runs the threads of a group.
+fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<worker::Harvest>, RunError> {
+    thread::scope(|scope| {
+        let workers = (0..group.threads).map(|index| {
+            scope.spawn(move || {
+                let done = Worker::new(shared, index, group).and_then(Worker::run);
+                if done.is_err() {
+                    shared.failed.store(true, Ordering::Relaxed);
+                }
+                done
+            })
+        });
+        let workers: Vec<_> = workers.collect();
+        let done = workers.into_iter().map(|worker| match worker.join() {
+            Ok(Ok(Outcome::Over(harvest) | Outcome::SetUp(_, harvest))) => Ok(harvest),
+            Ok(Err(error)) => Err(error),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        done.collect()
+    })
+}
+
+/// Names what the host refused.
+fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    move |error| EngineError::Host { doing, error }.into()
+}

@@ -1,0 +1,195 @@
+//! The functions of programs that do not wait.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{AnyUserData, BString, Function, Lua, LuaString, Table, Value};
+
+use super::answer::{Address, Reply};
+use super::call::{Fields, pairs, prefixed};
+use super::shared::Shared;
+use super::worker::Postbox;
+use crate::http::HttpUrl;
+use crate::scenario::lua::state::{State, wrong};
+use crate::scenario::request::{RESERVED, is_token, value_fault};
+
+/// Gives a state all functions. Returns the one that makes a coroutine.
+pub fn install(
+    state: &State,
+    shared: &Arc<Shared>,
+    postbox: &Postbox,
+    why: &Rc<RefCell<Option<String>>>,
+) -> mlua::Result<Function> {
+    let lua = &state.lua;
+    let failed = Rc::clone(why);
+    let fail = move |_: &Lua, words: LuaString| {
+        *failed.borrow_mut() = Some(words.to_string_lossy());
+        Ok(())
+    };
+    state.host.set("fail", lua.create_function(fail)?)?;
+    state.host.set("respond", lua.create_function(respond)?)?;
+    let prelude = lua.load(include_str!("prelude.lua")).set_name("=volley");
+    prelude.call::<()>(&state.host)?;
+    let globals = lua.globals();
+    let clock = shared.clock;
+    let time = move |_: &Lua, ()| Ok(clock.now_ns() / 1_000_000);
+    globals.set("time_since_epoch", lua.create_function(time)?)?;
+    globals.set("generate_uuid_v4", lua.create_function(|_, ()| Ok(uuid()))?)?;
+    globals.set("parse_uri", lua.create_function(parse_uri)?)?;
+    values(lua, &globals, shared)?;
+    servers(lua, &globals, shared, postbox)?;
+    state.host.get("start")
+}
+
+/// The store that all threads share.
+fn values(lua: &Lua, globals: &Table, shared: &Arc<Shared>) -> mlua::Result<()> {
+    let s = Arc::clone(shared);
+    let store = move |_: &Lua, (key, value): (BString, BString)| {
+        s.values().insert(key.to_vec(), value.to_vec());
+        Ok(())
+    };
+    globals.set("store_value", lua.create_function(store)?)?;
+    let s = Arc::clone(shared);
+    let get = move |lua: &Lua, key: BString| {
+        let value = s.values().get(key.as_slice()).cloned();
+        value.map(|value| lua.create_string(value)).transpose()
+    };
+    globals.set("get_value", lua.create_function(get)?)?;
+    let s = Arc::clone(shared);
+    let delete = move |lua: &Lua, key: BString| {
+        let value = s.values().remove(key.as_slice());
+        value.map(|value| lua.create_string(value)).transpose()
+    };
+    globals.set("delete_value", lua.create_function(delete)?)
+}
+
+fn servers(
+    lua: &Lua,
+    globals: &Table,
+    shared: &Arc<Shared>,
+    postbox: &Postbox,
+) -> mlua::Result<()> {
+    let s = Arc::clone(shared);
+    let start = move |lua: &Lua, (file, _): (String, Value)| {
+        let path = s.folder.join(&file);
+        let started = s.servers.start(&path);
+        started.map_err(|why| wrong(lua, &format!("start_server: `{file}`: {why}")))
+    };
+    globals.set("start_server", lua.create_function(start)?)?;
+    let s = Arc::clone(shared);
+    let stop = move |_: &Lua, id: String| {
+        s.servers.stop(&id);
+        Ok(())
+    };
+    globals.set("stop_server", lua.create_function(stop)?)?;
+    let (s, postbox) = (Arc::clone(shared), postbox.clone());
+    let register = move |lua: &Lua, (id, service, function, _): (String, String, String, Value)| {
+        let registered = s.servers.register(&id, &service, &function, &postbox);
+        registered.map_err(|why| wrong(lua, &format!("register_service_handler: {why}")))
+    };
+    globals.set("register_service_handler", lua.create_function(register)?)
+}
+
+/// `send_response` and `forward_response`. `is_message`: with trailers, the body becomes one of gRPC.
+fn respond(
+    lua: &Lua,
+    (address, headers, count, body, trailers, trailer_count, is_message): (
+        AnyUserData,
+        Value,
+        usize,
+        BString,
+        Value,
+        usize,
+        bool,
+    ),
+) -> mlua::Result<()> {
+    let wrong = |why: &str| wrong(lua, &format!("the response: {why}"));
+    let fields = |value: &Value, count| match value {
+        Value::String(flat) => fields(&flat.as_bytes(), count).map_err(|why| wrong(&why)),
+        _ => Ok(Fields::new()),
+    };
+    let (mut fields, trailers) = (fields(&headers, count)?, fields(&trailers, trailer_count)?);
+    let status = fields.iter().position(|(name, _)| **name == *b":status");
+    let status = status.map(|at| fields.swap_remove(at).1);
+    let status = status.map_or(Some(200), |status| {
+        std::str::from_utf8(&status).ok()?.parse().ok()
+    });
+    let status = status.filter(|status| (200..600).contains(status));
+    let status = status.ok_or_else(|| wrong("`:status` is none of 200 to 599"))?;
+    fields.retain(|(name, _)| !name.starts_with(b":"));
+    let is_sent = address.borrow_mut::<Address>()?.send(Reply {
+        status,
+        fields,
+        body: match is_message && !trailers.is_empty() {
+            true => prefixed(&body),
+            false => body.to_vec(),
+        },
+        trailers,
+    });
+    match is_sent {
+        true => Ok(()),
+        false => Err(wrong("it was sent before")),
+    }
+}
+
+fn fields(flat: &[u8], count: usize) -> Result<Fields, String> {
+    let mut fields = Fields::new();
+    for (name, value) in pairs(flat, count)? {
+        if let Some(fault) = value_fault(value) {
+            return Err(format!("header `{name}`: {fault}"));
+        }
+        match name.strip_prefix(':').unwrap_or(&name) {
+            plain if !is_token(plain) => return Err(format!("`{name}` is no name of a header")),
+            plain if RESERVED.contains(&plain) => {}
+            _ => fields.push((name.into_bytes().into(), value.to_vec())),
+        }
+    }
+    Ok(fields)
+}
+
+/// The headers of a URL: with the path only, if that is all that it has.
+fn parse_uri(lua: &Lua, url: BString) -> mlua::Result<Option<Table>> {
+    let headers = lua.create_table()?;
+    if url.starts_with(b"/") {
+        headers.set(":path", lua.create_string(url.as_slice())?)?;
+        return Ok(Some(headers));
+    }
+    let Ok(parsed) = HttpUrl::parse(&url) else {
+        return Ok(None);
+    };
+    let path = match parsed.target.first() {
+        Some(b'/') => parsed.target.to_vec(),
+        _ => [b"/", parsed.target].concat(),
+    };
+    headers.set(":path", lua.create_string(path)?)?;
+    headers.set(":scheme", if parsed.is_tls { "https" } else { "http" })?;
+    headers.set(":authority", lua.create_string(parsed.authority)?)?;
+    Ok(Some(headers))
+}
+
+/// A random UUID (RFC 9562, version 4).
+pub fn uuid() -> String {
+    let random = fastrand::u128(..);
+    let bits = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let text = format!("{bits:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    let parts = parts.map(|part| text.get(part).unwrap_or_default());
+    parts.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_says_its_version_and_its_variant() {
+        for _ in 0..50 {
+            let uuid = uuid();
+            let lengths: Vec<usize> = uuid.split('-').map(str::len).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{uuid}");
+            assert_eq!(uuid.as_bytes()[14], b'4', "{uuid}");
+            assert!(b"89ab".contains(&uuid.as_bytes()[19]), "{uuid}");
+        }
+    }
+}

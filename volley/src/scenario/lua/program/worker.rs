@@ -1,0 +1,307 @@
+//! A thread of a program: its state, its coroutines, its connections and its counters.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use mio::{Poll, Token, Waker};
+use mlua::{Function, Table};
+use slab::Slab;
+
+use super::answer::{Answer, Received};
+use super::call::{Base, Call};
+use super::links::{Link, Pool};
+use super::shared::{Group, Shared};
+use super::task::{Task, Waiter};
+use super::{MEMORY, host, offers, rows};
+use crate::engine::alarm::Alarm;
+use crate::http2::Head;
+use crate::measure::process;
+use crate::scenario::engine::RunError;
+use crate::scenario::engine::site::Site;
+use crate::scenario::engine::timers::{Deadlines, Timers};
+use crate::scenario::lua::Trouble;
+use crate::scenario::lua::state::{Limit, State};
+use crate::scenario::report::EndedBy;
+use crate::scenario::tally::Tally;
+
+/// The size of a read.
+pub const READ_BYTES: usize = 64 * 1024;
+
+/// The tokens of the alarm and of the mail; connections use the slab's keys.
+pub const ALARM: Token = Token(usize::MAX);
+pub const MAIL: Token = Token(usize::MAX - 1);
+
+/// What other threads send to a worker.
+pub enum Mail {
+    /// A request, and the function that answers it.
+    Request(String, Box<Received>),
+    /// A host that was looked up.
+    Site(usize, Box<Result<Site, String>>),
+    Addresses(String, Vec<String>),
+}
+
+/// Where mail is sent to.
+#[derive(Clone)]
+pub struct Postbox {
+    sender: Sender<Mail>,
+    waker: Arc<Waker>,
+}
+
+impl Postbox {
+    /// Whether both are of the same thread.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.waker, &other.waker)
+    }
+
+    /// Whether the worker is still there.
+    pub fn send(&self, mail: Mail) -> bool {
+        let is_sent = self.sender.send(mail).is_ok();
+        // If it cannot be woken, it looks for mail soon by itself.
+        let _ = self.waker.wake();
+        is_sent
+    }
+}
+
+/// What is due at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    Wake(Waiter),
+    /// A connection has taken too long: its key and number.
+    Slow(usize, u64),
+}
+
+/// The addresses of a name.
+#[derive(Default)]
+pub struct Resolved {
+    pub addresses: Vec<String>,
+    /// They are good until then.
+    pub until_ns: u64,
+    /// Who waits for them, and for how long they are to be good.
+    pub waiters: Vec<(Waiter, u64)>,
+}
+
+/// How a thread ended.
+pub enum Outcome {
+    Over(Harvest),
+    /// The program has asked for these threads.
+    SetUp(Group, Harvest),
+}
+
+/// What came of a thread.
+pub struct Harvest {
+    pub tally: Tally,
+    pub ended_by: EndedBy,
+    pub elapsed_ns: u64,
+    pub cpu_s: f64,
+    pub failure: Option<Trouble>,
+    /// Why the first coroutine failed that did.
+    pub first_words: Option<String>,
+}
+
+/// A thread.
+pub struct Worker {
+    pub shared: Arc<Shared>,
+    pub group: Group,
+    pub is_first: bool,
+    index: u32,
+    pub state: State,
+    pub starter: Function,
+    pub chunk: Function,
+    pub names: Table,
+    /// Why the coroutine that goes on has failed, as it says.
+    pub why: Rc<RefCell<Option<String>>>,
+    pub first_words: Option<String>,
+    pub failure: Option<Trouble>,
+    pub set_up: Option<Group>,
+    pub tasks: Slab<Task>,
+    /// The program's own ones.
+    pub open: usize,
+    pub ready: VecDeque<(Waiter, Answer)>,
+    pub serial: u64,
+    pub timers: Timers<Timer>,
+    pub deadlines: Deadlines,
+    pub poll: Poll,
+    pub alarm: Alarm,
+    pub mail: Receiver<Mail>,
+    pub postbox: Postbox,
+    pub pools: Vec<Pool>,
+    pub pool_of: HashMap<Base, usize>,
+    pub links: Slab<Link>,
+    /// Connections by the numbers that the program knows them by.
+    pub link_numbers: HashMap<u64, usize>,
+    pub calls: Slab<Call>,
+    /// Requests that were sent and are not awaited, by their numbers: those that are open, and responses.
+    pub sent: HashMap<(u64, u64), usize>,
+    pub kept: HashMap<(u64, u64), Answer>,
+    pub kept_order: VecDeque<(u64, u64)>,
+    pub resolved: HashMap<String, Resolved>,
+    pub heads: HashMap<(String, bool, String), Arc<Head>>,
+    pub rows: HashMap<(String, bool), usize>,
+    pub tally: Tally,
+    pub buffer: Vec<u8>,
+    /// Connections to be flushed.
+    pub touched: Vec<usize>,
+    /// Connections whose sockets still hold bytes.
+    pub unread: Vec<usize>,
+    cpu_s: f64,
+}
+
+impl Worker {
+    /// A thread whose coroutines have not begun.
+    ///
+    /// # Errors
+    ///
+    /// The host refused something, or the program cannot be compiled.
+    pub fn new(shared: &Arc<Shared>, index: u32, group: Group) -> Result<Self, RunError> {
+        let cpu_s = process::thread_cpu_s();
+        let poll = Poll::new().map_err(host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
+        let waker = Waker::new(poll.registry(), MAIL).map_err(host("open a queue"))?;
+        let (sender, mail) = channel();
+        let postbox = Postbox {
+            sender,
+            waker: Arc::new(waker),
+        };
+        let broken = |error: mlua::Error| RunError::Script(format!("Lua: {error}"));
+        let io = shared.options.allow_io.then_some(&*shared.folder);
+        let limit = Limit {
+            bytes: MEMORY,
+            key: None,
+        };
+        let state = State::new(limit, io).map_err(broken)?;
+        let (chunk, names) = state.compile(&shared.script)?;
+        let why = Rc::default();
+        let starter = offers::install(&state, shared, &postbox, &why).map_err(broken)?;
+        Ok(Self {
+            shared: Arc::clone(shared),
+            group,
+            is_first: index == 0 && group == Group::single(),
+            index,
+            state,
+            starter,
+            chunk,
+            names,
+            why,
+            first_words: None,
+            failure: None,
+            set_up: None,
+            tasks: Slab::new(),
+            open: 0,
+            ready: VecDeque::new(),
+            serial: 0,
+            timers: Timers::default(),
+            deadlines: Deadlines::default(),
+            poll,
+            alarm,
+            mail,
+            postbox,
+            pools: Vec::new(),
+            pool_of: HashMap::new(),
+            links: Slab::new(),
+            link_numbers: HashMap::new(),
+            calls: Slab::new(),
+            sent: HashMap::new(),
+            kept: HashMap::new(),
+            kept_order: VecDeque::new(),
+            resolved: HashMap::new(),
+            heads: HashMap::new(),
+            rows: HashMap::new(),
+            tally: Tally::new(1, rows::MOST, 0),
+            buffer: vec![0; READ_BYTES],
+            touched: Vec::new(),
+            unread: Vec::new(),
+            cpu_s,
+        })
+    }
+
+    /// Runs until the thread has nothing to do any more.
+    ///
+    /// # Errors
+    ///
+    /// What the host refused.
+    pub fn run(mut self) -> Result<Outcome, RunError> {
+        self.tally.reset(0);
+        if let Err(trouble) = self.begin(self.group.of(self.index)) {
+            self.fail(trouble);
+        }
+        let ended_by = loop {
+            if let Some(ended_by) = self.turn()? {
+                break ended_by;
+            }
+        };
+        let elapsed_ns = self.now_ns();
+        let set_up = self.set_up.take();
+        // The coroutine that has asked for threads is none of the load's.
+        match set_up {
+            None => self.leave_open(),
+            Some(_) => self.tally.reset(elapsed_ns),
+        }
+        self.shared.ended(self.open);
+        for (_, link) in &mut self.links {
+            link.wire.close();
+        }
+        let harvest = Harvest {
+            tally: self.tally,
+            ended_by,
+            elapsed_ns,
+            cpu_s: process::thread_cpu_s() - self.cpu_s,
+            failure: self.failure,
+            first_words: self.first_words,
+        };
+        Ok(match set_up {
+            None => Outcome::Over(harvest),
+            Some(group) => Outcome::SetUp(group, harvest),
+        })
+    }
+
+    /// Counts what is open at the end.
+    fn leave_open(&mut self) {
+        for (_, call) in &self.calls {
+            if let Some(sent_ns) = call.sent_ns {
+                self.tally.left_open(call.row, sent_ns);
+            }
+        }
+        for (_, task) in &self.tasks {
+            if task.number.is_some() {
+                self.tally.iteration_left_open(0, task.began_ns);
+            }
+        }
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.shared.clock.now_ns()
+    }
+
+    /// Whether no coroutine may go on any more.
+    pub fn is_ending(&self) -> bool {
+        self.failure.is_some()
+            || self.set_up.is_some()
+            || self.shared.failed.load(Ordering::Relaxed)
+            || self.shared.signal.load(Ordering::Relaxed)
+    }
+
+    /// What ends the thread, if anything does by now.
+    pub fn end(&self, now_ns: u64) -> Option<EndedBy> {
+        if self.failure.is_some() || self.shared.failed.load(Ordering::Relaxed) {
+            Some(EndedBy::Failure)
+        } else if self.set_up.is_some() {
+            Some(EndedBy::Finished)
+        } else if self.shared.signal.load(Ordering::Relaxed) {
+            Some(EndedBy::Signal)
+        } else if now_ns >= self.shared.ends_ns {
+            Some(EndedBy::Time)
+        } else {
+            // A server may hand requests to this thread, whatever has become of its own coroutines.
+            let is_over = self.open == 0 && self.shared.is_over();
+            is_over.then_some(EndedBy::Finished)
+        }
+    }
+
+    pub fn trouble_of(&self, error: &mlua::Error) -> Trouble {
+        self.state.trouble(error, &self.shared.script, None)
+    }
+}

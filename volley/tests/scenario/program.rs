@@ -1,0 +1,526 @@
+//! Programs of Lua, as whole runs against the reference server, and against servers of their own.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use volley::serve::{Config, Identity, Reference};
+
+use crate::common::{Scratch, quiet_listener, settled};
+
+/// What came of a run.
+struct Ran {
+    status: i32,
+    report: Value,
+    /// What it printed, a line each.
+    errors: Vec<String>,
+}
+
+impl Ran {
+    fn number(&self, pointer: &str) -> u64 {
+        let value = self.report.pointer(pointer).and_then(Value::as_u64);
+        value.unwrap_or_else(|| panic!("{pointer}: {:#}", self.report))
+    }
+
+    /// The row of a name.
+    fn row(&self, name: &str) -> &Value {
+        let rows = self.report["steps"].as_array();
+        let row = rows.into_iter().flatten().find(|row| row["name"] == name);
+        row.unwrap_or_else(|| panic!("{name}: {:#}", self.report))
+    }
+}
+
+fn command(scratch: &Scratch, text: &str, words: &[&str]) -> Command {
+    fs::write(scratch.path("x.lua"), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+    command.args(["run", "x.lua"]).args(words);
+    command.current_dir(scratch.path("."));
+    command
+}
+
+fn ran_in(scratch: &Scratch, text: &str, words: &[&str]) -> Ran {
+    let words = [&["-O", "json"], words].concat();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command(scratch, text, &words).output().unwrap();
+    let errors = String::from_utf8(stderr).unwrap();
+    Ran {
+        status: status.code().unwrap(),
+        report: serde_json::from_slice(&stdout).unwrap_or_default(),
+        errors: errors.lines().map(str::to_owned).collect(),
+    }
+}
+
+fn ran(text: &str, words: &[&str]) -> Ran {
+    ran_in(&Scratch::new(), text, words)
+}
+
+/// A program that begins with the headers of a request to a server.
+fn to(server: impl std::fmt::Display, rest: &str) -> String {
+    format!(
+        "local function to(method, path)
+  return {{[':scheme']='http', [':authority']='{server}', [':method']=method, [':path']=path}}
+end
+{rest}"
+    )
+}
+
+fn served() -> Reference {
+    Reference::start(Config::default()).unwrap()
+}
+
+const ITEMS: &str = "
+for i = 1, 3 do
+  local head, body = send_http_request_and_await_response(to('POST', '/v1/items'), '{\"owner\":\"ann\"}')
+  assert(head[':status'] == '201', body)
+  local change = to('PATCH', head.location)
+  change[':step'] = 'change'
+  assert(send_http_request_and_await_response(change, '{\"state\":\"paid\"}')[':status'] == '204')
+  assert(send_http_request_and_await_response(to('DELETE', head.location))[':status'] == '204')
+end
+";
+
+#[test]
+fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
+    let server = served();
+    let text = to(
+        server.address(),
+        &format!("setup_parallel_test(2, 3, 20)\n{ITEMS}"),
+    );
+    let ran = ran(&text, &[]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    let counts = settled(&server);
+    assert_eq!(
+        (counts.created, counts.patched, counts.deleted),
+        (60, 60, 60)
+    );
+    assert!(counts.connections <= 6, "{}", counts.connections);
+    assert_eq!(
+        (ran.number("/requests/ok"), ran.number("/iterations/ok")),
+        (180, 20)
+    );
+    assert_eq!(ran.row("change")["statuses"]["204"], 60);
+    let posted = format!("POST {}", server.address());
+    assert_eq!(ran.row(&posted)["statuses"]["201"], 60);
+}
+
+#[test]
+fn http_1_is_spoken_if_the_program_says_so() {
+    let server = served();
+    let items = ITEMS.replace("to(", "to1(");
+    let text = to(
+        server.address(),
+        &format!(
+            "function to1(...) local t = to(...) t['x-protocol-to-use'] = 'http/1.1' return t end
+setup_parallel_test(1, 2, 4)
+{items}"
+        ),
+    );
+    let ran = ran(&text, &[]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    let counts = settled(&server);
+    assert_eq!(
+        (counts.created, counts.deleted, counts.connections),
+        (12, 12, 2)
+    );
+}
+
+#[test]
+fn a_response_can_be_awaited_later_and_nonsense_has_an_empty_one() {
+    let server = served();
+    let text = to(
+        server.address(),
+        &format!(
+            "
+local client = make_connection('http://{0}')
+local a, b = send_http_request(to('GET', '/v1/items/none'))
+local c, d = send_http_request(to('POST', '/v1/items'), '{{\"owner\":\"ann\"}}')
+print(client == a, a == c, b ~= d)
+print(await_response(c, d)[':status'], await_response(a, b)[':status'])
+print(next((await_response(a, b))), select(2, await_response(-1, -1)) == '')
+print(make_connection(1), send_http_request(1, 2), send_http_request({{[':path']='/'}}))
+local head, body, last = send_http_request_and_await_response('x')
+print(next(head), body, next(last))
+print(parse_uri('http://a:1/b?c')[':path'], parse_uri('/b')[':scheme'], parse_uri('x'))
+print(#generate_uuid_v4(), resolve_hostname('127.0.0.1')[1], #resolve_hostname('no such name'))
+local began = time_since_epoch()
+sleep_for_ms(20)
+print(time_since_epoch() - began >= 20)
+",
+            server.address()
+        ),
+    );
+    let ran = ran(&text, &[]);
+    let lines = [
+        "true\ttrue\ttrue",
+        "201\t404",
+        "nil\ttrue",
+        "-1\t-1\t-1\t-1",
+        "nil\t\tnil",
+        "/b?c\tnil\tnil",
+        "36\t127.0.0.1\t0",
+        "true",
+    ];
+    assert_eq!(ran.errors, lines);
+    assert_eq!(ran.status, 0);
+    assert_eq!(
+        ran.row("requests that cannot be sent")["requests"]["unsent"],
+        3
+    );
+}
+
+#[test]
+fn a_call_of_grpc_has_trailers() {
+    let server = served();
+    let text = to(
+        server.address(),
+        "
+local head, body, last = send_grpc_request_and_await_response(to('', '/no.Service/Method'), '')
+local status = last['grpc-status'] or head['grpc-status']
+print(head[':status'], status)
+local head, body, last = send_grpc_request_and_await_response(to('', '/grpc.health.v1.Health/Check'), '')
+print(#body, body:byte(1), body:sub(6) == '\\8\\1', last['grpc-status'])
+",
+    );
+    let ran = ran(&text, &[]);
+    assert_eq!(ran.errors, ["200\t12", "7\t0\ttrue\t0"]);
+    assert_eq!(ran.row("/grpc.health.v1.Health/Check")["requests"]["ok"], 1);
+    assert_eq!(ran.row("/no.Service/Method")["requests"]["failed"], 1);
+}
+
+#[test]
+fn a_request_without_an_answer_ends_at_its_timeout_and_a_dead_port_at_once() {
+    let quiet = quiet_listener();
+    let dead = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let text = to(
+        quiet.local_addr().unwrap(),
+        &format!(
+            "
+local headers = to('GET', '/')
+headers['x-protocol-to-use'] = 'http/1.1'
+print(next((send_http_request_and_await_response(headers, '', 50))))
+headers[':authority'] = '{dead}'
+print(next((send_http_request_and_await_response(headers))), make_connection('http://{dead}'))
+"
+        ),
+    );
+    let ran = ran(&text, &[]);
+    let last = "failed: no request succeeded; the report says why";
+    assert_eq!(
+        (ran.status, &ran.errors[..]),
+        (1, &["nil", "nil\t-1", last].map(str::to_owned)[..])
+    );
+    let row = ran.row(&format!("GET {}", quiet.local_addr().unwrap()));
+    assert_eq!(row["failures"][0]["reason"], "timeout");
+    assert_eq!(
+        ran.row(&format!("GET {dead}"))["failures"][0]["reason"],
+        "connect"
+    );
+}
+
+/// A server's file on a free port, and the port.
+fn mock(scratch: &Scratch, services: &str) -> u16 {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let text =
+        format!("{{\"address\": \"127.0.0.1\", \"port\": {port}, \"Service\": [{services}]}}");
+    fs::write(scratch.path("mock.json"), text).unwrap();
+    port
+}
+
+const SERVICES: &str = r#"
+{"Request": {"name": "hello", "headers": [{"header-name": ":path", "matchType": "StartsWith", "input": "/hello/"}]}, "Responses": []},
+{"Request": {"name": "fixed", "headers": [{"header-name": ":path", "matchType": "RegexMatch", "input": "/fixed/\\d+"},
+                                          {"header-name": ":method", "matchType": "EqualsTo", "input": "PUT"}],
+             "payload": [{"JsonPointer": "/a/b", "matchType": "Contains", "input": "x"}]},
+ "Responses": [{"status-code": 203, "payload": {"msg-payload": "<$V|$V>", "placeholder": "$V", "arguments":
+                  [{"type-of-value": "JsonPointer", "value-identifier": "/a/b"},
+                   {"type-of-value": "Header", "value-identifier": ":path", "regex": "\\d+", "sub-string-start": 1, "sub-string-length": 2}]},
+                "additonalHeaders": [{"header": "x-id: $V", "placeholder": "$V", "arguments": [{"type-of-value": "Pseudo-UUID"}]}]}]}
+"#;
+
+#[test]
+fn a_program_answers_requests_itself_over_both_protocols() {
+    let scratch = Scratch::new();
+    let port = mock(&scratch, SERVICES);
+    let text = to(
+        format!("127.0.0.1:{port}"),
+        "
+local number = setup_parallel_test(2, 2, 4)
+local server = start_server('mock.json')
+register_service_handler(server, 'hello', 'answer', 1)
+function answer(address, headers, body)
+  sleep_for_ms(1)
+  store_value('last', body)
+  local last = headers['x-last'] and {['grpc-status'] = '0'}
+  send_response(address, {[':status'] = '207', ['x-path'] = headers[':path']}, body .. '!', last)
+end
+for i = 1, 5 do
+  local headers = to('POST', '/hello/' .. i)
+  headers['x-protocol-to-use'] = i % 2 == 1 and 'http/1.1' or nil
+  local head, body = send_http_request_and_await_response(headers, 'x' .. i)
+  assert(head[':status'] == '207' and head['x-path'] == '/hello/' .. i and body == 'x' .. i .. '!', body)
+end
+local headers = to('POST', '/hello/')
+headers['x-last'] = 'yes'
+local head, body, last = send_http_request_and_await_response(headers, 'y')
+assert(body == '\\0\\0\\0\\0\\2y!' and last['grpc-status'] == '0', body)
+local head, body = send_http_request_and_await_response(to('PUT', '/fixed/1234'), '{\"a\": {\"b\": \"axb\"}}')
+assert(head[':status'] == '203' and body == '<axb|23>' and #head['x-id'] == 36, body)
+assert(send_http_request_and_await_response(to('PUT', '/fixed/1'), '{}')[':status'] == '404')
+assert(get_value('last') ~= nil and get_value('none') == nil)
+store_value('own' .. number, 'x')
+assert(get_value('own' .. number) == 'x' and delete_value('own' .. number) == 'x')
+assert(get_value('own' .. number) == nil and delete_value('own' .. number) == nil)
+store_value(number, 'over')
+while number == 0 do
+  local all = true
+  for i = 0, 3 do all = all and get_value(i) end
+  if all then break end
+  sleep_for_ms(5)
+end
+if number == 0 then stop_server(server) end
+",
+    );
+    let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    assert_eq!(ran.number("/requests/ok"), 28);
+    assert_eq!(ran.report["ended_by"], "finished");
+}
+
+#[test]
+fn a_handler_that_sends_nothing_is_an_error_of_the_server() {
+    let scratch = Scratch::new();
+    let port = mock(&scratch, SERVICES);
+    let text = to(
+        format!("127.0.0.1:{port}"),
+        "
+local server = start_server('mock.json')
+register_service_handler(server, 'hello', 'answer')
+function answer() end
+local function get()
+  local head, body = send_http_request_and_await_response(to('GET', '/hello/'), '', 5000)
+  return head[':status']
+end
+local first = send_http_request(to('GET', '/hello/'))
+sleep_for_ms(20)
+collected = {} for i = 1, 1e5 do collected[i % 100] = {i} end
+print(get())
+stop_server(server)
+",
+    );
+    let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
+    assert!(
+        ran.errors[0] == "500" || ran.errors[0] == "nil",
+        "{:?}",
+        ran.errors
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_named_with_its_line() {
+    let scratch = Scratch::new();
+    for (text, words) in [
+        (
+            "\nstart_server('none.json')",
+            "x.lua:2: start_server: `none.json`: No such file",
+        ),
+        (
+            "register_service_handler('9', 'a', 'b')",
+            "x.lua:1: register_service_handler: no server `9`",
+        ),
+    ] {
+        let ran = ran_in(&scratch, text, &[]);
+        assert_eq!((ran.status, ran.errors.len()), (1, 1), "{:?}", ran.errors);
+        assert!(
+            ran.errors[0].starts_with(&format!("error: {words}")),
+            "{:?}",
+            ran.errors
+        );
+    }
+}
+
+#[test]
+fn a_program_that_is_no_good_ends_with_one_line() {
+    for (text, status, line) in [
+        ("x = = 1", 2, "x.lua:1: unexpected symbol near '='"),
+        (
+            "\nwhile true do end",
+            1,
+            "x.lua:2: the script ran longer than 500 ms",
+        ),
+        (
+            "local t, s = {}, ('x'):rep(1e6)\nfor i = 1, 1e9 do t[i] = s .. i end",
+            1,
+            "x.lua: the state of Lua has more than 256 MiB",
+        ),
+        (
+            "\n\nlocal x = nil + 1",
+            1,
+            "x.lua:3: attempt to perform arithmetic on a nil value",
+        ),
+        (
+            "io.open('x')",
+            1,
+            "x.lua:1: attempt to index global 'io' (a nil value)",
+        ),
+        (
+            "os.execute('x')",
+            1,
+            "x.lua:1: attempt to call field 'execute' (a nil value)",
+        ),
+        (
+            "setup_parallel_test(0, 1, 1)",
+            1,
+            "x.lua: setup_parallel_test: 1 to 256 threads",
+        ),
+        (
+            "error(select(2, coroutine.resume(coroutine.create(function() sleep_for_ms(1) end))), 0)",
+            1,
+            "x.lua:1: sleep_for_ms waits, which a coroutine that the program makes itself cannot do",
+        ),
+    ] {
+        let ran = ran(text, &[]);
+        assert_eq!(
+            (ran.status, &ran.errors[..]),
+            (status, &[format!("error: {line}")][..]),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_coroutine_that_says_that_it_failed_does_not_end_the_others() {
+    let ran = ran(
+        "if setup_parallel_test(2, 1, 6) % 2 == 0 then fail('even') end",
+        &[],
+    );
+    assert_eq!(
+        (
+            ran.number("/iterations/failed"),
+            ran.number("/iterations/ok")
+        ),
+        (3, 3)
+    );
+    assert_eq!(ran.status, 1);
+}
+
+#[test]
+fn files_need_a_flag() {
+    let text = "local f = io.open('y', 'w') f:write('z') f:close()";
+    let scratch = Scratch::new();
+    let ran = ran_in(&scratch, text, &["--allow-io"]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    assert_eq!(fs::read_to_string(scratch.path("y")).unwrap(), "z");
+}
+
+#[test]
+fn its_time_or_a_signal_ends_it() {
+    let ended = ran("wait_for_message()", &["--duration", "100ms"]);
+    assert_eq!(
+        (ended.status, &ended.report["ended_by"]),
+        (0, &Value::from("time"))
+    );
+    assert_eq!(ended.number("/iterations/open"), 1);
+
+    let scratch = Scratch::new();
+    let mut command = command(
+        &scratch,
+        "print('begun') wait_for_message()",
+        &["-O", "json"],
+    );
+    let mut child: Child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "begun\n");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (output.status.code(), &report["ended_by"]),
+        (Some(0), &Value::from("stopped"))
+    );
+}
+
+#[test]
+fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
+    let server = served();
+    let text = to(server.address(), ITEMS);
+    let conditions = ["--fail-if", "ok > 1", "--fail-if", "p99(x) > 1h"];
+    let ran = ran(&text, &conditions);
+    assert_eq!(ran.status, 99, "{:?}", ran.errors);
+    let scratch = Scratch::new();
+    fs::write(scratch.path("x.lua"), "x = = 1").unwrap();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_volley"));
+    let output = check
+        .args(["check", "x.lua"])
+        .current_dir(scratch.path("."))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_certificate_needs_trust_or_a_flag() {
+    let scratch = Scratch::new();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (cert, key) = (scratch.path("cert.pem"), scratch.path("key.pem"));
+    fs::write(&cert, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let tls = Some(Identity { cert, key });
+    let server = Reference::start(Config {
+        tls,
+        ..Config::default()
+    })
+    .unwrap();
+    let port = server.address().port();
+    let text = to(format!("localhost:{port}"), ITEMS).replace("='http'", "='https'");
+    for words in [&["--skipTLS"][..], &["--cacert", "cert.pem"]] {
+        let ran = ran_in(&scratch, &text, words);
+        assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]), "{words:?}");
+    }
+    let ran = ran_in(&scratch, &text, &[]);
+    assert_eq!(ran.status, 1);
+    let failure = &ran.report["steps"][0]["failures"][0];
+    assert_eq!(failure["reason"], "TLS");
+    assert!(
+        failure["samples"][0]
+            .as_str()
+            .unwrap()
+            .contains("`--cacert`"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn the_example_of_the_documentation_runs() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    let (_, rest) = docs.split_once("```lua\n").unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
+    let server = served();
+    let text = text.replace("127.0.0.1:8080", &server.address().to_string());
+    let text = text.replace("_ = 1, 1000", "_ = 1, 2");
+    let ran = ran(&text, &["--fail-if", "p99 > 50m"]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    let counts = settled(&server);
+    assert_eq!((counts.created, counts.deleted), (200, 200));
+}
