@@ -50,6 +50,7 @@ Examples:
 `volley compare` reports what changed from one run to another: see `volley compare --help`.
 `volley run` runs scenarios, requests that depend on each other: see `volley run --help`.
 `volley check` reports what such a file would do: see `volley check --help`.
+`volley edit` edits such a file in a form in the browser: see `volley edit --help`.
 `volley schema` prints the JSON Schema of a file for --config.
 `volley schema scenario` prints that of a scenario file.
 `volley completions SHELL` prints completions for bash, elvish, fish, powershell or zsh.
