@@ -7,6 +7,7 @@
 #
 # The results go to volley/target/packages ($VOLLEY_PACKAGES), with SHA256SUMS. Needs Rust with rustup,
 # which fetches the standard library for musl, and Python; zig, the C compiler and linker, comes from PyPI.
+# With Node.js and npm, the program has the page of `volley edit`.
 # The wheel runs with glibc 2.17 and newer, a static program on any Linux.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
@@ -29,6 +30,7 @@ main() {
         ;;
     esac
     install_tools
+    ./scripts/volley-page.sh --if-possible
     mkdir -p "$packages"
     if [[ $what != static ]]; then
         build_wheel
