@@ -12,6 +12,9 @@ const { string: StringEditor, number: NumberEditor, integer: IntegerEditor, sele
 AbstractEditor.prototype.cleanText = String
 AbstractTheme.prototype.cleanText = String
 
+// So long after the last key, what was typed goes into the text.
+const CALM_MS = 100
+
 let count = 0
 
 // Makes an element.
@@ -34,13 +37,21 @@ export const rich = (text) =>
 
 const note = (text) => make('p', { className: 'note' }, ...rich(text))
 
-// A value on one line, in short.
-function brief (value) {
-  if (value === undefined || value === null || value === '') return ''
-  const text = typeof value === 'string' ? value : stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 })
-  const line = text.trim().replaceAll(/\s+/g, ' ').slice(0, 200)
-  return typeof value === 'string' ? line : line.slice(1).replace(/[}\]]$/, '')
+// A value on one line, in short: no more of it is read than is shown.
+function brief (value, room = 160) {
+  if (typeof value !== 'object' || value === null) return String(value ?? '').slice(0, room).replaceAll(/\s+/g, ' ')
+  const parts = []
+  for (const [key, each] of Object.entries(value)) {
+    if (room <= 0) break
+    const inner = brief(each, room)
+    const part = typeof each === 'object' && each !== null ? wrapped(each, inner) : inner
+    parts.push(Array.isArray(value) ? part : `${key}: ${part}`)
+    room -= part.length + key.length + 2
+  }
+  return parts.join(', ')
 }
+
+const wrapped = (value, inner) => (Array.isArray(value) ? `[${inner}]` : `{${inner}}`)
 
 class Theme extends AbstractTheme {
   getFormInputLabel (text) {
@@ -232,6 +243,8 @@ class Holder extends AbstractEditor {
   }
 
   onChildEditorChange (editor, data) {
+    // Whoever sets a value takes it up at the end.
+    if (this.jsoneditor.isBeingSet) return
     this.refreshValue()
     super.onChildEditorChange(editor, data)
   }
@@ -288,9 +301,9 @@ class Section extends Holder {
     const add = () => {
       const key = this.chosen.value.trim()
       if (key === '' || this.entries.has(key)) return this.chosen.focus()
-      this.put(key)
+      const editor = this.put(key)
+      this.place()
       this.changed()
-      const { editor } = this.entries.get(key)
       editor.open?.()
       editor.focus()
       this.chosen.value = ''
@@ -330,7 +343,6 @@ class Section extends Holder {
     row.append(buttons)
     this.entries.set(key, { editor, row })
     if (value !== undefined) editor.setValue(value, true)
-    this.place()
     return editor
   }
 
@@ -391,7 +403,7 @@ class Section extends Holder {
   setValue (value) {
     if (value === undefined && this.entries.size > 0) return
     const map = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
-    for (const key of this.entries.keys()) if (!Object.hasOwn(map, key)) this.drop(key)
+    for (const key of [...this.entries.keys()]) if (!Object.hasOwn(map, key)) this.drop(key)
     for (const key of this.schema.needed) if (!Object.hasOwn(map, key)) this.put(key)
     for (const [key, each] of Object.entries(map)) this.put(key, each)
     this.place()
@@ -586,7 +598,10 @@ export class Form {
       onRename: (...rename) => this.renames.push(rename)
     })
     this.onChange = onChange
-    this.editor.on('change', () => this.flush())
+    this.editor.on('change', () => {
+      clearTimeout(this.timer)
+      this.timer = setTimeout(() => this.flush(), CALM_MS)
+    })
     this.ready = this.editor.promise.then(() => {
       // What is wrong, `volley check` says.
       this.editor.validator.validate = () => this.mistakes
@@ -595,7 +610,9 @@ export class Form {
 
   // Shows another value; this is no change.
   set (value) {
+    this.editor.isBeingSet = true
     this.editor.root.setValue(value)
+    this.editor.isBeingSet = false
     this.value = this.read()
   }
 
@@ -612,6 +629,7 @@ export class Form {
 
   // Reports what has changed since the last time.
   flush () {
+    clearTimeout(this.timer)
     if (this.value === undefined) return
     const [before, after, renames] = [this.value, this.read(), this.renames]
     this.value = after

@@ -1,10 +1,10 @@
 // The text of a file: what it says, and the smallest change that makes it say something else. Comments, the order of
 // keys, and how values are written stay.
-import { isCollection, isMap, isPair, isScalar, isSeq, Lexer, parseDocument, visit } from 'yaml'
+import { isCollection, isMap, isPair, isScalar, isSeq, Lexer, parseDocument, stringify, visit } from 'yaml'
 
 // More than this makes a form slow.
-const LARGEST = 200_000
-const MOST_VALUES = 4_000
+const LARGEST = 100_000
+const MOST_VALUES = 3_000
 
 // Line ends as a browser's text field has them, and what they were.
 export function unpacked (raw) {
@@ -130,8 +130,8 @@ function changed (document, node, before, after) {
     return node
   }
   if (isScalar(node) && typeof after !== 'object') {
-    // It was quoted because it was empty.
-    if (node.value === '') delete node.type
+    // What was quoted because it had to be is quoted no longer than that.
+    if (/^["']/.test(stringify(node.value))) delete node.type
     node.value = after
     delete node.source
     unranged(node)

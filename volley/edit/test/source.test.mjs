@@ -97,6 +97,15 @@ test('what was empty fills as if it had been written by hand', () => {
   assert.equal(text, 'a:\n  - name: x\nb: {c: [2]}\n')
 })
 
+test('a text that is typed key by key ends without quotes that it does not need', () => {
+  let text = 'a: ""\n'
+  for (let length = 1; length <= 'http://h:1'.length; length += 1) {
+    text = change(text, (file) => { file.a = 'http://h:1'.slice(0, length) })
+  }
+  assert.equal(text, 'a: http://h:1\n')
+  assert.equal(change('a: "x"\n', (file) => { file.a = 'y' }), 'a: "y"\n')
+})
+
 test('JSON stays JSON, with its layout and its numbers', () => {
   const text = '{\n\t"a": {"x": 1.10, "y": ["\\u00e4\\/"]},\n\t"b": [\n\t\t1,\n\t\t2\n\t]\n}\n'
   const now = change(text, (file) => {
