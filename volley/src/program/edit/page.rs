@@ -2,6 +2,10 @@
 
 /// The parts of the page.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(has_page),
+    allow(dead_code, reason = "without the page, only tests make one")
+)]
 pub struct Page {
     pub html: &'static str,
     pub css: &'static str,
