@@ -234,10 +234,17 @@ test_volley() {
     (cd volley && cargo test --locked)
 }
 
+test_page() {
+    have npm || return 0
+    ./scripts/volley-page.sh
+    (cd volley/edit && npm test --silent)
+}
+
 # Into the folder where the runner builds it: the tests that need the program find it made. Most of
 # this build keeps one CPU busy.
 build_volley() {
     have cargo || return 0
+    ./scripts/volley-page.sh --if-possible
     cd volley
     cargo build --release --locked --target-dir ../.tools/volley-target
 }
@@ -360,6 +367,7 @@ main() {
     fi
     if [[ -n $all || $# -eq 0 ]]; then
         step 'bats' test_scripts
+        step 'volley: page of edit' test_page
         step 'volley: cargo test' test_volley
     fi
     await_beside

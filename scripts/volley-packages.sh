@@ -8,6 +8,7 @@
 # The results go to volley/target/packages ($VOLLEY_PACKAGES), with SHA256SUMS. Needs Rust with rustup,
 # which fetches the standard library for musl, Python, and a C compiler and make, with which LuaJIT builds
 # what builds it; zig, the compiler and linker for the packages, comes from PyPI.
+# With Node.js and npm, the program has the page of `volley edit`.
 # The wheel runs with glibc 2.17 and newer, a static program on any Linux.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
@@ -34,6 +35,7 @@ main() {
         ;;
     esac
     install_tools
+    ./scripts/volley-page.sh --if-possible
     mkdir -p "$packages"
     if [[ $what != static ]]; then
         build_wheel

@@ -3,7 +3,7 @@
 
 setup() {
     root=$BATS_TEST_TMPDIR/root calls=$BATS_TEST_TMPDIR/calls
-    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley,frameworks/grpc-go,tools/peers/{grpc-go,crud-go}}
+    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley/edit,frameworks/grpc-go,tools/peers/{grpc-go,crud-go}}
     cp "$BATS_TEST_DIRNAME/../../scripts/test.sh" "$root/scripts"
     cp "$BATS_TEST_DIRNAME/../../.ci/run" "$root/.ci"
     printf 'ensure_venv() { :; }\n' >"$root/scripts/venv.sh"
@@ -19,6 +19,7 @@ setup() {
         stub "$BATS_TEST_TMPDIR/bin/$tool"
     done
     stub "$root/.tools/bin/actionlint" 'echo v1.7.12'
+    stub "$root/scripts/volley-page.sh"
     # Headers and Ruby's gem are files of this host: what stands for them here is always there.
     sed -i 's,=/usr/[^] ]*,=/bin/sh,g' "$root/scripts/test.sh"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
@@ -49,6 +50,7 @@ never() { # pattern
     [ "${lines[-1]}" = '3 passed' ]
     grep -q '^bats tests/scripts$' "$calls"
     grep -q '^cargo test --locked$' "$calls"
+    grep -q '^npm test --silent$' "$calls"
     grep -qF -- '--ignore tests/browser -m smoke or not (integration or builds)' "$calls"
     never '^(cargo fuzz|docker)'
 }

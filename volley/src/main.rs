@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Ok(Command::Schema(of)) => program::schema(of),
         Ok(Command::Scenario(run)) => program::run_scenario(&run),
         Ok(Command::Check(file)) => program::check(&file),
+        Ok(Command::Edit(edit)) => program::edit(&edit),
         Ok(Command::Import(file)) => program::import(&file),
         Ok(Command::Text(text)) => program::text(&text),
         Err(exit) => return exit.print(),

@@ -3,6 +3,7 @@
 mod blast;
 mod check;
 mod compare;
+mod edit;
 mod files;
 mod import;
 mod look;
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex};
 pub use blast::blast;
 pub use check::check;
 pub use compare::compare;
+pub use edit::edit;
 pub use import::import;
 pub use look::look;
 pub use merge::merge;
@@ -53,7 +55,8 @@ const THRESHOLD_FAILED: u8 = 99;
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
 pub struct Failure {
-    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; otherwise 1.
+    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; 3 also if a part of volley was
+    /// not built; otherwise 1.
     pub status: u8,
     /// What went wrong; it may quote a server.
     pub message: String,

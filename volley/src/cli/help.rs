@@ -51,6 +51,7 @@ Examples:
 `volley run` runs scenarios, requests that depend on each other: see `volley run --help`.
 `volley check` reports what such a file would do: see `volley check --help`.
 `volley import` makes such a file of one of h2loadrunner: see `volley import --help`.
+`volley edit` edits such a file in a form in the browser: see `volley edit --help`.
 `volley schema` prints the JSON Schema of a file for --config.
 `volley schema scenario` prints that of a scenario file.
 `volley completions SHELL` prints completions for bash, elvish, fish, powershell or zsh.

@@ -7,6 +7,7 @@ mod blast;
 mod check;
 mod compare;
 mod config;
+mod edit;
 mod exit;
 mod files;
 mod help;
@@ -31,6 +32,7 @@ pub use blast::Blast;
 pub use check::Check;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
+pub use edit::Edit;
 pub use exit::{CliExit, UsageError};
 pub use import::Import;
 pub use look::{Look, Question};
@@ -64,6 +66,8 @@ pub enum Command {
     Scenario(Box<ScenarioRun>),
     /// `volley check [--once] FILE`
     Check(Check),
+    /// `volley edit [FLAGS] [FILE]`
+    Edit(Edit),
     /// `volley import h2loadrunner [FLAGS] FILE`
     Import(Import),
     /// `volley schema [scenario]`
@@ -116,6 +120,7 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
             scenario::parse(rest).map(Box::new).map(Command::Scenario)
         }
         Some((first, rest)) if first == "check" => check::parse(rest).map(Command::Check),
+        Some((first, rest)) if first == "edit" => edit::parse(rest).map(Command::Edit),
         Some((first, rest)) if first == "import" => import::parse(rest).map(Command::Import),
         Some((first, rest)) if first == "schema" => schema(rest),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())

@@ -8,13 +8,13 @@ use clap_mangen::Man;
 
 use super::exit::CliExit;
 use super::look::Question;
-use super::{args, blast, check, compare, import, merge, scenario, serve, trial};
+use super::{args, blast, check, compare, edit, import, merge, scenario, serve, trial};
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
-const COMMANDS: [Entry; 13] = [
+const COMMANDS: [Entry; 14] = [
     (
         "blast",
         "Send many calls at the same moment",
@@ -34,6 +34,11 @@ const COMMANDS: [Entry; 13] = [
     ("describe", "Show how a server declares a symbol", || {
         Question::Describe.help()
     }),
+    (
+        "edit",
+        "Edit a scenario file in a form in the browser",
+        edit::command,
+    ),
     (
         "import",
         "Make a scenario file of a file of another load generator",

@@ -63,7 +63,7 @@ pub fn refuse(mistakes: &Mistakes) -> ExitCode {
 }
 
 /// A few lines for people.
-fn outline(plan: &Plan) -> String {
+pub fn outline(plan: &Plan) -> String {
     let mut out = String::new();
     section(&mut out, "targets", plan.targets.iter().map(target));
     let setup = plan.setup.iter().flat_map(|action| actions(plan, action));

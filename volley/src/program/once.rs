@@ -2,10 +2,12 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Failure, buffered, success_if, unless_hung_up};
 use crate::engine;
+use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};
 use crate::scenario::plan::{Load, Phase, Phases, Plan};
 use crate::scenario::record::{Contents, Keeps, Record, Records, page};
@@ -16,62 +18,133 @@ use crate::watch::Writer;
 /// # Errors
 ///
 /// Whatever prevented the load or the output, or broke the load off.
-pub fn once(mut plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
-    let one = |scenario| Load {
-        scenarios: vec![(scenario, 1)],
-        shares_requests: false,
-        phases: Phases::Users(vec![Phase::constant(1)]),
-        iterations: Some(1),
-        start_after_ns: 0,
-        pace_ns: 0,
-    };
-    plan.loads = (0..plan.scenarios.len()).map(one).collect();
-    plan.thresholds.clear();
-    plan.control = None;
-    let keeps = Keeps {
-        outcomes: true,
-        contents: Contents::Everything,
-    };
-    let (groups, shown) = (groups(&plan), Arc::new(Mutex::new(Vec::new())));
-    let pages = Arc::clone(&shown);
-    let writer = Writer::start(
-        Records::new(&plan, keeps),
-        Records::outbox,
-        move |records: &Records, new: &[Record]| {
-            let pages_of = new.iter().map(|record| {
-                let group = groups.get(record.step).copied().unwrap_or_default();
-                let order = (group, record.timing.sent_ns);
-                (order, !record.faults.is_empty(), page(records, record))
-            });
-            let mut pages = pages.lock().unwrap_or_else(PoisonError::into_inner);
-            pages.extend(pages_of);
-            Ok(())
-        },
-    );
-    let options = Options {
-        threads: Some(1),
-        allow_io,
-        records: Some(Arc::clone(writer.source())),
-        ..Options::default()
-    };
-    let signal = engine::watch()?;
-    let finished = load::run(&plan, &options, &signal, &mut |_, _| ());
-    writer.finish().done?;
-    let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-    shown.sort_by_key(|(order, ..)| *order);
+pub fn once(plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
+    let shown = Once::new(plan, allow_io, engine::watch()?).run()?;
     buffered(io::stdout().lock(), |out| {
-        let mut pages = shown.iter().map(|(.., page)| page);
+        let mut pages = shown.pages.iter();
         pages.try_for_each(|page| out.write_all(page.as_bytes()))
     })
     .or_else(unless_hung_up)?;
-    let finished = finished?;
-    match finished.failure {
-        Some(error) => Err(error.into()),
-        None => {
-            let any_failed = shown.iter().any(|(_, has_failed, _)| *has_failed);
-            let iterations = finished.report.iterations();
-            Ok(success_if(!any_failed && iterations.ok == iterations.begun))
+    Ok(success_if(shown.done?))
+}
+
+/// One iteration of each scenario, with one user each.
+pub struct Once {
+    plan: Plan,
+    allow_io: bool,
+    signal: Arc<AtomicBool>,
+    control: Arc<Control>,
+}
+
+/// Ends it.
+#[derive(Clone)]
+pub struct Brake {
+    signal: Arc<AtomicBool>,
+    control: Arc<Control>,
+}
+
+/// What it showed.
+pub struct Shown {
+    /// A text for each request, in order.
+    pub pages: Vec<String>,
+    /// Whether no step failed; or what prevented the load, or broke it off.
+    pub done: Result<bool, Failure>,
+}
+
+impl Brake {
+    /// No request begins any more, and those that are open end.
+    pub fn pull(&self) {
+        self.signal.store(true, Ordering::Relaxed);
+        self.control.cut();
+    }
+}
+
+impl Once {
+    /// `allow_io`: its scripts may use files. It ends early if `signal` is set.
+    pub fn new(mut plan: Plan, allow_io: bool, signal: Arc<AtomicBool>) -> Self {
+        let one = |scenario| Load {
+            scenarios: vec![(scenario, 1)],
+            shares_requests: false,
+            phases: Phases::Users(vec![Phase::constant(1)]),
+            iterations: Some(1),
+            start_after_ns: 0,
+            pace_ns: 0,
+        };
+        plan.loads = (0..plan.scenarios.len()).map(one).collect();
+        plan.thresholds.clear();
+        plan.control = None;
+        let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
+        Self {
+            plan,
+            allow_io,
+            signal,
+            control,
         }
+    }
+
+    /// What ends it while it runs.
+    pub fn brake(&self) -> Brake {
+        Brake {
+            signal: Arc::clone(&self.signal),
+            control: Arc::clone(&self.control),
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// If what was sent cannot be shown.
+    pub fn run(self) -> Result<Shown, Failure> {
+        let Self {
+            plan,
+            allow_io,
+            signal,
+            control,
+        } = self;
+        let keeps = Keeps {
+            outcomes: true,
+            contents: Contents::Everything,
+        };
+        let (groups, shown) = (groups(&plan), Arc::new(Mutex::new(Vec::new())));
+        let pages = Arc::clone(&shown);
+        let writer = Writer::start(
+            Records::new(&plan, keeps),
+            Records::outbox,
+            move |records: &Records, new: &[Record]| {
+                let pages_of = new.iter().map(|record| {
+                    let group = groups.get(record.step).copied().unwrap_or_default();
+                    let order = (group, record.timing.sent_ns);
+                    (order, !record.faults.is_empty(), page(records, record))
+                });
+                let mut pages = pages.lock().unwrap_or_else(PoisonError::into_inner);
+                pages.extend(pages_of);
+                Ok(())
+            },
+        );
+        let options = Options {
+            threads: Some(1),
+            allow_io,
+            control: Some(control),
+            records: Some(Arc::clone(writer.source())),
+            ..Options::default()
+        };
+        let finished = load::run(&plan, &options, &signal, &mut |_, _| ());
+        writer.finish().done?;
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.sort_by_key(|(order, ..)| *order);
+        let any_failed = shown.iter().any(|(_, has_failed, _)| *has_failed);
+        let done = finished.and_then(|finished| match finished.failure {
+            Some(error) => Err(error),
+            None => {
+                let iterations = finished.report.iterations();
+                Ok(!any_failed && iterations.ok == iterations.begun)
+            }
+        });
+        Ok(Shown {
+            pages: shown.drain(..).map(|(.., page)| page).collect(),
+            done: done.map_err(Failure::from),
+        })
     }
 }
 

@@ -40,12 +40,13 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub(crate) const COMMANDS: [&str; 13] = [
+pub(crate) const COMMANDS: [&str; 14] = [
     "blast",
     "check",
     "compare",
     "completions",
     "describe",
+    "edit",
     "import",
     "list",
     "man",

@@ -4,6 +4,7 @@ mod check;
 #[path = "../common/mod.rs"]
 mod common;
 mod control;
+mod edit;
 mod import;
 mod lua;
 mod mistakes;

@@ -31,8 +31,9 @@ _WARM = "volley: warm"
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
 
-# The sources of the program, besides `src`.
-_SOURCES = ("Cargo.toml", "Cargo.lock")
+# The sources of the program, besides `src`; the page of `volley edit` may be missing.
+_SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
+_PAGE = ("page.html", "page.css", "page.js", "licenses.txt")
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
@@ -93,6 +94,8 @@ def _sources_sha256(workspace: Workspace) -> str:
     """Return one hash over all sources of volley: each file's path and content."""
     files = [workspace.volley / name for name in _SOURCES]
     files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
+    page = [workspace.volley / "edit" / "dist" / name for name in _PAGE]
+    files += [path for path in page if path.is_file()]
     try:
         return tree_sha256(workspace.volley, files)
     except OSError as error:
@@ -104,6 +107,7 @@ def _sources_sha256(workspace: Workspace) -> str:
 
 def _cargo_build(workspace: Workspace, progress: Progress) -> None:
     """Build the current sources; put the program into place in one step at the end."""
+    _make_page(workspace, progress)
     own, sources = VOLLEY.own_program(workspace), _sources_sha256(workspace)
     target = workspace.tools / "volley-target"
     argv = [
@@ -120,6 +124,15 @@ def _cargo_build(workspace: Workspace, progress: Progress) -> None:
         _marker(own).unlink(missing_ok=True)
         fresh.replace(own)
         write_atomic(_marker(own), sources + "\n")
+
+
+def _make_page(workspace: Workspace, progress: Progress) -> None:
+    """Make the page of `volley edit` if npm is there; without it, all else of volley works."""
+    script = workspace.root / "scripts" / "volley-page.sh"
+    if script.exists():
+        log = workspace.tools / "volley-page.log"
+        with progress.waiting(f"making the page of `volley edit` (log: {shown(log)})"):
+            build([str(script), "--if-possible"], workspace.root, log, script.name, _INSTALL)
 
 
 def _marker(program: Path) -> Path:

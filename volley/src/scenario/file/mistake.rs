@@ -66,12 +66,14 @@ impl fmt::Display for Path {
 }
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     /// From 1.
     pub line: usize,
     /// Where in the file's tree, such as `scenarios.crud.steps[0].post`; empty for the whole file.
     pub path: String,
+    /// The same, key by key.
+    place: Path,
     /// What is wrong, and the remedy.
     pub problem: String,
 }
@@ -81,6 +83,7 @@ impl Mistake {
         Self {
             line: line.try_into().unwrap_or(usize::MAX),
             path: path.to_string(),
+            place: path,
             problem,
         }
     }
@@ -111,6 +114,7 @@ impl Mistakes {
                  line,
                  path,
                  problem,
+                 ..
              }| {
                 let colon = if path.is_empty() { "" } else { ": " };
                 let text = format!("{}:{line}: {path}{colon}{problem}", self.file.display());

@@ -26,7 +26,7 @@ use compile::Compiler;
 use node::Node;
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 16 << 20;
+pub const LARGEST: u64 = 16 << 20;
 
 /// A file that has been read and compiled.
 #[derive(Debug)]
@@ -104,6 +104,12 @@ pub fn compile(
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Mistakes> {
     compile_node(text, &node(text, path)?, path, env)
+}
+
+/// Whether a text is a configuration of h2loadrunner.
+#[must_use]
+pub fn is_foreign(text: &str) -> bool {
+    Node::read(text).is_ok_and(|node| import::is_config(&node))
 }
 
 fn node(text: &str, path: &Path) -> Result<Node, Mistakes> {

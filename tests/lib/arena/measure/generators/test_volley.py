@@ -43,6 +43,7 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     (workspace.volley / "Cargo.toml").write_text('version = "0.1.0"')
     (workspace.volley / "Cargo.toml.version").write_text("0.1.0")
     (workspace.volley / "Cargo.lock").write_text("locked")
+    (workspace.volley / "build.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "http2" / "frame.rs").write_text("struct Frame;")
     return finder("volley", bin_, workspace)
@@ -115,7 +116,7 @@ def test_who_waits_for_cargo_is_told_where_its_log_is(
     assert f"log: {workspace.tools / 'volley-build.log'}" in line
 
 
-@pytest.mark.parametrize("changed", ["Cargo.toml", "Cargo.lock", "src/http2/frame.rs"])
+@pytest.mark.parametrize("changed", ["Cargo.toml", "Cargo.lock", "build.rs", "src/http2/frame.rs"])
 def test_when_its_sources_change_it_is_built_again(
     find: Find, bin_: Path, workspace: Workspace, changed: str
 ) -> None:
@@ -125,6 +126,23 @@ def test_when_its_sources_change_it_is_built_again(
     (workspace.volley / "Cargo.toml.version").write_text("0.2.0")
     assert found(find()) == ("cargo", "0.2.0")
     assert found(find()) == (".tools", "0.2.0")
+
+
+def test_the_page_of_edit_is_made_first_and_is_a_part_of_the_sources(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    (workspace.root / "scripts").mkdir()
+    page = workspace.volley / "edit" / "dist" / "page.js"
+    a_program(
+        workspace.root / "scripts" / "volley-page.sh",
+        f'echo "$*" >>"$OUTSIDE/page.calls"; mkdir -p {page.parent}; echo made >{page}',
+    )
+    assert found(find())[0] == "cargo"
+    assert lines(outside / "page.calls") == ["--if-possible"]
+    assert found(find())[0] == ".tools"
+    page.write_text("changed")
+    assert found(find())[0] == "cargo"
 
 
 def test_a_file_that_is_added_moved_or_removed_is_a_change(

@@ -1,0 +1,212 @@
+//! The file on disk.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ring::digest::{SHA256, digest};
+use tempfile::Builder;
+
+/// The version of a file that does not exist.
+const ABSENT: &str = "absent";
+
+/// A file that is replaced in one step, and only if nothing else has changed it.
+#[derive(Debug)]
+pub struct Document {
+    /// Without links.
+    path: PathBuf,
+    /// Held while the file is replaced.
+    turn: Mutex<()>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// `None`: there is no file.
+    pub text: Option<String>,
+    /// Another content has another one.
+    pub version: String,
+}
+
+/// Why a file was not saved.
+#[derive(Debug)]
+pub enum Unsaved {
+    /// It is not what it was.
+    Changed,
+    Host(io::Error),
+}
+
+impl From<io::Error> for Unsaved {
+    fn from(error: io::Error) -> Self {
+        Self::Host(error)
+    }
+}
+
+impl Document {
+    /// The file at a path, or where there will be one.
+    ///
+    /// # Errors
+    ///
+    /// Its folder is missing.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        let path = match fs::canonicalize(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+                let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
+                folder.join(path.file_name().unwrap_or_default())
+            }
+            found => found?,
+        };
+        Ok(Self {
+            path,
+            turn: Mutex::new(()),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether its name is that of a JSON file.
+    pub fn is_json(&self) -> bool {
+        let extension = self.path.extension();
+        extension.is_some_and(|extension| extension == "json")
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is no UTF-8.
+    pub fn read(&self) -> io::Result<Content> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) => Ok(Content {
+                version: version(text.as_bytes()),
+                text: Some(text),
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Content {
+                text: None,
+                version: ABSENT.to_owned(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces it in one step if its version is still the one that was `seen`. Returns the new version. The mode stays.
+    ///
+    /// # Errors
+    ///
+    /// It has changed, or the host refuses.
+    pub fn save(&self, text: &str, seen: &str) -> Result<String, Unsaved> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let old = match fs::read(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            read => Some(read?),
+        };
+        if old.as_deref().map_or(ABSENT.to_owned(), version) != seen {
+            return Err(Unsaved::Changed);
+        }
+        let mut prefix = OsString::from(".");
+        prefix.push(self.path.file_name().unwrap_or_default());
+        let mut new = Builder::new()
+            .prefix(&prefix)
+            // Less what the process's umask takes away.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        new.write_all(text.as_bytes())?;
+        match old {
+            Some(_) => {
+                // A file that may not be written to is not replaced either.
+                let old = OpenOptions::new().write(true).open(&self.path)?;
+                new.as_file()
+                    .set_permissions(old.metadata()?.permissions())?;
+                new.as_file().sync_all()?;
+                new.persist(&self.path).map_err(|error| error.error)?;
+            }
+            None => {
+                new.as_file().sync_all()?;
+                new.persist_noclobber(&self.path)
+                    .map_err(|error| match error.error.kind() {
+                        ErrorKind::AlreadyExists => Unsaved::Changed,
+                        _ => error.error.into(),
+                    })?;
+            }
+        }
+        // The file is there; its name survives a crash of the host, too.
+        File::open(folder)?.sync_all()?;
+        Ok(version(text.as_bytes()))
+    }
+}
+
+fn version(content: &[u8]) -> String {
+    let digest = digest(&SHA256, content);
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_save_keeps_the_mode_and_the_link_and_leaves_nothing_else_behind() {
+        let folder = folder();
+        let (path, link) = (folder.path().join("a.yaml"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let document = Document::new(&link).unwrap();
+        let seen = document.read().unwrap();
+        assert_eq!(seen.text.as_deref(), Some("old"));
+        let version = document.save("new", &seen.version).unwrap();
+        assert_eq!(version, document.read().unwrap().version);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(names(folder.path()), ["a.yaml", "link"]);
+    }
+
+    #[test]
+    fn a_file_that_something_else_has_changed_made_or_removed_stays() {
+        let folder = folder();
+        let path = folder.path().join("a.yaml");
+        let document = Document::new(&path).unwrap();
+        let absent = document.read().unwrap();
+        assert_eq!(absent.text, None);
+        fs::write(&path, "theirs").unwrap();
+        let save = |seen: &str| document.save("ours", seen);
+        assert!(matches!(save(&absent.version), Err(Unsaved::Changed)));
+        let theirs = document.read().unwrap();
+        fs::write(&path, "theirs again").unwrap();
+        assert!(matches!(save(&theirs.version), Err(Unsaved::Changed)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs again");
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(save(&theirs.version), Err(Unsaved::Changed)));
+        assert!(save(&absent.version).is_ok());
+        assert_eq!(names(folder.path()), ["a.yaml"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_found_at_once() {
+        assert!(Document::new(&folder().path().join("no/a.yaml")).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! `volley edit`: a scenario file in a form, in the browser.
+
+mod document;
+mod page;
+mod site;
+mod trial;
+
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom, SystemRandom};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::check::refuse;
+use super::{Failure, text};
+use crate::cli::Edit;
+use crate::report::visible;
+use crate::scenario::file;
+use crate::scenario::lua::program::is_program;
+use crate::watch::{Address, Server, server};
+use document::Document;
+use page::Page;
+use site::Site;
+
+/// The exit status if the page is missing.
+const NO_PAGE: u8 = 3;
+
+/// Serves the page of a file until SIGINT or SIGTERM.
+///
+/// # Errors
+///
+/// There is no page, the file cannot be edited, or the address cannot be listened on.
+pub fn edit(edit: &Edit) -> Result<ExitCode, Failure> {
+    let page = Page::embedded().ok_or_else(|| Failure {
+        status: NO_PAGE,
+        message: "this volley was built without the page of `volley edit`: run \
+                  ./scripts/volley-page.sh (it needs npm), and build volley again"
+            .to_owned(),
+    })?;
+    match edit {
+        Edit::Licenses => text(page.licenses.as_bytes()),
+        Edit::File {
+            file,
+            listen,
+            allow_io,
+        } => serve(page, file, *listen, *allow_io),
+    }
+}
+
+fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<ExitCode, Failure> {
+    let unusable = |reason: String| Failure {
+        status: 2,
+        message: format!("{}: {reason}", path.display()),
+    };
+    if is_program(path) {
+        return Err(unusable(
+            "a program of Lua has no form: edit it as text".to_owned(),
+        ));
+    }
+    let document = Document::new(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => unusable("its folder is missing: make it".to_owned()),
+        _ => unusable(format!("cannot edit the file: {error}")),
+    })?;
+    if document.path().exists() {
+        match file::text(path) {
+            Err(mistakes) => return Ok(refuse(&mistakes)),
+            Ok(text) if file::is_foreign(&text) => {
+                let path = path.display();
+                return Err(unusable(format!(
+                    "this is a file of h2loadrunner: write `volley import h2loadrunner {path} -o new.yaml`, then `volley edit new.yaml`"
+                )));
+            }
+            Ok(_) => {}
+        }
+    }
+    // First, so that no signal after the address is missed.
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let token = token()?;
+    let site = Site::new(page, document, token.clone(), allow_io);
+    let server = listened(site, listen)?;
+    let address = format!("{}/#{token}\n", server.address);
+    text(address.as_bytes())?;
+    let _ = writeln!(
+        io::stderr(),
+        "volley: open this address in a browser to edit {}; Ctrl-C ends it",
+        visible(&path.display().to_string())
+    );
+    signals.forever().next();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listened(site: Site, listen: SocketAddr) -> io::Result<Server> {
+    let address = Address::Tcp(listen);
+    server::host(&address, move |request| site.clone().answer(request)).map_err(|error| {
+        io::Error::other(format!("`--listen`: cannot listen on {listen}: {error}"))
+    })
+}
+
+/// What only the user of this page knows: 128 random bits.
+fn token() -> io::Result<String> {
+    let mut bits = [0; 16];
+    SystemRandom::new()
+        .fill(&mut bits)
+        .map_err(|_| io::Error::other("the host has no random numbers"))?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bits))
+}

@@ -1,0 +1,313 @@
+//! The answers of a page's server, over real sockets.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+use crate::watch::{Address, Server};
+
+const TOKEN: &str = "t0ken";
+
+/// A page, its file, and the server.
+struct Served {
+    folder: TempDir,
+    _server: Server,
+    address: SocketAddr,
+}
+
+struct Got {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Got {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    fn version(&self) -> &str {
+        let line = self.head.lines().find(|line| line.starts_with("etag: "));
+        line.unwrap().strip_prefix("etag: ").unwrap()
+    }
+}
+
+impl Served {
+    fn new(name: &str, text: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        if let Some(text) = text {
+            fs::write(&path, text).unwrap();
+        }
+        let page = Page {
+            html: "<!doctype html>",
+            css: "",
+            js: "",
+            licenses: "",
+        };
+        let site = Site::new(page, Document::new(&path).unwrap(), TOKEN.to_owned(), false);
+        let listen = Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let server = server::host(&listen, move |request| site.clone().answer(request)).unwrap();
+        let Address::Tcp(address) = server.address else {
+            unreachable!("it listens on TCP");
+        };
+        Self {
+            folder,
+            _server: server,
+            address,
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        let host = self.address.to_string();
+        let has_host = headers.iter().any(|(name, _)| *name == "host");
+        let own = [("host", host.as_str())];
+        for (name, value) in own.iter().filter(|_| !has_host).chain(headers) {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += &format!("content-length: {}\r\n\r\n", body.len());
+        let mut socket = TcpStream::connect(self.address).unwrap();
+        socket.write_all(head.as_bytes()).unwrap();
+        // A body that is too long is refused before its end.
+        let _ = socket.write_all(body);
+        socket
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+        let mut socket = self.send(method, path, headers, body);
+        let mut answer = Vec::new();
+        // The rest of such a body may have reset the connection.
+        let _ = socket.read_to_end(&mut answer);
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Got {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// The same with the token.
+    fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+        let authorization = format!("Bearer {TOKEN}");
+        let own = [("authorization", authorization.as_str())];
+        self.ask(method, path, &[&own[..], headers].concat(), body)
+    }
+
+    fn on_disk(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+}
+
+#[test]
+fn only_the_page_itself_needs_no_token() {
+    let served = Served::new("a.yaml", Some("secret: 1\n"));
+    for path in ["/", "/page.css", "/page.js", "/licenses.txt"] {
+        let got = served.ask("GET", path, &[], b"");
+        assert_eq!(got.status, 200, "{path}");
+        assert!(got.head.contains("script-src 'self'"), "{}", got.head);
+        assert_eq!(served.ask("POST", path, &[], b"").status, 405);
+    }
+    for (method, path) in [
+        ("GET", "/v1/schema"),
+        ("GET", "/v1/file"),
+        ("PUT", "/v1/file"),
+        ("POST", "/v1/check"),
+        ("POST", "/v1/once"),
+        ("GET", "/else"),
+    ] {
+        for token in [&[][..], &[("authorization", "Bearer t0keN")]] {
+            let got = served.ask(method, path, token, b"");
+            assert_eq!(got.status, 401, "{path}");
+            assert!(!got.body.contains("secret"));
+        }
+    }
+    assert_eq!(served.call("GET", "/else", &[], b"").status, 404);
+    assert_eq!(served.call("DELETE", "/v1/file", &[], b"").status, 405);
+}
+
+#[test]
+fn other_names_of_this_host_and_other_pages_are_refused() {
+    let served = Served::new("a.yaml", None);
+    let own = format!("http://{}", served.address);
+    for (name, value, status) in [
+        ("host", "evil.example", 403),
+        ("host", "127.0.0.1.evil.example:80", 403),
+        ("host", "", 403),
+        ("host", "localhost:4300", 200),
+        ("host", "[::1]:4300", 200),
+        ("origin", "http://evil.example", 403),
+        ("origin", "null", 403),
+        ("origin", &own, 200),
+    ] {
+        let got = served.call("GET", "/v1/file", &[(name, value)], b"");
+        assert_eq!(got.status, status, "{name}: {value}");
+        assert_eq!(served.ask("GET", "/", &[(name, value)], b"").status, status);
+    }
+}
+
+#[test]
+fn a_file_is_read_changed_and_saved_once() {
+    let served = Served::new("a.yaml", Some("# old\n"));
+    let got = served.call("GET", "/v1/file", &[], b"");
+    assert_eq!(got.json()["text"], "# old\n");
+    assert_eq!(got.json()["exists"], true);
+    let seen = [("if-match", got.version())];
+    let saved = served.call("PUT", "/v1/file", &seen, "# ä\n".as_bytes());
+    assert_eq!(
+        (saved.status, served.on_disk("a.yaml").as_str()),
+        (200, "# ä\n")
+    );
+    // That version is gone.
+    let stale = served.call("PUT", "/v1/file", &seen, b"# new\n");
+    assert_eq!(stale.status, 412, "{}", stale.body);
+    assert!(stale.body.contains("has changed since it was opened"));
+    assert_eq!(served.on_disk("a.yaml"), "# ä\n");
+    let seen = [("if-match", saved.version())];
+    assert_eq!(
+        served.call("PUT", "/v1/file", &seen, b"# new\n").status,
+        200
+    );
+    assert_eq!(served.call("PUT", "/v1/file", &[], b"").status, 428);
+}
+
+#[test]
+fn a_file_that_is_missing_begins_with_a_scenario_that_is_whole() {
+    for name in ["a.yaml", "a.json"] {
+        let served = Served::new(name, None);
+        let got = served.call("GET", "/v1/file", &[], b"");
+        let file = got.json();
+        assert_eq!(file["exists"], false);
+        let text = file["text"].as_str().unwrap();
+        let found = served
+            .call("POST", "/v1/check", &[], text.as_bytes())
+            .json();
+        assert_eq!(found["mistakes"], json!([]), "{text}");
+        assert!(
+            found["outline"]
+                .as_str()
+                .unwrap()
+                .contains("1 user for 10s")
+        );
+        let seen = [("if-match", got.version())];
+        assert_eq!(served.call("PUT", "/v1/file", &seen, b"{}").status, 200);
+        assert_eq!(served.on_disk(name), "{}");
+    }
+}
+
+#[test]
+fn mistakes_have_their_line_and_place() {
+    let served = Served::new("a.yaml", None);
+    let check = |text: &str| {
+        served
+            .call("POST", "/v1/check", &[], text.as_bytes())
+            .json()
+    };
+    let text = "targets: {a: http://h:1}\nscenarios:\n  s:\n    steps:\n      - {gett: x}\n";
+    let first = &check(text)["mistakes"][0];
+    assert_eq!(first["line"], 5);
+    assert_eq!(
+        first["place"],
+        json!(["scenarios", "s", "steps", 0, "gett"])
+    );
+    assert!(
+        first["problem"]
+            .as_str()
+            .unwrap()
+            .contains("did you mean `get`?")
+    );
+    assert_eq!(check("a: [")["mistakes"][0]["place"], json!([]));
+    let text = "targets: {a: http://h:1}\ndata: {d: {csv: no.csv}}\n\
+                scenarios: {s: {steps: [{get: \"${a}/${d.x}\"}]}}\n";
+    let problem = check(text)["mistakes"][0]["problem"].to_string();
+    assert!(problem.contains("no.csv"), "{problem}");
+}
+
+#[test]
+fn a_body_that_is_too_long_or_no_text_is_refused() {
+    let served = Served::new("a.yaml", None);
+    assert_eq!(served.call("POST", "/v1/check", &[], b"\xff").status, 400);
+    let long = vec![b'#'; LARGEST as usize + 1];
+    assert_eq!(served.call("POST", "/v1/check", &[], &long).status, 413);
+}
+
+fn scenario(target: SocketAddr) -> String {
+    format!(
+        "targets: {{a: \"http://{target}\"}}\nscenarios: {{s: {{steps: [{{name: read, get: \"${{a}}/x\"}}]}}}}\n"
+    )
+}
+
+#[test]
+fn an_iteration_shows_its_requests() {
+    let peer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = peer.local_addr().unwrap();
+    thread::spawn(move || {
+        for socket in peer.incoming() {
+            let mut socket = socket.unwrap();
+            let mut head = [0; 1024];
+            if socket.read(&mut head).unwrap() > 0 {
+                let answer = b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone";
+                socket.write_all(answer).unwrap();
+            }
+        }
+    });
+    let served = Served::new("a.yaml", None);
+    let text = scenario(target);
+    let shown = served.call("POST", "/v1/once", &[], text.as_bytes()).json();
+    assert_eq!(shown["ok"], false);
+    let page = shown["pages"][0].as_str().unwrap();
+    assert!(page.contains("/x\n") && page.contains("< 404"), "{page}");
+    let got = served.call("POST", "/v1/once", &[], b"targets: 1");
+    assert_eq!(got.status, 422);
+    assert!(!got.json()["mistakes"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn an_iteration_ends_when_its_client_leaves_and_there_is_one_at_a_time() {
+    let peer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = peer.local_addr().unwrap();
+    let (tell, told) = mpsc::channel();
+    // A server that never answers, and notes when a client comes and when it leaves.
+    thread::spawn(move || {
+        for socket in peer.incoming() {
+            let mut socket = socket.unwrap();
+            let mut some = [0; 1024];
+            if socket.read(&mut some).is_ok_and(|length| length > 0) {
+                tell.send("came").unwrap();
+                while socket.read(&mut some).is_ok_and(|length| length > 0) {}
+                tell.send("left").unwrap();
+            }
+        }
+    });
+    let served = Served::new("a.yaml", None);
+    let text = scenario(target);
+    let authorization = format!("Bearer {TOKEN}");
+    let token = [("authorization", authorization.as_str())];
+    let client = served.send("POST", "/v1/once", &token, text.as_bytes());
+    assert_eq!(told.recv(), Ok("came"));
+    let second = served.call("POST", "/v1/once", &[], text.as_bytes());
+    assert_eq!(second.status, 409);
+    drop(client);
+    assert_eq!(told.recv(), Ok("left"));
+}
+
+#[test]
+fn an_iteration_has_a_limit() {
+    let peer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let text = scenario(peer.local_addr().unwrap());
+    let plan = file::compile(&text, "a.yaml".as_ref(), &|_| None).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let limit = std::time::Duration::from_millis(50);
+    let shown = runtime.block_on(Trial::default().run(plan, false, limit)).unwrap();
+    assert_eq!(shown["reason"], "stopped after 0 s");
+}
