@@ -86,6 +86,11 @@ class BoardView:
         return board_columns.columns_of(self.board, self.rows)
 
     @cached_property
+    def steps(self) -> Sequence[str]:
+        """The names of a scenario's steps: each has a column."""
+        return board_columns.step_names(self.results)
+
+    @cached_property
     def estimates(self) -> Sequence[BlockEstimate]:
         """The estimates of a night of blocks, the best first."""
         return [row.estimate for row in self.rows if row.estimate]

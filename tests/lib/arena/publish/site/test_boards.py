@@ -440,6 +440,11 @@ def test_a_board_of_a_scenario_has_a_column_a_step_all_in_one_unit() -> None:
     assert cells(html, "a")[at : at + 3] == ["12.0", "3.40", "5.00"]
     assert cells(html, "b")[at : at + 3] == ["–", "3.40", "5.00"]
     assert 'data-key="step-1"' in html
+    assert "The steps of the scenario : create , change , remove . Each" in text_of(html)
+
+
+def test_a_board_without_steps_says_nothing_of_steps() -> None:
+    assert "The steps of" not in text_of(page(a_record("a", 1e6)))
 
 
 def test_names_of_steps_cannot_act_on_a_page() -> None:
