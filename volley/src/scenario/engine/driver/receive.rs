@@ -10,7 +10,7 @@ use crate::engine::transport::Remedies;
 use crate::http::{decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
+use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::wire::Phase;
 use crate::scenario::plan::Request;
@@ -427,7 +427,7 @@ impl Core<'_> {
             Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
             Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
-        let own = self.flights.get_mut(at).map_or(Ok(()), Flight::verdict);
+        let own = self.flights.get_mut(at).map_or(Ok(()), |flight| flight.verdict());
         self.finish(at, own.and(failure.map_or(Ok(()), Err)), now_ns);
     }
 }
