@@ -427,7 +427,10 @@ impl Core<'_> {
             Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
             Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
-        let own = self.flights.get_mut(at).map_or(Ok(()), |flight| flight.verdict());
+        let own = self
+            .flights
+            .get_mut(at)
+            .map_or(Ok(()), |flight| flight.verdict());
         self.finish(at, own.and(failure.map_or(Ok(()), Err)), now_ns);
     }
 }
