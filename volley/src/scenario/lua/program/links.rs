@@ -807,3 +807,15 @@ fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
     };
     (Some(status.code as u16), done)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_stays_when_the_rest_is_forgotten() {
+        let mut known: HashMap<usize, bool> = (0..MOST_KNOWN).map(|n| (n, n == 7)).collect();
+        make_room(&mut known, |is_needed| *is_needed);
+        assert_eq!(known, HashMap::from([(7, true)]));
+    }
+}
