@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::import::warn;
 use super::once::once;
+use super::scenario::wrong;
 use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
 use crate::report::visible;
@@ -31,7 +32,13 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     if is_program(&args.file) {
-        return lua::check(&args.file);
+        return match args.once {
+            false => lua::check(&args.file),
+            true => Err(wrong(format!(
+                "--once: `{}` is a program of Lua, no scenario file: `volley run` runs it",
+                args.file.display()
+            ))),
+        };
     }
     match file::read(&args.file) {
         Ok(Loaded { plan, warnings }) => {
