@@ -82,9 +82,9 @@ class Fleet:
 
 def join(workspace: Workspace, address: str) -> Fleet:
     """Join a fleet; HostError if it does not answer, or if one of its hosts is not ready."""
+    server = own_address(address)
     from arena.measure.fleet.link import Link
 
-    server = own_address(address)
     link = Link(address, own_folder(workspace))
     try:
         seen = link.wait(look(link))

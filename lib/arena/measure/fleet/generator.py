@@ -99,13 +99,12 @@ class FleetProgram(Program):
         on_open: Callable[[], None] = lambda: None,
     ) -> Shot:
         """Make the load once; HostError if it was not fired, so that nothing is known."""
-        is_counted = stem.name != _WARM_UP
         opening = _Opening(on_open)
         work = make(
             self.fleet.link,
             self.fleet.members,
             self._load(profile),
-            is_counted=is_counted,
+            is_counted=stem.name != _WARM_UP,
             on_start=opening.set,
         )
         began = time.monotonic()
@@ -115,9 +114,9 @@ class FleetProgram(Program):
                 opening.look()
                 on_tick(time.monotonic() - began)
             made = future.result()
-        return self._shot(made, stem, is_counted=is_counted)
+        return self._shot(made, profile, stem)
 
-    def _shot(self, made: Made, stem: Path, *, is_counted: bool) -> Shot:
+    def _shot(self, made: Made, profile: MeasuredProfile, stem: Path) -> Shot:
         """Save what the hosts handed over, and merge it."""
         raw, found = self.raw(stem), list[Read]()
         problems = [each for each in made.parts if isinstance(each, str)]
@@ -129,8 +128,8 @@ class FleetProgram(Program):
                 found.append(read(member, part, stem.with_name(f"{name}.json")))
             except ValueError as error:
                 problems.append(f"generator {member.number}'s output cannot be read: {error}")
-        if is_counted and not problems:
-            problems += misfits(found)
+        if not problems and stem.name != _WARM_UP:
+            problems += misfits(found, close_together=not profile.load.follows_schedule)
         raws = [stem.with_name(each.section.raw.path) for each in found]
         if not problems:
             problems += self._merge(raws, raw)

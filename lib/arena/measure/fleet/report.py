@@ -60,13 +60,16 @@ def read(member: Member, part: Part, raw: Path) -> Read:
     return Read(section, opened_ns, opened_ns + lasted_ns, peak_bytes)
 
 
-def misfits(windows: Sequence[Read]) -> Iterator[str]:
-    """Yield why the windows are not one: they opened, or closed, at different times."""
+def misfits(windows: Sequence[Read], *, close_together: bool) -> Iterator[str]:
+    """Yield why the windows are not one: they opened, or closed, at different times.
+
+    The window of a schedule's share closes with its last call, and so at a moment of its own.
+    """
     of = len(windows)
-    for what, moments in (
-        ("opened", [each.opened_ns for each in windows]),
-        ("closed", [each.closed_ns for each in windows]),
-    ):
+    edges = [("opened", [each.opened_ns for each in windows])]
+    if close_together:
+        edges.append(("closed", [each.closed_ns for each in windows]))
+    for what, moments in edges:
         apart_ns = max(moments) - min(moments)
         if apart_ns > MOST_APART_NS:
             last = member_words(1 + moments.index(max(moments)), of)

@@ -12,6 +12,7 @@ from arena.measure.fleet import generator as module
 from arena.measure.fleet.clock import Offset
 from arena.measure.fleet.facts import HostFacts, boot_id
 from arena.measure.fleet.fleet import Fleet, Seen, members_of, own_address
+from arena.measure.fleet.fleet import join as join_fleet
 from arena.measure.fleet.generator import FleetProgram, LocatedFleet, joined
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.what import selection
@@ -111,6 +112,8 @@ def test_a_host_that_is_not_ready_is_named_to_the_user() -> None:
 def test_an_address_that_is_none_is_bad_usage(address: str) -> None:
     with pytest.raises(UsageError, match="is not an address like tls://coordinator:8786"):
         own_address(address)
+    with pytest.raises(UsageError, match="is not an address like tls://coordinator:8786"):
+        join_fleet(Workspace(Path("/none")), address)
 
 
 def test_the_servers_address_is_the_one_that_leads_to_the_coordinator() -> None:

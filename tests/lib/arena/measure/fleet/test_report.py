@@ -77,12 +77,21 @@ def test_windows_of_one_moment_fit_whatever_the_hosts_clocks_show(tmp_path: Path
         handed_over(n, tmp_path, at(10**12 + skew_ns + 2_000_000 * n), skew_ns)
         for n, skew_ns in enumerate(skews_ns, 1)
     ]
-    assert list(misfits(near)) == []
+    assert list(misfits(near, close_together=True)) == []
     far = [*near[:2], handed_over(3, tmp_path, at(10**12 + 10_000_000))]
-    assert list(misfits(far)) == [
+    assert list(misfits(far, close_together=True)) == [
         "generator 3 of 3 opened its window 8.0 ms after the first (limit 5 ms)",
         "generator 3 of 3 closed its window 8.0 ms after the first (limit 5 ms)",
     ]
+
+
+def test_the_shares_of_a_schedule_close_with_their_last_calls(tmp_path: Path) -> None:
+    def lasting(window_ns: int) -> Callable[[dict[str, Any]], None]:
+        return lambda run: run.update(opened_monotonic_ns=10**12, window_ns=window_ns)
+
+    shares = [handed_over(n, tmp_path, lasting(10**9 + 6_000_000 * n)) for n in (1, 2, 3)]
+    assert list(misfits(shares, close_together=False)) == []
+    assert len(list(misfits(shares, close_together=True))) == 1
 
 
 @pytest.mark.parametrize("gone", ["opened_monotonic_ns", "late_ns", "cost", "threads"])
