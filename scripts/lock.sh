@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Update requirements.lock and requirements-dev.lock from pyproject.toml.
+# Update the lock files (requirements*.lock) from pyproject.toml.
 #
 #   ./scripts/lock.sh [--upgrade]
 #
@@ -15,4 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 compile=(uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
     --no-emit-index-url --no-header pyproject.toml)
 "${compile[@]}" "$@" --output-file requirements.lock
-"${compile[@]}" "$@" --group dev --constraint requirements.lock --output-file requirements-dev.lock
+for group in fleet dev; do
+    "${compile[@]}" "$@" --group "$group" --constraint requirements.lock \
+        --output-file "requirements-$group.lock"
+done

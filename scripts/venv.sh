@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Sourced by the other scripts. `ensure_venv LOCK` installs the packages of LOCK, pinned by version
-# and hash, into .venv, and prints something only if there is something to do. `run_tool` runs a
-# module of this checkout.
+# Sourced by the other scripts. `ensure_venv LOCK [FOLDER]` installs the packages of LOCK, pinned by
+# version and hash, into FOLDER (default: .venv), and prints something only if there is something to
+# do. `run_tool` runs a module of this checkout.
 
 # Replace this process by a module of the checkout.
 run_tool() { # root, lock, module, arguments...
@@ -11,10 +11,10 @@ run_tool() { # root, lock, module, arguments...
 }
 
 # The marker records what was installed. It is written last, so an interrupted set-up is redone.
-ensure_venv() {
-    local lock=$1
-    local marker=.venv/.$lock.done
-    if venv_is_made "$lock" "$marker"; then
+ensure_venv() { # lock, folder
+    local lock=$1 venv=${2:-.venv}
+    local marker=$venv/.$lock.done
+    if venv_is_made "$lock" "$marker" "$venv"; then
         return 0
     fi
     require_python
@@ -22,39 +22,39 @@ ensure_venv() {
     local guard
     exec {guard}<pyproject.toml
     flock "$guard"
-    if venv_is_made "$lock" "$marker"; then
+    if venv_is_made "$lock" "$marker" "$venv"; then
         exec {guard}<&-
         return 0
     fi
-    printf 'Setting up .venv from %s (once) …\n' "$lock" >&2
+    printf 'Setting up %s from %s (once) …\n' "$venv" "$lock" >&2
     local log
     log=$(mktemp)
     trap 'rm -f "$log"; printf "interrupted\n" >&2; exit 130' INT TERM
-    if ! (make_venv "$lock") >"$log" 2>&1; then
+    if ! (make_venv "$lock" "$venv") >"$log" 2>&1; then
         tail -n 5 "$log" >&2
-        printf 'error: .venv could not be set up; the whole output is in %s\n' "$log" >&2
+        printf 'error: %s could not be set up; the whole output is in %s\n' "$venv" "$log" >&2
         return 3
     fi
     trap - INT TERM
     rm -f "$log"
-    venv_contents "$lock" >"$marker"
+    venv_contents "$lock" "$venv" >"$marker"
     exec {guard}<&-
 }
 
-venv_is_made() { # lock, marker
-    [[ -x .venv/bin/python && -f $2 && $(<"$2") == "$(venv_contents "$1")" ]]
+venv_is_made() { # lock, marker, folder
+    [[ -x $3/bin/python && -f $2 && $(<"$2") == "$(venv_contents "$1" "$3")" ]]
 }
 
 # The lock's checksum and the interpreter: an upgraded interpreter does not find the packages.
-venv_contents() { # lock
+venv_contents() { # lock, folder
     sha256sum "$1"
-    readlink -f .venv/bin/python
+    readlink -f "${2:-.venv}/bin/python"
 }
 
-make_venv() { # lock
-    .venv/bin/python -c 'import pip' 2>/dev/null || rm -rf .venv
-    python3 -m venv .venv &&
-        .venv/bin/python -m pip install --disable-pip-version-check --require-hashes -r "$1"
+make_venv() { # lock, folder
+    "$2/bin/python" -c 'import pip' 2>/dev/null || rm -rf "$2"
+    python3 -m venv "$2" &&
+        "$2/bin/python" -m pip install --disable-pip-version-check --require-hashes -r "$1"
 }
 
 require_python() {

@@ -17,7 +17,16 @@ from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
 from arena.measure.contract import Report
 from arena.measure.generators import MayOpen, Shot, WarmUp
 from arena.measure.runtimes import Built, Unavailable
-from arena.record.measurement import Calls, Cost, Disturbance, Latency, Measurement, Raw, Run
+from arena.record.measurement import (
+    Calls,
+    Cost,
+    Disturbance,
+    GeneratorHost,
+    Latency,
+    Measurement,
+    Raw,
+    Run,
+)
 from arena.record.record import (
     Check,
     Cpus,
@@ -170,6 +179,24 @@ def a_run(
         raw=Raw(path="run-1.json", sha256="0" * 64),
         disturbed=disturbed,
     )
+
+
+def a_generator(number: int, of: int = 3, **changes: Any) -> GeneratorHost:
+    """Return a generator host of a fleet that did its share, and was not at its limit."""
+    given: dict[str, Any] = {
+        "number": number,
+        "cpu": "Some CPU, 8 CPUs",
+        "share": f"{number}/{of}",
+        "threads": 8,
+        "offset_ns": 5_000_000_000,
+        "offset_bound_ns": 400_000,
+        "lateness_ns": 70_000,
+        "calls": Calls(ok=100 * number, failed={}, cut=0),
+        "latency_ns": Latency(kind="service", p50=1.1e6, p99=2.2e6, samples=100 * number),
+        "cpu_s": 10.0,
+        "raw": Raw(path=f"run-1-generator-{number}.json", sha256="0" * 64),
+    }
+    return GeneratorHost.model_validate({**given, **changes})
 
 
 def at(minute: int) -> str:

@@ -39,7 +39,7 @@ _GRACE_S = 30.0
 _POLL_S = 0.02
 
 # What would change a run if the person who starts the tests had it set.
-_STEERING = ("ARENA_DEBUG", "DOCKER_HOST", "RUNTIME", *ENVIRONMENT, *TRIAL)
+_STEERING = ("ARENA_DEBUG", "DOCKER_HOST", "FLEET", "RUNTIME", *ENVIRONMENT, *TRIAL)
 
 Value = TypeVar("Value")
 Snapshot = dict[str, tuple[int, int]]

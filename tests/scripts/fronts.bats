@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# The scripts that start Python: a command of `arena`, or a tool. Their .venv is set up already, and
-# its python prints its PYTHONPATH and its arguments.
+# The scripts that start Python: a command of `arena`, or a tool. Their folders of packages are set up
+# already, and the python in them prints its PYTHONPATH and its arguments.
 
 setup() {
     root=$BATS_TEST_TMPDIR/root
-    mkdir -p "$root/.venv/bin"
+    mkdir -p "$root/.venv/bin" "$root/.venv-fleet/bin"
     cp -r "$BATS_TEST_DIRNAME/../../scripts" "$root"
     cat >"$root/.venv/bin/python" <<'STUB'
 #!/usr/bin/env bash
@@ -12,6 +12,7 @@ printf '<%s>' ${PYTHONPATH:+"path=$PYTHONPATH"} "$@"
 exit "${ARENA_CODE:-0}"
 STUB
     chmod +x "$root/.venv/bin/python"
+    cp "$root/.venv/bin/python" "$root/.venv-fleet/bin/python"
     # What was installed, as venv.sh itself writes it down.
     # shellcheck source=scripts/venv.sh
     source "$root/scripts/venv.sh"
@@ -21,6 +22,8 @@ STUB
         : >"$lock"
         venv_contents "$lock" >".venv/.$lock.done"
     done
+    : >requirements-fleet.lock
+    venv_contents requirements-fleet.lock .venv-fleet >.venv-fleet/.requirements-fleet.lock.done
     cd /
     unset PYTHONPATH
 }
@@ -33,12 +36,16 @@ arena.sh list:<$root/lib><list>
 benchmark.sh:<$root/lib><run>
 validate.sh:<$root/lib><validate>
 nightly.sh:<$root/lib><night>
+fleet.sh:<$root/lib><fleet>
+fleet.sh up local:<$root/lib><fleet><up><local>
 site.sh serve:<$root/lib><site><serve>
 site.sh check:$tool<tools.site_check>
 arena.sh site check:$tool<tools.site_check>
+bench_fleet.sh:$tool<tools.bench_fleet>
 bench_generators.sh:$tool<tools.bench>
 bench_scenarios.sh:$tool<tools.bench_scenarios>
 bench_sentinel.sh:$tool<tools.bench_sentinel>
+simulate_fleet.sh:$tool<tools.simulate_fleet>
 simulate_ranking.sh:$tool<tools.simulate_ranking>
 arena.sh bench-generators:$tool<tools.bench>
 TABLE

@@ -15,7 +15,7 @@ setup() {
     for flag in -h --help; do
         PATH=$BATS_TEST_TMPDIR/bin run "$lock" "$flag"
         [ "$status" -eq 0 ]
-        [ "${lines[0]}" = 'Update requirements.lock and requirements-dev.lock from pyproject.toml.' ]
+        [ "${lines[0]}" = 'Update the lock files (requirements*.lock) from pyproject.toml.' ]
         [ "${lines[1]}" = '  ./scripts/lock.sh [--upgrade]' ]
         [[ ${lines[-1]} == *'any mirror works.' ]]
     done

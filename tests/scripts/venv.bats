@@ -11,6 +11,7 @@ setup() {
     mkdir -p "$root" "$STUBS"
     cp -r "$BATS_TEST_DIRNAME/../../scripts" "$root"
     echo 'click==1' >"$root/requirements.lock"
+    echo 'distributed==1' >"$root/requirements-fleet.lock"
     : >"$root/pyproject.toml"
     : >"$CALLS"
     stub python3 <<'STUB'
@@ -18,9 +19,9 @@ echo "python3 $*" >>"$CALLS"
 case "$*" in
 *version_info*) exit "${TOO_OLD:-0}" ;;
 *ensurepip*) [[ -z ${NO_VENV:-} || -e $STUBS/installed ]] || exit 1 ;;
-'-m venv .venv')
-    mkdir -p .venv/bin
-    ln -sf "$STUBS/venv-python" .venv/bin/python ;;
+'-m venv .venv' | '-m venv .venv-fleet')
+    mkdir -p "$3/bin"
+    ln -sf "$STUBS/venv-python" "$3/bin/python" ;;
 esac
 STUB
     stub venv-python <<'STUB'
@@ -72,6 +73,19 @@ installs() {
     arena list
     [ "$status" -eq 0 ]
     [ "$output" = '' ]
+    [ "$(cat "$CALLS")" = "python $root/lib list" ]
+}
+
+@test "a fleet's packages have a folder of their own" {
+    arena list
+    : >"$CALLS"
+    run "$root/scripts/fleet.sh" status
+    [ "$status" -eq 0 ]
+    [ "$output" = 'Setting up .venv-fleet from requirements-fleet.lock (once) …' ]
+    grep -q 'pip install .*--require-hashes -r requirements-fleet.lock' "$CALLS"
+    [ "$(tail -n 1 "$CALLS")" = "python $root/lib fleet status" ]
+    : >"$CALLS"
+    arena list
     [ "$(cat "$CALLS")" = "python $root/lib list" ]
 }
 

@@ -81,6 +81,11 @@ generator = click.option(
     "--generator",
     help=f"The program that makes the load: {listed(GENERATORS, 'or')}. [default: the profile's]",
 )
+fleet = click.option(
+    "--fleet", envvar="FLEET", show_envvar=True, metavar="ADDRESS",
+    help="Let the generator hosts of this fleet make the load: the address of its coordinator, "
+    "like tls://coordinator:8786 (docs/fleet.md).",
+)  # fmt: skip
 one_connections = click.option(
     "--connections", type=click.IntRange(1, 1_000_000),
     help="Only the load with this connection count.",

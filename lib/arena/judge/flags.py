@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from arena.machine.sentinel import words
-from arena.record.measurement import Run, Second
+from arena.record.measurement import SATURATED, Run, Second
 from arena.record.record import FlagName, Headline
 from arena.what.measured import MeasuredProfile
 
@@ -69,12 +69,17 @@ def kept_schedule(run: Run) -> bool:
 def _is_client_bound(it: Judged) -> bool:
     """Return whether the generator used 90 % of its CPUs, or more than the server if they share.
 
-    False for a load by a schedule, which is not meant to fill the generator.
+    Of a fleet, one host at its limit is enough. False for a load by a schedule, which is not meant
+    to fill the generator.
     """
     if it.profile.load.follows_schedule:
         return False
+    if any(SATURATED in each.flags for each in it.best.generators):
+        return True
     if it.generator_cpus is None:
         return it.best.generator.cpu_s > it.best.server.cpu_s
+    if it.best.generators:
+        return False
     available_s = it.profile.load.generator_cpus(it.generator_cpus) * it.best.elapsed_s
     return it.best.generator.cpu_s >= CLIENT_BOUND_SHARE * available_s
 
@@ -110,8 +115,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "client-bound",
         _is_client_bound,
-        "The generator used all of its CPUs, or more CPU time than the server. The server may "
-        "be faster than this figure.",
+        "The generator used all of its CPUs, or more CPU time than the server; of a fleet, one "
+        "host is enough. The server may be faster than this figure.",
     ),
     Flag(
         "littles-law",

@@ -6,6 +6,7 @@ change is the record's epoch.
 
 import hashlib
 import re
+from collections import Counter
 from functools import cache
 from typing import Literal
 
@@ -29,7 +30,8 @@ class HostClass(Frozen):
     `cpus` are the logical CPUs that the runner may use, on `cores` physical ones. `memory_gib` is
     rounded up: kernels of one machine keep different shares for themselves. `server_cpus` and
     `generator_cpus` count the CPUs of each side; both are None if the sides share all. `named_cpus`
-    are the lists that a user has set. None: the record does not say.
+    are the lists that a user has set. `generator_hosts` are the CPUs of a fleet's hosts. None: the
+    record does not say.
     """
 
     id: str
@@ -41,21 +43,28 @@ class HostClass(Frozen):
     memory_gib: float
     virtualisation: str | None
     runtime: str | None
-    cpu_policy: Literal["pinned", "unpinned", "override"]
+    cpu_policy: Literal["pinned", "unpinned", "override", "fleet"]
     server_cpus: int | None
     generator_cpus: int | None
     named_cpus: str | None
+    generator_hosts: str | None = None
 
 
 def host_class_of(record: Record) -> HostClass:
     """Return the class of a record's host; of an older record, by what it knows."""
     runtime = record.provenance.runtime
-    return class_of(record.provenance.host, record.provenance.cpus, runtime and runtime.name)
+    it = record.provenance
+    return class_of(it.host, it.cpus, runtime and runtime.name, it.generator_hosts)
 
 
 @cache
-def class_of(host: Host, cpus: Cpus, runtime: str | None) -> HostClass:
-    """Return the class of a host whose CPUs are split like this, with servers in a runtime."""
+def class_of(
+    host: Host, cpus: Cpus, runtime: str | None, generator_hosts: tuple[str, ...] = ()
+) -> HostClass:
+    """Return the class of a host whose CPUs are split like this, with servers in a runtime.
+
+    With the generator hosts of a fleet, it is the class of the whole rack.
+    """
     known = HostClass(
         id="",
         words="",
@@ -70,6 +79,7 @@ def class_of(host: Host, cpus: Cpus, runtime: str | None) -> HostClass:
         server_cpus=_count(cpus.server),
         generator_cpus=_count(cpus.generator),
         named_cpus=f"{cpus.server} {cpus.generator}" if cpus.policy == "override" else None,
+        generator_hosts=_counted(generator_hosts),
     )
     # A fact that is not known is left out, so that a new kind of fact keeps the ids of old records.
     facts = known.model_dump_json(exclude={"id", "words"}, exclude_none=True)
@@ -95,11 +105,19 @@ def _words(it: HostClass, cpus: Cpus) -> str:
         it.virtualisation and re.sub("^none", "bare metal", it.virtualisation),
         it.runtime,
         it.cpu_policy if it.cpu_policy == "unpinned" else _split(it, cpus),
+        it.generator_hosts and f"load from {it.generator_hosts}",
     ]
     return ", ".join(filter(None, parts))
 
 
-def _split(it: HostClass, cpus: Cpus) -> str:
+def _counted(hosts: tuple[str, ...]) -> str | None:
+    """Return a fleet's hosts in words, equal ones together: `3 x Some CPU, 8 CPUs`."""
+    return " + ".join(f"{n} x {each}" for each, n in sorted(Counter(hosts).items())) or None
+
+
+def _split(it: HostClass, cpus: Cpus) -> str | None:
+    if it.cpu_policy == "fleet":
+        return None
     if it.cpu_policy == "override":
         return f"server on CPUs {cpus.server}, generator on {cpus.generator}"
     return f"pinned {it.server_cpus} + {it.generator_cpus}"

@@ -18,15 +18,21 @@ CPU_FOLDERS = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class CpuPlan:
-    """The CPUs of each side; None means it shares all of them with the other."""
+    """The CPUs of each side; None means it shares all of them with the other.
 
-    policy: Literal["pinned", "unpinned", "override"]
+    With the policy `fleet`, None means all for the server, and none for the generator: its hosts
+    are others.
+    """
+
+    policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: tuple[int, ...] | None
     generator: tuple[int, ...] | None
 
     @property
     def generator_count(self) -> int | None:
-        """The number of CPUs that only the generator uses; None if any is shared."""
+        """The number of CPUs here that only the generator uses; None if any is shared."""
+        if self.policy == "fleet":
+            return 0
         if self.server is None or self.generator is None or set(self.server) & set(self.generator):
             return None
         return len(self.generator)
@@ -37,6 +43,8 @@ class CpuPlan:
         return Cpus(policy=self.policy, server=server, generator=generator)
 
     def __str__(self) -> str:
+        if self.policy == "fleet":
+            return "server on all CPUs, load from other hosts"
         if self.server is None or self.generator is None:
             return "server and generator share all CPUs (unpinned)"
         server, generator = format_cpus(self.server), format_cpus(self.generator)

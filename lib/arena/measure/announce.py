@@ -6,7 +6,7 @@ from arena.base.numbers import format_ns
 from arena.judge.figure_words import bar_of, figure_words, value_words
 from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed
 from arena.record.figures import figure_of
-from arena.record.measurement import Run
+from arena.record.measurement import SATURATED, Run
 from arena.record.record import Record
 from arena.what.metrics import Metric
 
@@ -50,6 +50,10 @@ def notes(record: Record) -> Iterator[str]:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
         yield f"{count} did not have the calls that were due, so there is no rank"
+    if record.headline and (hosts := record.runs[record.headline.run - 1].generators):
+        numbers = [str(each.number) for each in hosts if SATURATED in each.flags]
+        if numbers:
+            yield f"client-bound: of {len(hosts)} generators, at their limit: {', '.join(numbers)}"
     for name in record.flags:
         if name in UNRANKED - {"missed-schedule"}:
             yield f"{name}: {WORDS[name]}"

@@ -96,7 +96,7 @@ def _scope(options: RunOptions) -> Scope:
         frameworks=tuple(sorted(words - {selection.ALL})),
         profiles=tuple(sorted(set(options.profiles))),
         connections=options.connections or (),
-        generator=options.generator,
+        generator=options.made_by,
         blocks=asked.blocks,
         seed=asked.seed,
         twins=asked.twin,

@@ -235,12 +235,18 @@ class Driver:
                 label, f"no call finished, and the server did nothing ({spent_s:.2f} s of CPU)"
             )
         path = saved_as(self.plan, self.session_began, shot.raw)
+        generators = tuple(
+            each.changed(raw=each.raw.changed(path=f"{folder}/{each.raw.path}"))
+            for folder in [str(Path(path).parent)]
+            for each in shot.generators
+        )
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
             server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
             generator=shot.cost,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),
+            generators=generators,
             watch=watch,
             disturbed=judged(watch, self.sentinel.limits) if watch else (),
         )

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 from arena.base.durations import format_duration
 from arena.base.errors import UsageError
+from arena.base.progress import progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.machine import cpus
@@ -18,7 +19,7 @@ from arena.what import selection
 from arena.what.framework import Framework
 from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.overrides import ENVIRONMENT, listed
+from arena.what.overrides import CPUS, ENVIRONMENT, FLEET_GENERATOR, listed
 from arena.what.profile import Profile
 from arena.what.selection import Selection
 
@@ -41,12 +42,18 @@ class RunOptions:
     connections: tuple[int, ...] | None = None
     runtime: str = "auto"
     generator: str | None = None
+    fleet: str | None = None
     ready_timeout: float = 60.0
     wait: bool = False
     dry_run: bool = False
     no_save: bool = False
     resume: bool = False
     blocks: BlockOptions = field(default_factory=BlockOptions)
+
+    @property
+    def made_by(self) -> str | None:
+        """The generator of all loads, if the user has chosen one."""
+        return FLEET_GENERATOR if self.fleet else self.generator
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ def plan_sessions(
     Disabled frameworks are left out unless they were named.
     """
     require_known(options.runtime)
-    split = cpus.plan_cpus(cpus.physical_cores(), environment)
+    fleet, split = _joined(workspace, options, environment)
     overrides = _overrides(options, environment)
     profiles = selection.profiles(workspace, selected, options.profiles)
     located = cache(partial(generators.locate, workspace=workspace, environment=environment))
@@ -96,7 +103,8 @@ def plan_sessions(
         for found in profiles[framework.name]
         for overridden in [_overridden(found, workspace, options)]
         for profile, count, chosen in _with_connections(overridden, options.connections)
-        for generator in [located(profile.generator)]
+        for generator in [fleet or located(profile.generator)]
+        if options.profiles or not _is_left_out(fleet, profile, count)
     ]
     if not plans:
         wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
@@ -107,6 +115,26 @@ def plan_sessions(
             flag = f"{name} (--{name.lower()})"
             raise UsageError(f"{flag}: is for {kinds} loads, and none of these is one")
     return plans
+
+
+def _is_left_out(fleet: Located | None, profile: Profile, connections: int) -> bool:
+    """Return whether a fleet cannot make this load; one that was asked for by name is an error."""
+    return bool(fleet and fleet.description.problem(measured_profile(profile, connections)))
+
+
+def _joined(
+    workspace: Workspace, options: RunOptions, environment: Mapping[str, str]
+) -> tuple[Located | None, CpuPlan]:
+    """Return the fleet that makes the load, if one is to, and the CPUs of each side."""
+    if options.fleet is None:
+        return None, cpus.plan_cpus(cpus.physical_cores(), environment)
+    if options.generator not in {None, "volley"}:
+        raise UsageError(f"--generator: a fleet runs volley, not {options.generator}")
+    for name in filter(environment.get, CPUS):
+        raise UsageError(f"{name}: with --fleet, the server has all CPUs of this host")
+    from arena.measure.fleet.generator import joined
+
+    return joined(workspace, options.fleet, environment, progress())
 
 
 def _overridden(profile: Profile, workspace: Workspace, options: RunOptions) -> Profile:

@@ -108,6 +108,7 @@ def _provenance(
         overrides=dict(plan.overrides),
         stages_s={name: round(seconds, 3) for name, seconds in seen.stages_s.items()},
         epoch=epoch_of(workspace, plan.framework.name, _tools(plan, runtime)),
+        generator_hosts=plan.generator.hosts,
     )
 
 

@@ -11,7 +11,10 @@ from pydantic import Field
 from arena.base.model import Frozen
 from parsers.common.figures import Calls, Latency, Second, Whole
 
-__all__ = ["BlastPoint", "Calls", "Cost", "Latency", "Measurement", "Raw", "Run", "Second", "Step"]
+__all__ = [
+    "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
+    "Second", "Step",
+]  # fmt: skip
 
 Share = Annotated[float, Field(ge=-1, le=1e6)]
 
@@ -149,15 +152,49 @@ class Raw(Frozen):
     sha256: str
 
 
+# The flag of a generator host that was at its limit.
+SATURATED = "saturated"
+
+Nanoseconds = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class GeneratorHost(Frozen, revalidate_instances="always"):
+    """What one generator host of a fleet did in a run; it has a number, and never a name.
+
+    `cpu` has its CPUs in words, `share` its parts of the load: `1-2/5` are the first two of five.
+    `offset_ns` is its CLOCK_MONOTONIC minus the server's host's before the run, and is wrong by
+    `offset_bound_ns` at most; `offset_after_ns` is that after it. `lateness_ns` is how late its
+    last thread woke up for the start. `flags`: `saturated` if it used 90 % of its threads, or of
+    one of them.
+    """
+
+    number: Annotated[int, Field(ge=1, le=100_000)]
+    cpu: Annotated[str, Field(max_length=200)]
+    share: Annotated[str, Field(pattern=r"^[0-9]+(-[0-9]+)?/[0-9]+$", max_length=40)]
+    threads: Annotated[int, Field(ge=1, le=1_000_000)]
+    offset_ns: Nanoseconds
+    offset_bound_ns: Whole
+    offset_after_ns: Nanoseconds | None = None
+    offset_after_bound_ns: Whole | None = None
+    lateness_ns: Whole | None
+    calls: Calls
+    latency_ns: Latency
+    cpu_s: Seconds
+    flags: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)], ...] = ()
+    raw: Raw
+
+
 class Run(Measurement):
     """A measurement, the cost on both sides, the raw output, and what the host did meanwhile.
 
-    `disturbed` has the signals over their limits: with any of them, the run is not trusted.
+    `generators` are the hosts that made the load, if it was a fleet. `disturbed` has the signals
+    over their limits: with any of them, the run is not trusted.
     """
 
     started_at: str
     server: Cost
     generator: Cost
     raw: Raw
+    generators: tuple[GeneratorHost, ...] = ()
     watch: Watch | None = None
     disturbed: tuple[Disturbance, ...] = ()

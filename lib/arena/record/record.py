@@ -146,9 +146,12 @@ class Host(Frozen):
 
 
 class Cpus(Frozen):
-    """The CPUs of each side, as lists like 0-3; both are None if the sides share all CPUs."""
+    """The CPUs of each side, as lists like 0-3; both are None if the sides share all CPUs.
 
-    policy: Literal["pinned", "unpinned", "override"]
+    With the policy `fleet`, the server has all CPUs of its host: the load comes from other hosts.
+    """
+
+    policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: str | None
     generator: str | None
 
@@ -203,7 +206,10 @@ class Visit(Frozen):
 
 
 class Provenance(Frozen):
-    """How a record was made. `stages_s` are the wall seconds of each stage."""
+    """How a record was made. `stages_s` are the wall seconds of each stage.
+
+    `generator_hosts` are the CPUs in words of each generator host of a fleet.
+    """
 
     git: Git | None
     generator: GeneratorInfo | None
@@ -213,6 +219,7 @@ class Provenance(Frozen):
     overrides: dict[str, str]
     stages_s: dict[str, float]
     epoch: Epoch | None = None
+    generator_hosts: tuple[Annotated[str, Field(max_length=200)], ...] = ()
 
 
 class Record(Frozen):

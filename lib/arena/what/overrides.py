@@ -5,6 +5,9 @@ from collections.abc import Sequence
 # Every generator; arena.measure.generators has a module for each.
 GENERATORS = ("ghz", "h2load", "volley")
 
+# The generator of the loads that a fleet makes (docs/fleet.md).
+FLEET_GENERATOR = "volley-fleet"
+
 # The overrides that change a profile's load, with their flags. Such records are trials.
 TRIAL = {
     "RUNS": "--runs",

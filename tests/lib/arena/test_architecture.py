@@ -1,5 +1,6 @@
 """What the folders promise: generated code is current, and data never flows back."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,8 @@ def lint_imports(root: Path) -> "subprocess.CompletedProcess[str]":
         ("arena/base/wrong.py", "def late():\n    import arena.record"),
         ("arena/measure/wrong.py", "from arena.publish import site"),
         ("parsers/wrong.py", "from arena.base import errors"),
+        ("arena/measure/wrong.py", "def late():\n    import distributed"),
+        ("arena/cli/wrong.py", "from dask import config"),
     ],
 )
 def test_an_import_against_the_flow_of_data_is_refused_by_its_name(
@@ -57,7 +60,8 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
 
 
 HEAVY = {
-    "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "tinyhtml5", "yaml",
+    "cryptography", "dask", "distributed", "google", "h2", "jinja2", "psutil", "pydantic", "rich",
+    "tinyhtml5", "yaml",
 }  # fmt: skip
 
 
@@ -93,3 +97,39 @@ def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:
 
 def test_the_check_itself_sees_a_heavy_library() -> None:
     assert "pydantic" in loaded_by("schema", "record")
+
+
+@pytest.fixture
+def no_dask(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which an import of Dask is an error that nobody catches."""
+    for name in ("dask", "distributed"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('imported Dask')\n")
+    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["night", "--help"],
+        ["fleet", "--help"],
+        ["run", "grpc-go", "stream-grpc", "--generator", "volley", "--dry-run"],
+        ["list"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_but_a_fleet_imports_dask(no_dask: dict[str, str], words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "lib"), *words],
+        check=False, capture_output=True, text=True, timeout=60, env=no_dask,
+    )  # fmt: skip
+    assert (done.returncode, "imported Dask" in done.stderr) == (0, False), done
+
+
+def test_the_ban_on_dask_itself_works(no_dask: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "lib"), "fleet", "status"],
+        check=False, capture_output=True, text=True, timeout=60, env=no_dask,
+    )  # fmt: skip
+    assert "imported Dask" in done.stderr

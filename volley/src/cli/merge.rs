@@ -27,6 +27,8 @@ Examples:
 pub struct Merge {
     /// The reports.
     pub files: Vec<PathBuf>,
+    /// Whether shares may be missing.
+    pub partial: bool,
     /// Conditions under which the load has failed, beside those of its run.
     pub fail_if: Vec<Threshold>,
     /// Where results go.
@@ -44,6 +46,10 @@ struct MergeArgs {
     /// JSON reports of runs with --share, one for each share
     #[arg(value_name = "FILE", value_parser = path)]
     files: Vec<PathBuf>,
+
+    /// Merge some of the shares, such as those of one host; the report can be merged with the others
+    #[arg(long)]
+    partial: bool,
 
     /// Exit with status 99 if so, such as 'p99 > 20ms' (see `volley --help`); repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
@@ -81,6 +87,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
     files::check(&[output], &read).map_err(|error| CliExit::usage(error.to_string()))?;
     Ok(Merge {
         files: args.files,
+        partial: args.partial,
         fail_if: args.fail_if,
         output: Output {
             file: filled_file(&args.output.output),

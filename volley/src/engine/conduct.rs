@@ -271,6 +271,7 @@ impl<'a> Watch<'a> {
             changes: self.changes,
             started_ns: self.started_ns,
             opened_ns,
+            opened_monotonic_ns: self.clock.shown_at(opened_ns),
             cpu_s: (opening_cpu_s.unwrap_or(cpu_s), cpu_s),
         })
     }

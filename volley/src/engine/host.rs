@@ -40,6 +40,12 @@ impl Clock {
     pub fn when(&self, monotonic_ns: u64) -> Option<u64> {
         monotonic_ns.checked_sub(self.epoch_ns)
     }
+
+    /// What CLOCK_MONOTONIC shows so many nanoseconds after the epoch.
+    #[must_use]
+    pub fn shown_at(&self, ns: u64) -> u64 {
+        self.epoch_ns.saturating_add(ns)
+    }
 }
 
 #[inline]

@@ -22,8 +22,9 @@ pub(super) struct Finished {
     pub changes: Vec<Change>,
     /// When the load started.
     pub started_ns: u64,
-    /// When the window opened.
+    /// When the window opened, since the run's epoch, and on CLOCK_MONOTONIC.
     pub opened_ns: u64,
+    pub opened_monotonic_ns: u64,
     /// CPU seconds of this process, at the window's opening and at the end.
     pub cpu_s: (f64, f64),
 }
@@ -37,6 +38,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         changes,
         started_ns,
         opened_ns,
+        opened_monotonic_ns,
         cpu_s: (cpu_at_opening_s, cpu_total_s),
     } = finished;
     let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
@@ -48,6 +50,8 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         warmup_ns: opened_ns
             .min(ended_ns.unwrap_or(opened_ns))
             .saturating_sub(started_ns),
+        opened_monotonic_ns,
+        late_ns: harvests.iter().map(|thread| thread.late_ns).max(),
         elapsed_ns,
         window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
         ended_by: harvests

@@ -19,6 +19,12 @@ pub struct RunFacts {
     pub call: String,
     /// From the first call to the window's opening; 0 without a warm-up.
     pub warmup_ns: u64,
+    /// What CLOCK_MONOTONIC of the process's host showed when its window opened; of several processes, the first one's.
+    #[serde(default)]
+    pub opened_monotonic_ns: u64,
+    /// From the load's start until the last thread woke up for it, if that is known.
+    #[serde(default)]
+    pub late_ns: Option<u64>,
     /// From the window's opening until the last counted call ended or was cut.
     pub elapsed_ns: u64,
     /// From the window's opening until no new calls started.
@@ -52,6 +58,7 @@ impl RunFacts {
             });
         }
         self.warmup_ns = self.warmup_ns.max(other.warmup_ns);
+        self.late_ns = self.late_ns.max(other.late_ns);
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.window_ns = self.window_ns.max(other.window_ns);
         self.ended_by = self.ended_by.over(other.ended_by);

@@ -35,6 +35,8 @@ pub(super) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
         host: "localhost:8080".to_owned(),
         call: "benchmark.BenchmarkService/GetSum".to_owned(),
         warmup_ns: 0,
+        opened_monotonic_ns: 0,
+        late_ns: None,
         elapsed_ns,
         window_ns: elapsed_ns,
         ended_by: EndedBy::Window,

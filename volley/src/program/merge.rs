@@ -48,9 +48,17 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         }
     }
     let sum = sum.ok_or_else(|| usage("no files".to_owned()))?;
-    sum.check_whole()
-        .map_err(|error| usage(format!("these reports are not the whole load: {error}")))?;
-    let fail_if = [sum.fail_if(), &merge.fail_if].concat();
+    let is_whole = sum.check_whole().map_err(|error| {
+        usage(format!(
+            "these reports are not the whole load: {error} (see --partial)"
+        ))
+    });
+    if !merge.partial {
+        is_whole?;
+    }
+    // Those of the run are for the whole load.
+    let own = if merge.partial { &[] } else { sum.fail_if() };
+    let fail_if = [own, &merge.fail_if].concat();
     let mut report = sum.into_report().exact_if_whole();
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
     if versions.len() > 1 {

@@ -199,6 +199,31 @@ fn a_signal_before_the_start_ends_the_run() {
 }
 
 #[test]
+fn some_shares_make_a_report_that_can_be_merged_with_the_others() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let (paths, reports) = together(UNARY, &server, 3, "-n 30 -c 3 --connections 3", &scratch);
+    let output = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(["merge", "--partial", "-O", "json"])
+        .args(&paths[..2])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let two = scratch.write("two.json", &String::from_utf8(output.stdout).unwrap());
+    let whole = merged(&[two, paths[2].clone()]);
+    assert_eq!(whole.all_ok(), 30);
+    assert_eq!(
+        whole.own("/latency_ns/histogram"),
+        merged(&paths).own("/latency_ns/histogram")
+    );
+    for report in &reports {
+        let run = report.own("/tally/run");
+        assert!(run["opened_monotonic_ns"].as_u64().unwrap() > 0, "{run}");
+        assert!(run["late_ns"].is_u64(), "{run}");
+    }
+}
+
+#[test]
 fn what_cannot_be_merged_is_refused_with_the_file() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();

@@ -39,6 +39,7 @@ from arena.cli.options import Counts, Duration
 @click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")
 @options.runtime
 @options.generator
+@options.fleet
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be measured, and do nothing.")
 @click.pass_obj
@@ -61,6 +62,10 @@ def command(
 
     If a framework fails, its record says so, and the night continues.
     """
+    if given["fleet"]:
+        from arena.measure.fleet.interpreter import require_dask
+
+        require_dask(options.ROOT)
     from arena.measure.night.job import NightOptions, night
     from arena.publish.site.build import build
     from arena.what.selection import by_kind

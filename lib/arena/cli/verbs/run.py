@@ -41,6 +41,7 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
 )  # fmt: skip
 @options.runtime
 @options.generator
+@options.fleet
 @click.option(
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
     help="How long a server may take to start.",
@@ -73,6 +74,10 @@ def command(workspace: Workspace, /, **given: object) -> int:
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
     run, the next build shows its records.
     """
+    if given["fleet"]:
+        from arena.measure.fleet.interpreter import require_dask
+
+        require_dask(options.ROOT)
     from arena.measure.benchmark import benchmark
     from arena.measure.plan import RunOptions
     from arena.publish.site.build import build

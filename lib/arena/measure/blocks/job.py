@@ -170,7 +170,10 @@ class _Night:
             split = cpus.plan_cpus(cpus.physical_cores(), self._asked.environment)
         except UsageError as error:  # A CPU of SERVER_CPUS was taken away.
             return str(error)
-        return class_of(facts.describe(None), split.record(), self._runner.runtime.name).id
+        first, hosts = self._asked.plans[0], self._asked.plans[0].generator.hosts
+        if hosts:
+            split = first.cpus
+        return class_of(facts.describe(None), split.record(), self._runner.runtime.name, hosts).id
 
     def show(self) -> None:
         """Print the plan."""

@@ -9,7 +9,7 @@ from arena.base.errors import UsageError
 from arena.base.progress import Progress, Tick
 from arena.base.text import nearest
 from arena.base.workspace import Workspace
-from arena.record.measurement import Cost, Measurement
+from arena.record.measurement import Cost, GeneratorHost, Measurement
 from arena.record.record import GeneratorInfo
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import GENERATORS
@@ -25,7 +25,8 @@ class Shot:
 
     `problem` describes what broke: the last printed lines are in `output`, all of them in `log`.
     `cost` is that of the whole program, without the CPU time that it spent on a warm-up before its
-    window. `is_hung`: it did not end after its window.
+    window. `is_hung`: it did not end after its window. `generators` are the hosts of a fleet; the
+    paths of their raw outputs are file names beside `raw`.
     """
 
     raw: Path
@@ -34,6 +35,7 @@ class Shot:
     problem: str | None = None
     output: str = ""
     is_hung: bool = False
+    generators: tuple[GeneratorHost, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,11 @@ class Located:
     is_image_wanted: bool = False
 
     @property
+    def hosts(self) -> tuple[str, ...]:
+        """The CPUs in words of each generator host, if it is a fleet's."""
+        return ()
+
+    @property
     def is_image_only(self) -> bool:
         """Whether this host has neither the program nor anything to build it with."""
         build = self.asked.build

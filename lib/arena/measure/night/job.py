@@ -30,7 +30,7 @@ from arena.measure.runtimes import Runtime, choose
 from arena.record.times import utc_now
 from arena.what import selection
 from arena.what.framework import source_sha256
-from arena.what.overrides import TRIAL
+from arena.what.overrides import FLEET_GENERATOR, TRIAL
 from arena.what.selection import Selection
 
 Clock = Callable[[], float]
@@ -48,6 +48,7 @@ class NightOptions:
     budget: float | None = None
     runtime: str = "auto"
     generator: str | None = None
+    fleet: str | None = None
     wait: bool = False
     dry_run: bool = False
     blocks: BlockOptions = field(default_factory=BlockOptions)
@@ -60,7 +61,7 @@ class NightOptions:
             frameworks=tuple(sorted(named)),
             profiles=tuple(sorted(set(self.profiles))),
             connections=self.connections,
-            generator=self.generator,
+            generator=FLEET_GENERATOR if self.fleet else self.generator,
             only_changed=self.only_changed,
             blocks=self.blocks.blocks,
             seed=self.blocks.seed,
@@ -176,7 +177,8 @@ def _plans(
         profiles=scope.profiles,
         runtime=options.runtime,
         duration=scope.duration_s,
-        generator=scope.generator,
+        generator=None if options.fleet else scope.generator,
+        fleet=options.fleet,
         wait=options.wait,
         dry_run=options.dry_run,
     )
@@ -216,8 +218,9 @@ def _history(
     runtime: Runtime,
     found: Mapping[Located, Generator],
 ) -> History:
-    """Return the past sessions on this host; all plans of a night split its CPUs in one way."""
-    here = class_of(facts.describe(None), plans[0].cpus.record(), runtime.name)
+    """Return the past sessions on this host; all plans of a night use it in one way."""
+    one = plans[0]
+    here = class_of(facts.describe(None), one.cpus.record(), runtime.name, one.generator.hosts)
     return History(open_archive(workspace.results), here.id, found)
 
 

@@ -6,7 +6,7 @@ from arena.judge.flags import disturbed_words, flags_of, missed
 from arena.judge.headline import headline_of, spread_of
 from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
 from arena.what.metrics import Metric
-from tests.fakes import ITEMS, MEAN_NS, a_profile, a_run
+from tests.fakes import ITEMS, MEAN_NS, a_generator, a_profile, a_run
 from tests.lib.arena.judge.runs import (
     BLAST,
     KEPT,
@@ -209,3 +209,14 @@ def test_iterations_at_a_given_rate_are_a_schedule_and_users_are_not() -> None:
     users = a_profile(**ITEMS)
     run = a_timed_run(5e6, a_second(None, 100), generator_cpu_s=1.0)
     assert "missed-schedule" not in flags_of(users, [run], headline_of(users, [run]), 2)
+
+
+@pytest.mark.parametrize("shared", [0, None])
+def test_one_generator_host_at_its_limit_makes_a_record_client_bound(shared: int | None) -> None:
+    profile = a_profile()
+    for flags, expected in (((), False), (("saturated",), True)):
+        hosts = (a_generator(1), a_generator(2, flags=flags), a_generator(3))
+        run = a_run(generator_cpu_s=1.0).changed(generators=hosts)
+        found = flags_of(profile, [run], headline_of(profile, [run]), shared)
+        assert ("client-bound" in found) == expected
+        assert ("unpinned" in found) == (shared is None)

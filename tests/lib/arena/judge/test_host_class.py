@@ -121,3 +121,16 @@ def test_no_board_mixes_classes_and_that_of_the_newest_full_record_is_at_home() 
     assert all(board.is_current for board in boards)
     assert boards[0].rows[0].result
     assert boards[0].rows[0].result.started_at == at(1)
+
+
+def test_a_rack_is_a_class_by_its_generator_hosts_whatever_their_order() -> None:
+    alone = Cpus(policy="fleet", server=None, generator=None)
+    host = Host(
+        cpu=CPU, cpus=8, cores=4, kernel="6.1", memory_bytes=2**34, governor=None, docker=None
+    )  # fmt: skip
+    big, small = "Big CPU, 64 CPUs", "Small CPU, 8 CPUs"
+    rack = class_of(host, alone, "native", (big, small, small))
+    assert rack.words.endswith("native, load from 1 x Big CPU, 64 CPUs + 2 x Small CPU, 8 CPUs")
+    assert class_of(host, alone, "native", (small, big, small)) == rack
+    for others in ((big, small), (big, big, small), ()):
+        assert class_of(host, alone, "native", others).id != rack.id

@@ -16,7 +16,7 @@ def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> Non
     run = a_run(1e6, cut=3, failed={"Internal": 2})
     shared = run.model_dump(include=set(type(measured).model_fields))
     assert shared == measured.model_dump()
-    own = {"started_at", "server", "generator", "raw", "watch", "disturbed"}
+    own = {"started_at", "server", "generator", "generators", "raw", "watch", "disturbed"}
     assert set(Run.model_fields) - set(shared) == own
 
 
@@ -33,7 +33,7 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "disturbed",
+    "disturbed", "generators",
 }  # fmt: skip
 
 

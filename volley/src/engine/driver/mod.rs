@@ -54,6 +54,8 @@ const GLANCE_NS: u64 = 50_000_000;
 pub struct Harvest<B> {
     /// Everything it recorded.
     pub book: B,
+    /// How long after the load's start it woke up.
+    pub late_ns: u64,
     /// When it last counted.
     pub ended_ns: u64,
     /// Why it ended.
@@ -106,6 +108,7 @@ pub struct Driver<'a, B, S: Script> {
     stage: Stage,
     /// When the load started, warm-up included.
     started_ns: u64,
+    late_ns: u64,
     /// When the window opens; asked only in the warm-up.
     opening: Arc<Opening>,
     /// When the counted window opens and closes (never: `u64::MAX`).
@@ -213,6 +216,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             },
             stage: Stage::Setup,
             started_ns: 0,
+            late_ns: 0,
             opening: Arc::new(Opening::at(0)),
             opens_ns: 0,
             closes_ns: u64::MAX,
@@ -281,6 +285,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             }
             self.turn(&mut events, at_ns)?;
         }
+        self.late_ns = self.clock.now_ns().saturating_sub(at_ns);
         self.start(at_ns, opening);
         while self.stage.goes_on() {
             let now_ns = self.clock.now_ns();

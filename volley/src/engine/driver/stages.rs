@@ -180,6 +180,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let down = down.collect();
         Harvest {
             book: self.desk.book,
+            late_ns: self.late_ns,
             ended_ns: self.drained_ns,
             ended_by: self.ended_by,
             reconnects: self.reconnects,

@@ -26,7 +26,7 @@ from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.measurement import Run
 from arena.record.record import Check, Record
-from arena.what.overrides import PROGRAMS, REPEATABLE, TRIAL
+from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
 
 # The maximum length of a log, and of a command line, on a page.
 _LOG_LINES = 30
@@ -238,7 +238,10 @@ def _repeat(record: Record) -> str:
     overrides, runtime = record.provenance.overrides, record.provenance.runtime
     parts = [f"{name}={shlex.quote(overrides[name])}" for name in REPEATABLE if name in overrides]
     parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
-    parts += ["--generator", shlex.quote(record.profile.generator)]
+    if record.profile.generator == FLEET_GENERATOR:
+        parts += ["--fleet", "tls://COORDINATOR:8786"]
+    else:
+        parts += ["--generator", shlex.quote(record.profile.generator)]
     for name, flag in TRIAL.items():
         if name in overrides:
             parts += [flag, shlex.quote(overrides[name])]

@@ -11,7 +11,7 @@ import pytest
 from arena.publish.site.pages import records
 from arena.record.measurement import Disturbance, Raw, Run, Watch
 from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
-from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
+from tests.fakes import FAILED, PASSED, WARNED, a_generator, a_provenance, a_record, a_run
 from tests.lib.arena.judge.visits import visited
 from tests.lib.arena.publish.editions import (
     HOSTILE,
@@ -370,3 +370,21 @@ def test_a_record_of_a_scenario_has_the_steps_of_every_run() -> None:
         "1 remove 1,000 1,000 0 – 1.00 ms 5.00 ms – –",
     ]
     assert "Steps of every run" not in page(a_record("a"))
+
+
+def test_the_hosts_of_a_fleet_stand_side_by_side(tmp_path: Path) -> None:
+    hosts = (a_generator(1), a_generator(2, flags=("saturated",), lateness_ns=None))
+    record = a_record(runs=[a_run().changed(generators=hosts)])
+    shown = page_with(record, tmp_path, "run-1-generator-1.json")
+    rows = [text for text in rows_of(shown) if "Some CPU" in text]
+    assert len(rows) == 2
+    assert all(word in rows[0] for word in ("1/3", "100", "1.10 ms", "2.20 ms", "70.0 µs", "25 %"))
+    assert 'href="run-1-generator-1.json"' in shown
+    assert "saturated" in rows[1]
+    assert "no longer here" in rows[1]
+
+
+def test_a_fleets_measurement_is_repeated_by_a_fleet() -> None:
+    shown = page(a_record(profile={"generator": "volley-fleet"}))
+    assert "--fleet tls://COORDINATOR:8786" in shown
+    assert "--generator volley-fleet" not in shown

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Start generator hosts of a fleet over SSH (docs/fleet.md): worker.sh HOST...
+# Each host has a checkout at ${root}, with its certificates in .certs/fleet.
+set -euo pipefail
+for host in "$@"; do
+    ssh "$host" \
+        'cd ${root} && mkdir -p .tools && setsid ./scripts/fleet.sh worker ${options} >.tools/worker.log 2>&1 </dev/null &'
+done

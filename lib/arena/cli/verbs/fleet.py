@@ -1,0 +1,163 @@
+"""`arena fleet`, which scripts/fleet.sh calls."""
+
+import os
+import socket
+from pathlib import Path
+
+import click
+
+from arena.base.workspace import Workspace
+from arena.cli import options
+
+_ADDRESS = "tls://127.0.0.1:8786"
+
+_address = click.option(
+    "--fleet", "address", envvar="FLEET", show_envvar=True, default=_ADDRESS, show_default=True,
+    metavar="ADDRESS", help="The coordinator's address.",
+)  # fmt: skip
+_interface = click.option(
+    "--interface", metavar="NAME",
+    help="The network interface to listen on, like eth1. [default: loopback only]",
+)  # fmt: skip
+_local = click.argument("where", type=click.Choice(["local"]))
+
+
+@click.group(
+    epilog=f"docs/fleet.md leads from nothing to three hosts. {options.EXIT_CODES}",
+)
+def command() -> None:
+    """Set up several generator hosts for one server."""
+
+
+@command.command()
+@_local
+@click.option(
+    "--hosts", type=click.IntRange(1, 64), default=3, show_default=True,
+    help="How many generator hosts to play.",
+)  # fmt: skip
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=8786, show_default=True,
+    help="The coordinator's port.",
+)  # fmt: skip
+@click.pass_obj
+def up(workspace: Workspace, where: str, hosts: int, port: int) -> None:
+    """Start generator hosts as processes on this machine, to try a fleet.
+
+    Prints the coordinator's address. Figures of such a fleet are marked as `unpinned`: its hosts
+    share the CPUs with the server.
+    """
+    from arena.base.progress import progress
+    from arena.measure.fleet.local import start
+
+    del where
+    click.echo(start(workspace, hosts, port, os.environ, progress()))
+
+
+@command.command()
+@_local
+@click.pass_obj
+def down(workspace: Workspace, where: str) -> None:
+    """End the generator hosts that `up local` started."""
+    from arena.measure.fleet.local import stop
+
+    del where
+    click.echo(f"ended {stop(workspace)} processes")
+
+
+@command.command()
+@_address
+@click.pass_obj
+def status(workspace: Workspace, address: str) -> int:
+    """Show the generator hosts: CPUs, class, volley, clock, limits, and whether each is ready."""
+    from arena.measure.fleet.status import show
+
+    return show(workspace, address)
+
+
+@command.command()
+@click.option(
+    "--for", "name", metavar="NAME",
+    help="Make the certificates of another host, in .certs/fleet-NAME: copy that folder to its "
+    ".certs/fleet.",
+)  # fmt: skip
+@click.pass_obj
+def ca(workspace: Workspace, name: str | None) -> None:
+    """Make the fleet's own certificate authority, and this host's certificate.
+
+    Who holds a certificate of the fleet can run programs on all of its hosts.
+    """
+    from arena.measure.fleet import certificates
+
+    own = certificates.own_folder(workspace)
+    if name:
+        folder = workspace.certs / f"fleet-{Path(name).name}"
+        certificates.make_certificate(own, folder)
+        click.echo(f"{folder}: copy it to .certs/fleet of the checkout on {name}")
+    elif certificates.make_authority(own):
+        click.echo(f"{own}: made; ca.key in it signs the certificates of all hosts: keep it here")
+    else:
+        click.echo(f"{own}: was made before, and is unchanged")
+
+
+@command.command()
+@_interface
+@click.option("--port", type=click.IntRange(1, 65535), default=8786, show_default=True)
+@click.pass_obj
+def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
+    """Run the coordinator, which the generator hosts and the server's host connect to."""
+    from arena.base.progress import PlainProgress
+    from arena.measure.fleet.nodes import serve_coordinator
+
+    serve_coordinator(workspace, interface, port, PlainProgress())
+
+
+@command.command()
+@_address
+@_interface
+@click.option(
+    "--name", default=lambda: socket.gethostname().lower().split(".")[0], metavar="NAME",
+    help="The host's name in the fleet: a-z, 0-9 and -. [default: the host's name]",
+)  # fmt: skip
+@click.option(
+    "--class", "host_class", default="default", show_default=True, metavar="NAME",
+    help="The kind of host; hosts of one class are alike.",
+)  # fmt: skip
+@click.option(
+    "--parts", type=click.IntRange(1, 64),
+    help="The parts of the load that this host takes. [default: by its CPUs]",
+)  # fmt: skip
+@click.option(
+    "--cpus", type=click.IntRange(1, 100_000),
+    help="How many CPUs volley may use. [default: all that this process may]",
+)  # fmt: skip
+@click.option("--local", "is_local", is_flag=True, hidden=True)
+@click.pass_obj
+def worker(workspace: Workspace, /, **given: object) -> None:
+    """Run this generator host's worker until the coordinator ends."""
+    from arena.measure.fleet.host import serve
+
+    serve(workspace, os.environ, **given)  # type: ignore[arg-type]
+
+
+@command.command()
+@click.argument("what", type=click.Choice(["coordinator", "worker"]))
+@click.option(
+    "--kind", type=click.Choice(["systemd", "kubernetes", "ssh"]), default="systemd",
+    show_default=True, help="What to print.",
+)  # fmt: skip
+@_address
+@_interface
+@click.pass_obj
+def unit(workspace: Workspace, what: str, kind: str, address: str, interface: str | None) -> None:
+    """Print a systemd unit, a Kubernetes manifest or an SSH launcher of a program of the fleet."""
+    from arena.measure.fleet.units import unit_of
+
+    click.echo(unit_of(workspace, what, kind, address, interface), nl=False)
+
+
+@command.command()
+def install() -> None:
+    """Install Dask, which scripts/fleet.sh does for every command, and print its version."""
+    from arena.measure.fleet.nodes import dask_version
+
+    click.echo(f"Dask {dask_version()}")

@@ -1,0 +1,194 @@
+"""What a generator host says of itself, and why it cannot take part."""
+
+import os
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import pydantic
+from pydantic import Field
+
+from arena.base.errors import HostError
+from arena.base.hashing import sha256_of
+from arena.base.model import Frozen
+from arena.machine import facts
+from arena.machine.child import most_open_files
+from arena.measure.fleet.clock import Offset
+
+# The number of the messages between coordinator and hosts; both must speak the same ones.
+PROTOCOL = 1
+
+# An estimate of a clock's offset that may be wrong by more is of no use.
+MOST_BOUND_NS = 2_000_000
+
+# Files of volley other than connections.
+_OTHER_FILES = 64
+
+_PROC = Path("/proc")
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+
+
+class HostFacts(Frozen):
+    """A generator host.
+
+    `cpu` is its CPU in words, `cpus` how many volley may use, of those that the process is confined
+    to and its control group pays for. `parts` is the share that it was told to take. `is_local`:
+    one of several hosts that `up local` plays on one machine. `ports` are local ports for
+    connections. `load` is the average of one minute.
+    """
+
+    protocol: int
+    name: Slug
+    host_class: Slug
+    is_local: bool
+    boot_id: str
+    cpu: str
+    cpus: Annotated[float, Field(gt=0, le=1e6)]
+    parts: Annotated[int, Field(ge=1, le=64)] | None
+    open_files: Annotated[int, Field(ge=0)]
+    ports: Annotated[int, Field(ge=0)]
+    load: float
+    volley_version: str
+    volley_sha256: str
+    python: str
+    dask: str
+    pid: int
+
+    @property
+    def words(self) -> str:
+        """The host's CPUs in words, without its name."""
+        return f"{self.cpu}, {self.cpus:g} CPU{'s' * (self.cpus != 1)}"
+
+
+def read_facts(
+    name: str,
+    host_class: str,
+    volley: Path,
+    volley_version: str,
+    dask: str,
+    *,
+    cpus: float | None = None,
+    parts: int | None = None,
+    is_local: bool = False,
+) -> HostFacts:
+    """Return the facts of this host."""
+    described = facts.describe(None)
+    return HostFacts(
+        protocol=PROTOCOL,
+        name=name,
+        host_class=host_class,
+        is_local=is_local,
+        boot_id=boot_id(),
+        cpu=described.cpu,
+        cpus=cpus or min(described.cpus, quota_cpus() or described.cpus),
+        parts=parts,
+        open_files=most_open_files(),
+        ports=_port_count(),
+        load=os.getloadavg()[0],
+        volley_version=volley_version,
+        volley_sha256=sha256_of(volley),
+        python=platform.python_version(),
+        dask=dask,
+        pid=os.getpid(),
+    )
+
+
+def boot_id() -> str:
+    """Return what no other machine has, and this one only until it boots again."""
+    return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+
+
+def quota_cpus(root: Path = Path("/sys/fs/cgroup"), own: Path = _PROC / "self/cgroup") -> float:
+    """Return how many CPUs the control groups of this process pay for; 0 without a limit."""
+    try:
+        group = own.read_text().strip().rpartition("::")[2].strip("/")
+    except OSError:
+        return 0.0
+    limits = []
+    folder = root / group
+    for each in (folder, *folder.parents):
+        try:
+            quota, period = (each / "cpu.max").read_text().split()
+        except (OSError, ValueError):
+            pass
+        else:
+            if quota != "max":
+                limits.append(int(quota) / int(period))
+        if each == root:
+            break
+    return min(limits, default=0.0)
+
+
+def read_message(said: object) -> HostFacts:
+    """Read the facts that a host has sent; HostError if it speaks another language."""
+    if isinstance(said, Mapping) and said.get("protocol") != PROTOCOL:
+        raise HostError(
+            f"it speaks version {said.get('protocol')} of the fleet's protocol, not {PROTOCOL}: "
+            "use the same checkout on all hosts"
+        )
+    try:
+        return HostFacts.model_validate(said)
+    except pydantic.ValidationError as error:
+        raise HostError("its facts cannot be read: use the same checkout on all hosts") from error
+
+
+def problems(
+    hosts: Sequence[HostFacts], offsets: Sequence[Offset | None]
+) -> Iterator[tuple[int, str]]:
+    """Yield why hosts cannot make one load together: the number of the host, from 1, and why."""
+    boots = Counter(each.boot_id for each in hosts)
+    for number, (each, offset) in enumerate(zip(hosts, offsets, strict=True), 1):
+        for why in _problems(each, hosts[0], boots[each.boot_id] > 1):
+            yield number, why
+        if offset and offset.bound_ns > MOST_BOUND_NS:
+            yield number, bound_words(offset)
+
+
+def bound_words(offset: Offset) -> str:
+    """Return that a clock is not known well enough."""
+    return (
+        f"its clock is known to ±{offset.bound_ns / 1e6:.1f} ms only, and ±"
+        f"{MOST_BOUND_NS / 1e6:g} ms are needed: the network or a host is too slow"
+    )
+
+
+def _problems(it: HostFacts, first: HostFacts, is_twice: bool) -> Iterator[str]:
+    if it.volley_sha256 != first.volley_sha256:
+        yield (
+            f"its volley ({it.volley_version}, {it.volley_sha256[:12]}) is not that of generator 1 "
+            f"({first.volley_version}, {first.volley_sha256[:12]}): use the same build on all hosts"
+        )
+    if (it.python, it.dask) != (first.python, first.dask):
+        yield (
+            f"Python {it.python} with Dask {it.dask}, but generator 1 has Python {first.python} "
+            f"with Dask {first.dask}: use the same versions on all hosts"
+        )
+    if is_twice and not it.is_local:
+        yield (
+            "another generator has the same boot id, so both are one machine: run one worker on "
+            "each host"
+        )
+
+
+def lacks(connections: int) -> str:
+    """Return why this host cannot open so many connections; empty if it can."""
+    needed, there = connections + _OTHER_FILES, most_open_files()
+    if needed > there:
+        return (
+            f"{connections:,} connections need {needed:,} open files, and its limit is {there:,}: "
+            "raise it (ulimit -Hn, or LimitNOFILE= of the unit)"
+        )
+    if connections > (ports := _port_count()):
+        return (
+            f"{connections:,} connections need as many local ports, and it has {ports:,}: widen "
+            "net.ipv4.ip_local_port_range"
+        )
+    return ""
+
+
+def _port_count() -> int:
+    lowest, highest = (_PROC / "sys/net/ipv4/ip_local_port_range").read_text().split()
+    return int(highest) - int(lowest) + 1

@@ -1,0 +1,111 @@
+"""A fleet that was joined: its members, and whether they can make a load together."""
+
+import re
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure.fleet.agent import RefusedError
+from arena.measure.fleet.certificates import own_folder
+from arena.measure.fleet.clock import Offset
+from arena.measure.fleet.facts import HostFacts, problems, read_message
+from arena.measure.fleet.members import LostError, Member, clock_of, not_ready
+from arena.measure.fleet.shares import divide
+
+if TYPE_CHECKING:
+    from arena.measure.fleet.link import Link
+
+_FACTS_S = 5.0
+
+_ADDRESS = re.compile(r"tls://(?:\[([0-9a-fA-F:.]+)\]|([^\s:/\[\]]+)):(\d{1,5})")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A host of the fleet: its facts and its clock, or why it did not tell them."""
+
+    name: str
+    facts: HostFacts | None
+    offset: Offset | None
+    why: str = ""
+
+
+async def look(link: "Link") -> list[Seen]:
+    """Return all hosts, sorted by name; LostError if the coordinator does not answer."""
+    return [await _look_at(link, name) for name in await link.names()]
+
+
+async def _look_at(link: "Link", name: str) -> Seen:
+    try:
+        facts = read_message(await link.call(name, "facts", _FACTS_S))
+        return Seen(name, facts, await clock_of(link, name))
+    except (LostError, RefusedError, HostError) as error:
+        return Seen(name, None, None, str(error))
+
+
+def members_of(seen: Sequence[Seen]) -> list[Member]:
+    """Return the members; HostError if one cannot take part."""
+    if not seen:
+        raise HostError(
+            "the fleet has no generator hosts: start workers (./scripts/fleet.sh worker --help)"
+        )
+    hosts = []
+    for number, each in enumerate(seen, 1):
+        if each.facts is None:
+            raise not_ready(number, len(seen), f"{each.name} is not ready: {each.why}")
+        hosts.append(each.facts)
+    for number, why in problems(hosts, [each.offset for each in seen]):
+        raise not_ready(number, len(seen), f"{seen[number - 1].name} is not ready: {why}")
+    shares = divide([each.cpus for each in hosts], [each.parts for each in hosts])
+    return [
+        Member(number, facts, share)
+        for number, (facts, share) in enumerate(zip(hosts, shares, strict=True), 1)
+    ]
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A joined fleet. `server` is this host's address, as the generator hosts see it."""
+
+    link: "Link"
+    members: Sequence[Member]
+    server: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its hosts share this machine with the server."""
+        return any(each.facts.is_local for each in self.members)
+
+
+def join(workspace: Workspace, address: str) -> Fleet:
+    """Join a fleet; HostError if it does not answer, or if one of its hosts is not ready."""
+    server = own_address(address)
+    from arena.measure.fleet.link import Link
+
+    link = Link(address, own_folder(workspace))
+    try:
+        seen = link.wait(look(link))
+    except LostError as error:
+        raise HostError(str(error)) from error
+    return Fleet(link, members_of(seen), server)
+
+
+def own_address(address: str) -> str:
+    """Return the address of this host from which it reaches a coordinator.
+
+    UsageError if the coordinator's address is not one, HostError if nothing leads there.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if not match or not 0 < int(match[3]) < 1 << 16:
+        raise UsageError(f"--fleet: {address!r:.80} is not an address like tls://coordinator:8786")
+    try:
+        found = socket.getaddrinfo(match[1] or match[2], int(match[3]), type=socket.SOCK_DGRAM)
+        family, kind, protocol, _, where = found[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.connect(where)  # Nothing is sent: the kernel only looks up the route.
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise HostError(f"--fleet: {address}: {error.strerror or error}") from error

@@ -1,0 +1,49 @@
+"""A generator host: what it is, and its worker."""
+
+from collections.abc import Mapping
+
+import pydantic
+
+from arena.base.errors import UsageError
+from arena.base.progress import PlainProgress
+from arena.base.workspace import Workspace
+from arena.machine.child import allow_open_files
+from arena.measure.fleet.facts import read_facts
+from arena.measure.fleet.fleet import own_address
+from arena.measure.fleet.nodes import dask_version, serve_worker
+from arena.measure.fleet.volley import find_volley
+
+
+def serve(
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    *,
+    address: str,
+    interface: str | None,
+    name: str,
+    host_class: str,
+    parts: int | None,
+    cpus: int | None,
+    is_local: bool,
+) -> None:
+    """Run the worker of this host until its coordinator ends.
+
+    Of a name with a domain, such as a node's in Kubernetes, the first part counts.
+    """
+    own_address(address)
+    shows, name = PlainProgress(), name.lower().partition(".")[0]
+    volley, version = find_volley(workspace, environment, shows)
+    allow_open_files()
+    try:
+        facts = read_facts(
+            name, host_class, volley, version, dask_version(),
+            cpus=cpus, parts=parts, is_local=is_local,
+        )  # fmt: skip
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        flag = {"name": "--name", "host_class": "--class"}.get(str(first["loc"][0]), "this host")
+        raise UsageError(
+            f"{flag}: {first['input']!r:.60} is not allowed: use a-z, 0-9 and -, 40 characters "
+            "at most"
+        ) from error
+    serve_worker(workspace, address, interface, facts, volley, shows)

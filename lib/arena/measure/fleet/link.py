@@ -1,0 +1,137 @@
+"""The link to a fleet's coordinator, from the host that measures. Uses Dask."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from distributed import Client
+from distributed.security import Security
+
+from arena.base.errors import HostError
+from arena.base.text import printable
+from arena.measure.fleet import settings
+from arena.measure.fleet.agent import RefusedError
+from arena.measure.fleet.ask import ask
+from arena.measure.fleet.members import LostError
+
+Result = TypeVar("Result")
+
+_CONNECT_S = 5.0
+_LOOK_S = 0.1
+_CANCEL_S = 5.0
+
+
+class Doing(Generic[Result]):
+    """Work on another thread."""
+
+    def __init__(self, work: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> None:
+        self._ended = threading.Event()
+        self._future = asyncio.run_coroutine_threadsafe(self._noted(work), loop)
+
+    async def _noted(self, work: Coroutine[Any, Any, Result]) -> Result:
+        try:
+            return await work
+        finally:
+            self._ended.set()
+
+    def done(self) -> bool:
+        """Return whether it has ended."""
+        return self._ended.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it ends, for so long at most."""
+        self._ended.wait(seconds)
+
+    def result(self) -> Result:
+        """Return what it returned, or raise what it raised."""
+        return self._future.result()
+
+    def cancel(self) -> None:
+        """End it, if it goes on, and wait until it has cleaned up."""
+        if not self.done():
+            self._future.cancel()
+            self.wait(_CANCEL_S)
+
+
+class Link:
+    """Calls the agents of a fleet's hosts by name. Its own thread does Dask's work."""
+
+    def __init__(self, address: str, certificates: Path) -> None:
+        settings.apply()
+        self.address = address
+        self._security = settings.security(certificates)
+        self._names: dict[str, str] = {}
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="fleet", daemon=True).start()
+        self._client = self.wait(_connected(address, self._security))
+
+    @contextmanager
+    def doing(self, work: Coroutine[Any, Any, Result]) -> "Iterator[Doing[Result]]":
+        """Do work on the link's thread during the block.
+
+        What has not ended at the block's end is cancelled, and its cleaning up is awaited.
+        """
+        doing = Doing(work, self._loop)
+        try:
+            yield doing
+        finally:
+            doing.cancel()
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do work on the link's thread, and wait for it."""
+        with self.doing(work) as doing:
+            while not doing.done():
+                doing.wait(_LOOK_S)
+            return doing.result()
+
+    async def names(self) -> list[str]:
+        """Return the names of all hosts, sorted; LostError if the coordinator does not answer."""
+        try:
+            said = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), _CONNECT_S)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise LostError(f"the coordinator does not answer ({_words(error)})") from error
+        self._names = {str(each["name"]): where for where, each in said["workers"].items()}
+        return sorted(self._names)
+
+    async def call(self, name: str, verb: str, deadline_s: float, **given: Any) -> Any:
+        """Call a method of a host's agent; RefusedError as it raises it, else LostError."""
+        try:
+            async with asyncio.timeout(deadline_s):
+                if name not in self._names:
+                    await self.names()
+                where = self._names.get(name)
+                if where is not None:
+                    said = await self._client.run(ask, verb, given, workers=[where])
+                    return said[where]
+        except (RefusedError, LostError):
+            raise
+        except TimeoutError as error:
+            raise LostError(f"no answer within {deadline_s:.1f} s") from error
+        except Exception as error:
+            # Whatever Dask raises for a connection that broke; the host may come back elsewhere.
+            self._names.pop(name, None)
+            raise LostError(_words(error)) from error
+        raise LostError("it is not in the fleet")
+
+
+async def _connected(address: str, security: Security) -> Client:
+    try:
+        return await Client(
+            address, security=security, asynchronous=True, timeout=_CONNECT_S,
+            set_as_default=False, name="benchmark",
+        )  # fmt: skip
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise HostError(
+            f"no fleet answers at {address} ({_words(error)}): is its coordinator up, and are "
+            "both certificates of the same authority?"
+        ) from error
+
+
+def _words(error: BaseException) -> str:
+    """Return what broke, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200].removesuffix(": ")

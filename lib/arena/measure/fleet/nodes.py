@@ -1,0 +1,128 @@
+"""The programs of a fleet: the coordinator, and the worker on each generator host. Uses Dask."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import distributed
+from distributed import Scheduler, Worker
+
+from arena.base.errors import HostError
+from arena.base.progress import Progress
+from arena.base.text import printable
+from arena.base.workspace import Workspace
+from arena.measure.fleet import settings
+from arena.measure.fleet.agent import Agent, can_die_together
+from arena.measure.fleet.certificates import own_folder
+from arena.measure.fleet.facts import HostFacts
+
+LOOPBACK = "127.0.0.1"
+
+
+class _WithoutPages:
+    """A node of Dask without its web server: nothing but TLS is listened to."""
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """Start nothing."""
+
+
+class _Scheduler(_WithoutPages, Scheduler):  # type: ignore[misc]
+    pass
+
+
+class _Worker(_WithoutPages, Worker):  # type: ignore[misc]
+    agent: Agent
+
+
+def serve_coordinator(
+    workspace: Workspace, interface: str | None, port: int, shows: Progress
+) -> None:
+    """Run the coordinator until a signal comes; HostError if it cannot listen."""
+    settings.apply()
+    security = settings.security(own_folder(workspace))
+
+    async def serve() -> None:
+        try:
+            scheduler = await _Scheduler(
+                host=None if interface else LOOPBACK, interface=interface, port=port,
+                protocol="tls", security=security, dashboard=False,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            where = interface or LOOPBACK
+            raise HostError(
+                f"the coordinator cannot listen on {where}, port {port}: {error}"
+            ) from error
+        shows.say(f"coordinator: {scheduler.address}")
+        await _until_told(scheduler)
+
+    asyncio.run(serve())
+
+
+def serve_worker(
+    workspace: Workspace,
+    coordinator: str,
+    interface: str | None,
+    facts: HostFacts,
+    volley: Path,
+    shows: Progress,
+) -> None:
+    """Run a generator host's worker until a signal comes or the coordinator ends.
+
+    HostError if the coordinator does not take it.
+    """
+    settings.apply()
+    if not can_die_together():
+        raise HostError("setpriv is missing: install util-linux")
+    security = settings.security(own_folder(workspace))
+    folder = workspace.tools / "fleet" / facts.name
+    agent = Agent(facts, volley, workspace.root, folder)
+
+    async def serve() -> None:
+        worker = _Worker(
+            coordinator, name=facts.name, nthreads=1, memory_limit=0, security=security,
+            host=None if interface else LOOPBACK, interface=interface, dashboard=False,
+            local_directory=str(folder / "dask"), heartbeat_interval="5s",
+            resources={f"generator:{facts.host_class}": 1}, death_timeout=10,
+        )  # fmt: skip
+        worker.agent = agent
+        try:
+            await worker
+        except Exception as error:
+            await worker.close(executor_wait=False)
+            raise HostError(f"{coordinator} does not take this worker: {_reason(error)}") from error
+        shows.say(f"worker {facts.name}: in the fleet of {coordinator}")
+        try:
+            await _until_told(worker)
+        finally:
+            await agent.close()
+
+    asyncio.run(serve())
+
+
+async def _until_told(node: Scheduler | Worker) -> None:
+    """Wait until a signal comes, or the node ends by itself; then close it."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, told.set)
+    waits: list[Awaitable[Any]] = [node.finished(), told.wait()]
+    tasks = [asyncio.ensure_future(each) for each in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for each in tasks:
+        each.cancel()
+    with suppress(TimeoutError):
+        await asyncio.wait_for(node.close(), 5.0)
+
+
+def _reason(error: BaseException) -> str:
+    """Return what broke, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200]
+
+
+def dask_version() -> str:
+    """Return the version that both ends must have."""
+    return str(distributed.__version__)

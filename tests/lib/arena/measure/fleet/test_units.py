@@ -1,0 +1,51 @@
+"""Units, manifests and launchers are whole, and start this checkout's programs."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from arena.base.workspace import Workspace
+from arena.measure.fleet.units import unit_of
+from tests.conftest import ROOT
+
+ADDRESS = "tls://10.0.0.1:8786"
+
+
+@pytest.mark.parametrize("what", ["coordinator", "worker"])
+@pytest.mark.parametrize("interface", [None, "eth1"])
+def test_nothing_is_left_to_fill_in(what: str, interface: str | None) -> None:
+    for kind in ("systemd", "kubernetes", "ssh"):
+        text = unit_of(Workspace(ROOT), what, kind, ADDRESS, interface)
+        assert "${" not in text.replace('"${1', "")
+        assert str(ROOT) in text
+        assert (ADDRESS in text) == (what == "worker")
+
+
+@pytest.mark.parametrize("what", ["coordinator", "worker"])
+def test_a_manifest_has_one_program_with_its_certificates(what: str) -> None:
+    made = yaml.safe_load(unit_of(Workspace(ROOT), what, "kubernetes", ADDRESS, "eth1"))
+    [container] = made["spec"]["template"]["spec"]["containers"]
+    assert container["command"][:2] == ["./scripts/fleet.sh", what]
+    assert container["command"][-2:] == ["--interface", "eth1"]
+    assert container["volumeMounts"][1]["mountPath"] == f"{ROOT}/.certs/fleet"
+
+
+@pytest.mark.parametrize("what", ["coordinator", "worker"])
+def test_a_launcher_is_sound_bash(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "launcher.sh"
+    path.write_text(unit_of(Workspace(ROOT), what, "ssh", ADDRESS, None))
+    subprocess.run(["bash", "-n", path], check=True)
+    if shutil.which("shellcheck"):
+        subprocess.run(["shellcheck", path], check=True)
+
+
+@pytest.mark.parametrize("what", ["coordinator", "worker"])
+def test_a_unit_starts_again_and_gains_no_rights(what: str) -> None:
+    text = unit_of(Workspace(ROOT), what, "systemd", ADDRESS, None)
+    lines = text.splitlines()
+    assert {"Restart=always", "NoNewPrivileges=yes"} <= set(lines)
+    [start] = [line for line in lines if line.startswith("ExecStart=")]
+    assert start.startswith(f"ExecStart={ROOT}/scripts/fleet.sh {what}")

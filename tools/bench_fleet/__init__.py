@@ -1,0 +1,1 @@
+"""Tries a fleet on one machine: network namespaces play its hosts, each with a clock of its own."""
