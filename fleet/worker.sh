@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Start generator hosts of a fleet over SSH (docs/fleet.md): worker.sh HOST...
-# Each host has a checkout at ${root}, with its certificates in .certs/fleet.
+# Each host has a checkout at ${root}, with its certificates in .fleet.
 set -euo pipefail
 for host in "$@"; do
     ssh "$host" \

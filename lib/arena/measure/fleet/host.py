@@ -9,7 +9,7 @@ from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
 from arena.measure.fleet.facts import read_facts
-from arena.measure.fleet.fleet import own_address
+from arena.measure.fleet.fleet import own_address, require_interface
 from arena.measure.fleet.nodes import dask_version, serve_worker
 from arena.measure.fleet.volley import find_volley
 
@@ -30,7 +30,7 @@ def serve(
 
     Of a name with a domain, such as a node's in Kubernetes, the first part counts.
     """
-    own_address(address)
+    require_interface(interface, own_address(address))
     shows, name = PlainProgress(), name.lower().partition(".")[0]
     volley, version = find_volley(workspace, environment, shows)
     allow_open_files()

@@ -67,6 +67,7 @@ class Link:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="fleet", daemon=True).start()
         self._client = self.wait(_connected(address, self._security))
+        self._connecting: asyncio.Future[None] | None = None
 
     @contextmanager
     def doing(self, work: Coroutine[Any, Any, Result]) -> "Iterator[Doing[Result]]":
@@ -90,11 +91,29 @@ class Link:
     async def names(self) -> list[str]:
         """Return the names of all hosts, sorted; LostError if the coordinator does not answer."""
         try:
+            await self._connect_again()
             said = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), _CONNECT_S)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise LostError(f"the coordinator does not answer ({_words(error)})") from error
-        self._names = {str(each["name"]): where for where, each in said["workers"].items()}
+        except (HostError, OSError, TimeoutError, ValueError, AttributeError) as error:
+            # With AttributeError, Dask's client has just closed itself.
+            what = "the coordinator does not answer"
+            raise LostError(f"{what} ({settings.words(error)})", what) from error
+        self._names = {
+            printable(str(each["name"])): where for where, each in said["workers"].items()
+        }
         return sorted(self._names)
+
+    async def _connect(self) -> None:
+        self._client = await _connected(self.address, self._security)
+
+    async def _connect_again(self) -> None:
+        """Connect if Dask's client has closed itself, as it does without a coordinator for seconds.
+
+        There is one attempt at a time, and it goes on if nobody waits for it any more.
+        """
+        if self._client.status == "closed":
+            if self._connecting is None or self._connecting.done():
+                self._connecting = asyncio.ensure_future(self._connect())
+            await asyncio.shield(self._connecting)
 
     async def call(self, name: str, verb: str, deadline_s: float, **given: Any) -> Any:
         """Call a method of a host's agent; RefusedError as it raises it, else LostError."""
@@ -109,11 +128,15 @@ class Link:
         except (RefusedError, LostError):
             raise
         except TimeoutError as error:
+            self._names.pop(name, None)
             raise LostError(f"no answer within {deadline_s:.1f} s") from error
         except Exception as error:
             # Whatever Dask raises for a connection that broke; the host may come back elsewhere.
             self._names.pop(name, None)
-            raise LostError(_words(error)) from error
+            # What an agent could not do has a number of the system, or is no OSError.
+            is_lost = isinstance(error, OSError) and error.errno is None
+            words = "connection lost" if is_lost else "its agent failed"
+            raise LostError(settings.words(error), words) from error
         raise LostError("it is not in the fleet")
 
 
@@ -125,13 +148,6 @@ async def _connected(address: str, security: Security) -> Client:
         )  # fmt: skip
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise HostError(
-            f"no fleet answers at {address} ({_words(error)}): is its coordinator up, and are "
-            "both certificates of the same authority?"
+            f"no fleet answers at {address} ({settings.words(error)}): is its coordinator up, and "
+            "are both certificates of the same authority?"
         ) from error
-
-
-def _words(error: BaseException) -> str:
-    """Return what broke, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200].removesuffix(": ")

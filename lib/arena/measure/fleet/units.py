@@ -2,9 +2,12 @@
 
 import getpass
 import json
+import os
+import re
 import shlex
 from collections.abc import Sequence
 
+from arena.base.errors import HostError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
 
@@ -12,7 +15,13 @@ _SUFFIXES = {"systemd": "service", "kubernetes": "yaml", "ssh": "sh"}
 
 
 def unit_of(workspace: Workspace, what: str, kind: str, address: str, interface: str | None) -> str:
-    """Return the text of a unit, a manifest or a launcher, for checkouts at this one's path."""
+    """Return the text of a unit, a manifest or a launcher, for checkouts at this one's path.
+
+    HostError if the path has characters that systemd, YAML or a shell read in ways of their own.
+    """
+    root = str(workspace.root)
+    if not re.fullmatch(r"[\w./-]+", root):
+        raise HostError(f"{root}: move the checkout to a path of letters, digits and . _ - only")
     options: list[str] = []
     if what == "worker":
         options += ["--fleet", address]
@@ -20,14 +29,22 @@ def unit_of(workspace: Workspace, what: str, kind: str, address: str, interface:
         options += ["--interface", interface]
     text = read_input(workspace.root / "fleet" / f"{what}.{_SUFFIXES[kind]}")
     values = {
-        "root": shlex.quote(str(workspace.root)),
-        "user": getpass.getuser(),
+        "root": root,
+        "user": _user(),
         "options": shlex.join(options),
         "listed": _listed(options),
     }
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return text.replace(", ]", "]").replace(" \n", "\n")
+
+
+def _user() -> str:
+    """Return the user of this process; its number if it has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _listed(options: Sequence[str]) -> str:
