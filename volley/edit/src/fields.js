@@ -323,7 +323,10 @@ class Section extends Holder {
     if (this.schema.entry) {
       this.chosen = make('input', { 'aria-label': label, placeholder: 'name', autocomplete: 'off', spellcheck: false })
       this.chosen.addEventListener('keydown', (event) => {
-        if (event.key === 'Enter') add()
+        if (event.key !== 'Enter') return
+        // Not in the field that gets the focus, too.
+        event.preventDefault()
+        add()
       })
     } else {
       this.chosen = make('select', { 'aria-label': label })
