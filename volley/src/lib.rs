@@ -40,4 +40,5 @@ pub mod scenario;
 pub mod serve;
 pub mod spec;
 pub mod units;
+mod uuid;
 pub mod watch;

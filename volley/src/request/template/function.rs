@@ -3,10 +3,10 @@
 use fastrand::Rng;
 use gotmpl::Value;
 
-use super::call_data::Uuid;
 use super::program::Program;
 use super::{ActionError, CallData};
 use crate::request::excerpt::excerpt;
+use crate::uuid::Uuid;
 
 /// A `randomString` without a length gets 2 to 16 characters.
 const LENGTHS: (i64, i64) = (2, 16);

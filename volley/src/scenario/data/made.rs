@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::scenario::plan::{Source, TimeFormat};
+use crate::uuid::Uuid;
 
 /// Appends a new value of a source without rows.
 pub(super) fn write(source: &Source, random: &mut fastrand::Rng, out: &mut Vec<u8>) {
@@ -18,15 +19,8 @@ pub(super) fn write(source: &Source, random: &mut fastrand::Rng, out: &mut Vec<u
             Ok(())
         }
         Source::Uuid => {
-            // RFC 9562 section 5.4: version 4, variant 10.
-            let bits = random.u128(..) & !(0xf << 76) & !(0b11 << 62) | (4 << 76) | (0b10 << 62);
-            let (a, b, c) = (bits >> 96, bits >> 80 & 0xffff, bits >> 64 & 0xffff);
-            write!(
-                out,
-                "{a:08x}-{b:04x}-{c:04x}-{:04x}-{:012x}",
-                bits >> 48 & 0xffff,
-                bits & 0xffff_ffff_ffff
-            )
+            out.extend_from_slice(&Uuid::new(random).text());
+            Ok(())
         }
         Source::Time(format) => {
             let now = SystemTime::now();

@@ -19,8 +19,8 @@ use args::{Args, Functions, Outcome, string};
 pub use args::{LONGEST, refill};
 
 use super::ActionError;
-use super::call_data::Uuid;
 use super::function::{Function, Int};
+use crate::uuid::Uuid;
 
 /// A name, and what adds the functions.
 type Group = (&'static str, fn(&mut Functions));
