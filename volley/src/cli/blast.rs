@@ -174,8 +174,7 @@ fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
 fn plain() -> Command {
     let command = help::dress(BlastArgs::command(), help::BLAST_EXAMPLES)
         .override_usage("volley blast [FLAGS] HOST")
-        .mut_arg("format", |arg| arg.help("summary (default) or json"))
-        .mut_arg("help", |arg| arg.help_heading(help::OTHER));
+        .mut_arg("format", |arg| arg.help("summary (default) or json"));
     unused::hide(command, &UNUSED)
 }
 

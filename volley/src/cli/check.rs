@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use super::exit::CliExit;
 use super::value::path;
@@ -76,7 +76,6 @@ pub(super) fn parse(words: &[OsString]) -> Result<Check, CliExit> {
 pub(super) fn command() -> Command {
     help::dress(CheckArgs::command(), EXAMPLES)
         .override_usage("volley check [--once [--allow-io]] FILE")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
 }
 
 #[cfg(test)]

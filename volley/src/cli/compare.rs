@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::filled_file;
 use super::exit::CliExit;
@@ -106,9 +106,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Compare, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(CompareArgs::command(), EXAMPLES)
-        .override_usage("volley compare [FLAGS] OLD NEW")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+    help::dress(CompareArgs::command(), EXAMPLES).override_usage("volley compare [FLAGS] OLD NEW")
 }
 
 #[cfg(test)]

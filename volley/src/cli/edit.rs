@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use super::exit::CliExit;
 use super::value::path;
@@ -90,9 +90,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Edit, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(EditWords::command(), EXAMPLES)
-        .override_usage("volley edit [FLAGS] [FILE]")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+    help::dress(EditWords::command(), EXAMPLES).override_usage("volley edit [FLAGS] [FILE]")
 }
 
 #[cfg(test)]

@@ -154,6 +154,7 @@ pub(super) fn dress(command: Command, examples: &'static str) -> Command {
                 .short('h')
                 .long("help")
                 .action(ArgAction::HelpShort)
+                .help_heading(OTHER)
                 .help("Print this help"),
         )
 }

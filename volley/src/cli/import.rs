@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::filled_file;
 use super::exit::CliExit;
@@ -95,7 +95,6 @@ pub(super) fn parse(words: &[OsString]) -> Result<Import, CliExit> {
 pub(super) fn command() -> Command {
     help::dress(ImportWords::command(), EXAMPLES)
         .override_usage("volley import h2loadrunner [FLAGS] FILE")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
 }
 
 #[cfg(test)]

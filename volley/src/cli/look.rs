@@ -79,9 +79,7 @@ impl Question {
                 help::DESCRIBE_EXAMPLES,
             ),
         };
-        let command = help::dress(LookArgs::command().about(about), examples)
-            .override_usage(usage)
-            .mut_arg("help", |arg| arg.help_heading(help::OTHER));
+        let command = help::dress(LookArgs::command().about(about), examples).override_usage(usage);
         unused::hide(command, &UNUSED)
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::filled_file;
 use super::args::Format;
@@ -98,9 +98,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(MergeArgs::command(), EXAMPLES)
-        .override_usage("volley merge [FLAGS] FILE...")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+    help::dress(MergeArgs::command(), EXAMPLES).override_usage("volley merge [FLAGS] FILE...")
 }
 
 #[cfg(test)]

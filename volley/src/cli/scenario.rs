@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::apply::{filled_file, filled_path};
 use super::exit::{CliExit, UsageError};
@@ -280,9 +280,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(RunWords::command(), EXAMPLES)
-        .override_usage("volley run [FLAGS] FILE")
-        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+    help::dress(RunWords::command(), EXAMPLES).override_usage("volley run [FLAGS] FILE")
 }
 
 #[cfg(test)]

@@ -139,9 +139,7 @@ pub struct ServeArgs {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(ServeArgs::command(), help::SERVE_EXAMPLES)
-        .override_usage("volley serve [FLAGS]")
-        .mut_arg("help", |arg| arg.help_heading(help::OTHER))
+    help::dress(ServeArgs::command(), help::SERVE_EXAMPLES).override_usage("volley serve [FLAGS]")
 }
 
 /// Read the words after `volley serve`.

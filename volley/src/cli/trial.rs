@@ -139,8 +139,7 @@ fn plain() -> Command {
         .override_usage("volley try [FLAGS] HOST")
         .mut_arg("format", |arg| {
             arg.help("pretty (JSON for people, default) or json")
-        })
-        .mut_arg("help", |arg| arg.help_heading(help::OTHER));
+        });
     unused::hide(command, &unused_ids())
 }
 

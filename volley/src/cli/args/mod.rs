@@ -102,7 +102,6 @@ fn plain() -> Command {
                 .action(ArgAction::Version)
                 .help("Print the version"),
         )
-        .mut_arg("help", |arg| arg.help_heading(help::OTHER))
         .mut_arg("version", |arg| arg.help_heading(help::OTHER))
 }
 
