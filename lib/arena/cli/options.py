@@ -1,8 +1,9 @@
 """Types, options and the list of exit codes that several commands share."""
 
 import functools
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,19 @@ fleet = click.option(
     help="Let the generator hosts of this fleet make the load: the address of its coordinator, "
     "like tls://coordinator:8786 (docs/fleet.md).",
 )  # fmt: skip
+
+
+def go_on_with_dask(given: Mapping[str, Any]) -> None:
+    """With --fleet, go on in the interpreter that has Dask; UsageError for what a fleet cannot."""
+    if given["fleet"] is None:
+        return
+    from arena.measure.fleet.interpreter import require_dask
+    from arena.measure.plan import require_fleets
+
+    require_fleets(given["generator"], os.environ)
+    require_dask(ROOT, given["fleet"])
+
+
 one_connections = click.option(
     "--connections", type=click.IntRange(1, 1_000_000),
     help="Only the load with this connection count.",

@@ -62,12 +62,7 @@ def command(
 
     If a framework fails, its record says so, and the night continues.
     """
-    if given["fleet"] is not None:
-        from arena.measure.fleet.interpreter import require_dask
-        from arena.measure.plan import require_fleets
-
-        require_fleets(given["generator"], os.environ)  # type: ignore[arg-type]
-        require_dask(options.ROOT, str(given["fleet"]))
+    options.go_on_with_dask(given)
     from arena.measure.night.job import NightOptions, night
     from arena.publish.site.build import build
     from arena.what.selection import by_kind

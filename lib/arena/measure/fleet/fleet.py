@@ -86,15 +86,23 @@ class Fleet:
 
 def join(workspace: Workspace, address: str) -> Fleet:
     """Join a fleet; HostError if it does not answer, or if one of its hosts is not ready."""
+    link, seen, server = look_around(workspace, address)
+    return Fleet(link, members_of(seen), server)
+
+
+def look_around(workspace: Workspace, address: str) -> tuple["Link", list[Seen], str]:
+    """Return the link to a fleet, its hosts, and this host's address; HostError without an answer.
+
+    UsageError if the coordinator's address is not one.
+    """
     server = own_address(address)
     from arena.measure.fleet.link import Link
 
     link = Link(address, own_folder(workspace))
     try:
-        seen = link.wait(look(link))
+        return link, link.wait(look(link)), server
     except LostError as error:
         raise HostError(str(error)) from error
-    return Fleet(link, members_of(seen), server)
 
 
 def own_address(address: str) -> str:

@@ -4,21 +4,13 @@ import click
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.fleet.certificates import own_folder
 from arena.measure.fleet.facts import problems
-from arena.measure.fleet.fleet import Seen, look, own_address
-from arena.measure.fleet.link import Link
-from arena.measure.fleet.members import LostError
+from arena.measure.fleet.fleet import Seen, look_around
 
 
 def show(workspace: Workspace, address: str) -> int:
     """Print a line for each host; return 0 if all are ready, else the code of a host's error."""
-    own_address(address)
-    link = Link(address, own_folder(workspace))
-    try:
-        seen = link.wait(look(link))
-    except LostError as error:
-        raise HostError(str(error)) from error
+    _, seen, _ = look_around(workspace, address)
     if not seen:
         click.echo("no generator hosts")
         return HostError.exit_code
