@@ -11,3 +11,11 @@ pub use decode::{DecodeError, decode};
 pub use percent::push_encoded;
 pub use redirect::{Follow, Role, follow};
 pub use url::{HttpUrl, UrlError, resolve};
+
+/// Whether a request with this method can be repeated without harm (RFC 9110 section 9.2.2).
+pub fn is_idempotent(method: &str) -> bool {
+    matches!(
+        method,
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
+    )
+}

@@ -112,11 +112,7 @@ pub struct Options {
 
 impl From<Trouble> for RunError {
     fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Error(words) | Trouble::Failed(words) | Trouble::Broken(words) => {
-                Self::Script(words)
-            }
-        }
+        Self::Script(trouble.into_words())
     }
 }
 

@@ -6,7 +6,7 @@ use super::flight::{FlightKey, Moved};
 use super::heads::{Heads, Varying, constant, field, indexing, with_agent};
 use super::site::Site;
 use super::wire::Http;
-use crate::http::{Follow, Role};
+use crate::http::{Follow, Role, is_idempotent};
 use crate::http2::hpack::{Indexing, literal, literal_name};
 use crate::http2::{Head, Own};
 use crate::scenario::lua::Rewritten;
@@ -127,12 +127,9 @@ impl Shot {
         }
     }
 
-    /// Whether the request can be repeated without harm (RFC 9110 section 9.2.2).
+    /// Whether the request can be repeated without harm.
     pub fn is_idempotent(&self) -> bool {
-        matches!(
-            &*self.request.method,
-            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
-        )
+        is_idempotent(&self.request.method)
     }
 
     /// Writes the request to a connection with room for it. Its path, if that varies, is in `scratch.path`.

@@ -261,6 +261,22 @@ impl Wire {
         }
     }
 
+    /// Whether the socket is connected by now. Then its next phase has begun.
+    ///
+    /// # Errors
+    ///
+    /// It could not be connected.
+    pub fn connected(&mut self) -> io::Result<bool> {
+        let is_connected = self.transport.connected()?;
+        if is_connected {
+            self.phase = match self.transport.needs_proxy() {
+                true => Phase::Tunnelling,
+                false => Phase::Greeting,
+            };
+        }
+        Ok(is_connected)
+    }
+
     /// The socket is writable again. Returns whether bytes wait for that.
     pub fn unblock(&mut self) -> bool {
         std::mem::take(&mut self.blocked)

@@ -39,6 +39,14 @@ pub enum Trouble {
     Broken(String),
 }
 
+impl Trouble {
+    pub fn into_words(self) -> String {
+        match self {
+            Self::Error(words) | Self::Failed(words) | Self::Broken(words) => words,
+        }
+    }
+}
+
 /// A response that scripts look at.
 #[derive(Debug, Default)]
 pub struct Kept {

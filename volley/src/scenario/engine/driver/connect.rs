@@ -242,13 +242,9 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        match wire.transport.connected() {
+        match wire.connected() {
             Ok(false) => {}
             Ok(true) => {
-                wire.phase = match wire.transport.needs_proxy() {
-                    true => Phase::Tunnelling,
-                    false => Phase::Greeting,
-                };
                 self.flush(key, now_ns);
                 self.look_at_phase(key, now_ns);
             }

@@ -211,14 +211,6 @@ impl Draft {
             row,
         })
     }
-
-    /// Whether it may be sent twice (RFC 9110 section 9.2.2).
-    pub fn is_idempotent(&self) -> bool {
-        matches!(
-            &*self.method,
-            "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
-        )
-    }
 }
 
 /// Names in lower case, and values.
@@ -247,6 +239,7 @@ pub fn prefixed(message: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::is_idempotent;
 
     fn draft(headers: &[(&str, &str)], kind: &str) -> Result<Draft, String> {
         let parts: Vec<&str> = headers
@@ -275,7 +268,7 @@ mod tests {
         assert_eq!(made.fields[0], (b"x-a".as_slice().into(), b"b".to_vec()));
         assert_eq!(made.fields.len(), 2);
         assert_eq!(made.timeout_ns, TIMEOUT_NS);
-        assert!(!made.base.is_http1 && made.is_idempotent());
+        assert!(!made.base.is_http1 && is_idempotent(&made.method));
     }
 
     #[test]

@@ -65,6 +65,6 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
     }
     Finished {
         report: Report::new(tally, &names, facts),
-        failure: failure.map(|trouble| RunError::Program(String::from(&trouble))),
+        failure: failure.map(|trouble| RunError::Program(trouble.into_words())),
     }
 }

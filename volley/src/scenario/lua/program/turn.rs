@@ -16,7 +16,6 @@ use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::wire::{Phase, Remedies};
-use crate::scenario::lua::Trouble;
 use crate::scenario::report::EndedBy;
 use crate::scenario::tally::Reason;
 
@@ -47,7 +46,7 @@ pub fn is_open(calls: &Slab<Call>, key: u32, serial: u64) -> bool {
 
 impl Worker {
     /// One turn. `Some`: it was the last one.
-    pub(super) fn turn(&mut self) -> Result<Option<EndedBy>, RunError> {
+    pub(super) fn turn(&mut self, events: &mut Events) -> Result<Option<EndedBy>, RunError> {
         let now_ns = self.now_ns();
         self.ring(now_ns);
         self.go_on();
@@ -55,14 +54,13 @@ impl Worker {
         if let Some(end) = self.end(now_ns) {
             return Ok(Some(end));
         }
-        let mut events = Events::with_capacity(1024);
-        self.wait(&mut events)?;
+        self.wait(events)?;
         let now_ns = self.now_ns();
         self.open_mail(now_ns);
         for key in std::mem::take(&mut self.unread) {
             self.read(key);
         }
-        for event in &events {
+        for event in &*events {
             match event.token() {
                 ALARM => self.alarm.rang(),
                 MAIL => {}
@@ -151,13 +149,9 @@ impl Worker {
             }
             return;
         }
-        match wire.transport.connected() {
+        match wire.connected() {
             Ok(false) => {}
             Ok(true) => {
-                wire.phase = match wire.transport.needs_proxy() {
-                    true => Phase::Tunnelling,
-                    false => Phase::Greeting,
-                };
                 self.flush(key, now_ns);
                 self.look_at(key, now_ns);
             }
@@ -307,15 +301,5 @@ impl Handler<FlightKey> for Sink<'_> {
 
     fn on_closed(&mut self, key: &mut FlightKey, why: Closed) {
         self.over.push((*key, why));
-    }
-}
-
-impl From<&Trouble> for String {
-    fn from(trouble: &Trouble) -> Self {
-        match trouble {
-            Trouble::Error(words) | Trouble::Failed(words) | Trouble::Broken(words) => {
-                words.clone()
-            }
-        }
     }
 }

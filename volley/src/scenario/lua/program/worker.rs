@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use mio::{Poll, Token, Waker};
+use mio::{Events, Poll, Token, Waker};
 use mlua::{Function, Table};
 use slab::Slab;
 
@@ -232,8 +232,9 @@ impl Worker {
         if let Err(trouble) = self.begin(self.group.of(self.index)) {
             self.fail(trouble);
         }
+        let mut events = Events::with_capacity(1024);
         let ended_by = loop {
-            if let Some(ended_by) = self.turn()? {
+            if let Some(ended_by) = self.turn(&mut events)? {
                 break ended_by;
             }
         };
