@@ -201,7 +201,7 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
             return False
         child.sample()
         on_tick(elapsed)
-        time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
+        time.sleep(min(TICK_S, max(0.001, elapsed / 20)))
     return True
 
 
