@@ -160,6 +160,8 @@ function changed (document, node, before, after) {
   if (isScalar(node) && typeof after !== 'object') {
     // What was quoted because it had to be is quoted no longer than that.
     if (/^["']/.test(stringify(node.value))) delete node.type
+    // Lines are written as lines.
+    if (String(after).includes('\n') && !String(node.value).includes('\n')) delete node.type
     node.value = after
     delete node.source
     unranged(node)

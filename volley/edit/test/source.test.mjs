@@ -99,6 +99,10 @@ test('values are quoted where they must be', () => {
   }
 })
 
+test('a text that gets lines is written as lines', () => {
+  assert.equal(change('a: x\nb: 1\n', (file) => { file.a = 'x\ny' }), 'a: |-\n  x\n  y\nb: 1\n')
+})
+
 test('an empty file becomes a map', () => {
   for (const text of ['', '# only this\n', 'null\n', '{}\n']) {
     const now = change(text, (file) => { file.targets = { api: 'http://a:1' } })
