@@ -52,6 +52,18 @@ load: [{users: 0..2, for: 1s}, {users: 2, iterations: 5}]
 on_failure: continue
 thresholds: [failed < 1%, {that: dropped < 1%, abort_after: 1s}]
 """
+# Bodies, and a condition whose type counts.
+BODY = """\
+targets: {api: http://127.0.0.1:9}
+scenarios:
+  s:
+    steps:
+      - {name: a, post: "${api}/a", json: {owner: ann}}
+      - name: b
+        post: ${api}/b
+        text: t
+        expect: {json: {/rev: "1"}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +256,139 @@ def test_a_file_that_something_else_has_changed_is_not_overwritten_unless_the_us
     assert "control: 127.0.0.1:1\n" in file.read_text()
 
 
+def test_a_file_that_something_else_has_removed_is_not_dropped_from_the_page(
+    edit: Edit, tmp_path: Path
+) -> None:
+    page = edit("a.yaml", SHOP, "412", "/v1/file")
+    page.set_viewport_size({"width": 1400, "height": 400})
+    (tmp_path / "a.yaml").unlink()
+    field(page, "control").fill("127.0.0.1:1")
+    page.keyboard.press("Control+s")
+    # Wherever the user is on the page.
+    expect(page.locator("#alert")).to_contain_text("was removed")
+    expect(page.locator("#alert")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") > 0
+    expect(page.get_by_role("button", name="Load it from disk")).to_have_count(0)
+    page.get_by_role("button", name="Save this again").click()
+    expect(page.locator("#state")).to_have_text("saved")
+    assert "control: 127.0.0.1:1\n" in (tmp_path / "a.yaml").read_text()
+
+
+def test_a_text_that_cannot_be_read_is_a_mistake_and_nothing_is_done_without_it(
+    edit: Edit, tmp_path: Path
+) -> None:
+    page = edit("a.yaml", BODY)
+    body = field(page, "scenarios/s/steps/0/json")
+    body.fill('{"owner": "bob", "note": "x"')
+    expect(page.locator("#verdict")).to_have_text("1 mistake")
+    expect(page.locator("#count")).to_have_text("1 mistake")
+    expect(page.locator("#state")).to_have_text("not saved")
+    mistake = at(page, "scenarios/s/steps/0/json").locator(".mistake")
+    expect(mistake).to_have_text(re.compile(r"^JSON or YAML is expected, .* Line 1: .*[^:]\.$"))
+    expect(page.locator("#mistakes button")).to_contain_text("scenarios.s.steps[0].json")
+    for button, refusal in (
+        ("Save", "Nothing was saved"),
+        ("Run once", "Nothing was run"),
+        ("Text", "The form stays"),
+    ):
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.locator("#alert")).to_contain_text(f"{refusal}: the text of")
+        expect(body).to_be_focused()
+    assert (tmp_path / "a.yaml").read_text() == BODY
+    # It moves along with its step.
+    at(page, "scenarios/s/steps/0").get_by_role("button", name="Move steps 1 down").click()
+    moved = field(page, "scenarios/s/steps/1/json")
+    expect(moved).to_have_value('{"owner": "bob", "note": "x"')
+    moved.fill('{"owner": "bob"}')
+    expect(page.locator("#verdict")).to_contain_text("No mistakes")
+    saved(page)
+    assert "owner: bob\n" in (tmp_path / "a.yaml").read_text()
+
+
+def test_another_shape_keeps_the_value_and_every_change_can_be_taken_back(
+    edit: Edit, tmp_path: Path
+) -> None:
+    page = edit("a.yaml", EVERY_SHAPE.replace("many", "1"))
+    status = "scenarios/first/steps/0/expect/status"
+    for path, shape, expected in (
+        ("targets/a", "with options", "a: {hosts: http://127.0.0.1:9}, b:"),
+        ("targets/a", "several addresses", "a: [http://127.0.0.1:9], b:"),
+        ("targets/a", "one address", "a: http://127.0.0.1:9, b:"),
+        ("load", "one", "users: 0..2\n"),
+        ("load", "several", "iterations: 5\n"),
+        (status, "one", "status: 200,"),
+        (status, "several", "status: [200, 201],"),
+    ):
+        shapes = at(page, path).locator(":scope > .buttons > .shape")
+        shapes.select_option(shape)
+        saved(page)
+        assert expected in (tmp_path / "a.yaml").read_text()
+    row(page, ["scenarios"]).get_by_role("button", name="Remove scenarios", exact=True).click()
+    expect(row(page, ["scenarios"])).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(field(page, "scenarios/first/steps/0/name")).to_have_value("create")
+    undo = page.get_by_role("button", name="Undo")
+    for _ in range(7):
+        undo.click()
+    expect(undo).to_be_disabled()
+    saved(page)
+    assert (tmp_path / "a.yaml").read_text() == EVERY_SHAPE.replace("many", "1")
+
+
+def test_the_type_of_a_condition_is_shown_and_quotes_choose_it(edit: Edit, tmp_path: Path) -> None:
+    page = edit("a.yaml", BODY)
+    conditions = "scenarios/s/steps/1/expect/json"
+    at(page, f"{conditions}/x")  # opens it
+    condition = row(page, [*conditions.split("/"), "/rev"])
+    rev = condition.locator("textarea")
+    expect(rev).to_have_value('"1"')
+    expect(condition).to_contain_text("Compared as a text. Without the quotes, it is a number.")
+    for typed, kind, written in (
+        ("2", "a number", "/rev: 2}"),
+        ('"2"', "a text", '/rev: "2"}'),
+        ("true", "true or false", "/rev: true}"),
+        ("abc", "a text", "/rev: abc}"),
+    ):
+        rev.fill(typed)
+        expect(condition).to_contain_text(f"Compared as {kind}.")
+        saved(page)
+        assert written in (tmp_path / "a.yaml").read_text()
+
+
+def test_a_name_that_cannot_be_is_said_to_be_wrong(edit: Edit) -> None:
+    page = edit("a.yaml", BODY)
+    for name, problem in (("api", "api is there already."), ("", "A name is needed.")):
+        add(page, "targets", name)
+        complaint = row(page, ["targets"]).get_by_role("alert")
+        expect(complaint).to_have_text(problem)
+        at(page, "targets/api").get_by_role("button", name="Rename api").click()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(name or " ")
+        page.keyboard.press("Enter")
+        if name != "api":
+            expect(row(page, ["targets", "api"]).get_by_role("alert")).to_have_text(problem)
+
+
+def test_only_texts_that_may_have_lines_take_them(edit: Edit, tmp_path: Path) -> None:
+    page = edit("a.yaml", BODY)
+    name = field(page, "scenarios/s/steps/0/name")
+    name.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type(" x")
+    expect(name).to_have_value("a x")
+    # What is pasted.
+    name.fill("one\ntwo\n")
+    expect(name).to_have_value("one two")
+    text = field(page, "scenarios/s/steps/1/text")
+    text.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type("y")
+    saved(page)
+    written = (tmp_path / "a.yaml").read_text()
+    assert "name: one two," in written
+    assert "        text: |-\n          t\n          y\n" in written
+
+
 def test_a_text_that_the_form_cannot_keep_is_edited_as_text(edit: Edit, tmp_path: Path) -> None:
     text = "targets: &t {api: http://127.0.0.1:9}\nscenarios: {}\n"
     page = edit("a.yaml", text)
@@ -303,6 +448,15 @@ def test_json_stays_json(edit: Edit, tmp_path: Path) -> None:
     assert '{"name": "read", "get": "${api}/", "timeout": "2s"}\n' in text
 
 
+def test_a_json_file_that_is_no_json_any_more_is_named(edit: Edit, tmp_path: Path) -> None:
+    page = edit("a.json")
+    page.get_by_role("button", name="Text").click()
+    page.locator("#editor").fill("targets: {}\n")
+    saved(page)
+    expect(page.locator("#alert")).to_contain_text("no JSON")
+    assert (tmp_path / "a.json").read_text() == "targets: {}\n"
+
+
 def test_keys_that_are_unknown_are_shown_and_stay(edit: Edit, tmp_path: Path) -> None:
     page = edit("a.yaml", SHOP.replace("http: {version: 2,", "http: {version: 2, pots: 4,"))
     row(page, ["http"]).locator("summary").click()
@@ -346,6 +500,23 @@ def test_axe_finds_nothing_and_no_page_scrolls_sideways(edit: Edit, axe: str, wi
             page.emulate_media(color_scheme=scheme)
             assert axe_violations(page, axe) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_buttons_of_a_value_are_beside_its_name(edit: Edit, width: int) -> None:
+    page = edit("a.yaml", EVERY_SHAPE)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
+    rows = page.locator("#form .row:has(> .buttons > *)")
+    assert rows.count() > 20
+    for each in rows.all():
+        buttons = each.locator(":scope > .buttons").bounding_box()
+        name = each.locator("summary code, label code").first.bounding_box()
+        assert buttons is not None
+        assert name is not None
+        path = each.get_attribute("data-schemapath")
+        assert abs(buttons["y"] - name["y"]) < 10, path
+        assert name["x"] + name["width"] <= buttons["x"], path
 
 
 def test_everything_is_reached_and_done_with_the_keyboard(edit: Edit, tmp_path: Path) -> None:

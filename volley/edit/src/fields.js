@@ -1,9 +1,9 @@
 // The editors of the form, on top of JSON Editor's: sections whose keys are added as needed, lists, alternatives, and
 // values of any kind. No text of a file ever becomes HTML.
 import { JSONEditor } from '@json-editor/json-editor/src/core.js'
-import { parse, stringify } from 'yaml'
-import { fits, resolved, titleOf } from './schema.js'
-import { same } from './source.js'
+import { stringify } from 'yaml'
+import { converted, fits, resolved, titleOf } from './schema.js'
+import { same, valueOf } from './source.js'
 
 const { AbstractEditor, AbstractTheme, defaults } = JSONEditor
 const { string: StringEditor, number: NumberEditor, integer: IntegerEditor, select: SelectEditor } = defaults.editors
@@ -37,8 +37,32 @@ export const rich = (text) =>
 
 const note = (text) => make('p', { className: 'note' }, ...rich(text))
 
+// What stands for a value as long as the text of a field cannot be read. It goes wherever the value goes.
+class Unread {
+  constructor (text, last, problem) {
+    // `last` is the last value that could be read.
+    Object.assign(this, { text, last, problem })
+  }
+}
+
+// A value without what cannot be read; each of that is noted, with the keys that lead there.
+function readable (value, note, place = []) {
+  if (value instanceof Unread) {
+    note({ place, path: pathOf(place), problem: value.problem })
+    return structuredClone(value.last)
+  }
+  if (Array.isArray(value)) return value.map((each, at) => readable(each, note, [...place, at]))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, readable(each, note, [...place, key])]))
+}
+
+// As messages write it: `scenarios.crud.steps[0].post`.
+const pathOf = (place) =>
+  place.map((key, at) => (typeof key === 'number' ? `[${key}]` : at > 0 ? `.${key}` : key)).join('')
+
 // A value on one line, in short: no more of it is read than is shown.
 function brief (value, room = 160) {
+  if (value instanceof Unread) return brief(value.text, room)
   if (typeof value !== 'object' || value === null) return String(value ?? '').slice(0, room).replaceAll(/\s+/g, ' ')
   const parts = []
   for (const [key, each] of Object.entries(value)) {
@@ -105,6 +129,9 @@ function keysOf (editor) {
   return editor.path === parent.path ? keysOf(parent) : [...keysOf(parent), editor.key]
 }
 
+// A text up to a blank.
+const cut = (text, most) => (text.length > most ? `${text.slice(0, text.lastIndexOf(' ', most))} …` : text)
+
 // As many rows as lines.
 const fitRows = (input, least) => {
   input.rows = Math.min(Math.max(input.value.split('\n').length, least), 20)
@@ -123,7 +150,26 @@ const Leaf = (Base) => class extends Base {
   }
 }
 
+// A text, on one line unless the schema says that it may have several, or it has them already.
 class Text extends Leaf(StringEditor) {
+  build () {
+    this.hasLines = this.schema.lines
+    super.build()
+    this.input.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && !this.hasLines) event.preventDefault()
+    })
+  }
+
+  setValue (value, initial) {
+    this.hasLines = this.schema.lines || String(value).includes('\n')
+    return super.setValue(value, initial)
+  }
+
+  // What is pasted.
+  sanitize (text) {
+    return this.hasLines || !text?.includes('\n') ? text : text.trim().replaceAll(/\s*\n\s*/g, ' ')
+  }
+
   refreshValue () {
     super.refreshValue()
     if (this.input) fitRows(this.input, 1)
@@ -132,28 +178,85 @@ class Text extends Leaf(StringEditor) {
 class Whole extends Leaf(IntegerEditor) {}
 class Real extends Leaf(NumberEditor) {}
 
+// The text, number or boolean that is written so.
+function plainValue (text) {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = Number(text)
+  return Number.isFinite(number) && String(number) === text ? number : text
+}
+
+// The same where the type counts: quotes make a text of what would be none, and null is a value of its own.
+function typedValue (text) {
+  if (typeof text !== 'string') return text
+  if (text === 'null') return null
+  if (/^-?(0|[1-9]\d*)\.\d+$/.test(text)) return Number(text)
+  if (!/^".*"$/s.test(text)) return plainValue(text)
+  try {
+    const inner = JSON.parse(text)
+    return typedValue(inner) === inner ? text : inner
+  } catch {
+    return text
+  }
+}
+
+const typedText = (value) =>
+  typeof value === 'string' && typedValue(value) !== value ? JSON.stringify(value) : String(value ?? '')
+
+const kindOf = (value) =>
+  value === null ? '`null`' : { number: 'a number', boolean: 'true or false', string: 'a text' }[typeof value]
+
 // A text, a number or a boolean, as it is written. A text stays one.
 class Scalar extends Text {
+  build () {
+    const keys = keysOf(this)
+    const [expect, json, , which = 'equals'] = keys.slice(keys.lastIndexOf('expect'))
+    // Of all conditions, these compare types.
+    this.isTyped = expect === 'expect' && json === 'json' && ['equals', 'not'].includes(which)
+    super.build()
+    if (!this.isTyped) return
+    this.kind = make('p', { className: 'note', id: `${this.input.id}-kind` })
+    this.control.append(this.kind)
+    this.input.note = [this.input.note, this.kind.id].filter(Boolean).join(' ')
+    this.input.setAttribute('aria-describedby', this.input.note)
+    this.showKind()
+  }
+
   setValue (value, initial) {
-    this.isText = typeof value === 'string' && value !== ''
-    return super.setValue(value, initial)
+    this.isText = !this.isTyped && typeof value === 'string' && value !== ''
+    if (!this.isTyped) return super.setValue(value, initial)
+    return super.setValue(value === null ? 'null' : typedText(value), initial)
   }
 
   getValue () {
     const text = super.getValue()
-    if (this.isText) return text
-    if (text === 'true' || text === 'false') return text === 'true'
-    const number = Number(text)
-    return text !== '' && String(number) === text ? number : text
+    if (this.isTyped) return typedValue(text)
+    return this.isText ? text : plainValue(text)
+  }
+
+  refreshValue () {
+    super.refreshValue()
+    if (this.kind) this.showKind()
+  }
+
+  showKind () {
+    const value = this.getValue()
+    const other = typedValue(value)
+    const hint = typeof value !== 'string'
+      ? ` In quotes, \`"${value}"\`, it is a text.`
+      : typeof other === 'string' ? '' : ` Without the quotes, it is ${kindOf(other)}.`
+    // A template is compared by its text alone.
+    const isOpen = value === '' || String(value).includes('${')
+    this.kind.replaceChildren(...rich(isOpen ? '' : `Compared as ${kindOf(value)}.${hint}`))
   }
 }
 
 // Any value, as YAML.
 class Any extends Leaf(StringEditor) {
   setValue (value, initial) {
-    this.parsed = value
-    this.problem = undefined
-    const text = value === undefined || value === '' ? '' : stringify(value, { lineWidth: 0 }).trimEnd()
+    const isUnread = value instanceof Unread
+    this.parsed = isUnread ? value.last : value
+    this.problem = isUnread ? value.problem : undefined
+    const text = isUnread ? value.text : value === undefined || value === '' ? '' : stringify(value, { lineWidth: 0 }).trimEnd()
     const done = super.setValue(text, initial)
     fitRows(this.input, 2)
     return done
@@ -162,22 +265,14 @@ class Any extends Leaf(StringEditor) {
   refreshValue () {
     super.refreshValue()
     if (!this.input) return
-    try {
-      this.parsed = parse(this.input.value) ?? null
-      this.problem = undefined
-    } catch (error) {
-      // The last value stands.
-      this.problem = `This is no YAML: ${error.message.split('\n')[0]}`
-    }
+    const { value, problem } = valueOf(this.input.value)
+    this.problem = problem && `JSON or YAML is expected, such as \`{a: 1}\`. ${problem}`
+    // Otherwise, the last value stands.
+    if (!problem) this.parsed = value
   }
 
   getValue () {
-    return this.parsed
-  }
-
-  showValidationErrors (errors) {
-    if (this.problem) this.theme.addInputError(this.input, this.problem)
-    else super.showValidationErrors(errors)
+    return this.problem ? new Unread(this.input.value, this.parsed, this.problem) : this.parsed
   }
 }
 
@@ -190,6 +285,8 @@ class Choice extends Leaf(SelectEditor) {
   preBuild () {
     super.preBuild()
     const { notes } = this.schema
+    // The one that is shown.
+    this.value = this.enum_values[0]
     if (notes) this.enum_display = this.enum_options.map((text, at) => (notes[at] ? `${text} – ${notes[at]}` : text))
   }
 
@@ -292,6 +389,7 @@ class Section extends Holder {
   build () {
     this.entries = new Map()
     this.rows = make('div', { className: 'rows' })
+    this.complaint = make('p', { className: 'complaint', role: 'alert' })
     this.isRoot = !this.parent
     if (this.isRoot) {
       this.alerts = make('div')
@@ -311,7 +409,7 @@ class Section extends Holder {
     const name = this.isRoot ? 'the file' : this.getTitle()
     const add = () => {
       const key = this.chosen.value.trim()
-      if (key === '' || this.entries.has(key)) return this.chosen.focus()
+      if (this.complains(key)) return this.chosen.focus()
       const editor = this.put(key)
       this.place()
       this.changed()
@@ -332,8 +430,17 @@ class Section extends Holder {
       this.chosen = make('select', { 'aria-label': label })
     }
     const adds = button('Add', `Add to ${name}`, add)
-    this.addRow = make('div', { className: 'add' }, this.chosen, adds)
+    this.addRow = make('div', { className: 'add' }, this.chosen, adds, this.complaint)
+    this.chosen.addEventListener('input', () => this.complaint.replaceChildren())
     return this.addRow
+  }
+
+  // Says why there can be no such key; whether there cannot.
+  complains (key, complaint = this.complaint) {
+    const nothing = this.schema.entry ? 'A name is needed.' : 'Choose a key first.'
+    const why = key === '' ? nothing : this.entries.has(key) ? `\`${key}\` is there already.` : ''
+    complaint.replaceChildren(...rich(why))
+    return why !== ''
   }
 
   // Adds a key, or sets its value.
@@ -374,7 +481,7 @@ class Section extends Holder {
     const free = order.filter((key) => !this.entries.has(key))
     this.chosen.replaceChildren(make('option', { value: '', textContent: 'a key …' }), ...free.map((key) => {
       const { description } = resolved(this.schema.fields[key], this.jsoneditor.options.definitions)
-      return make('option', { value: key, textContent: description ? `${key} – ${description.slice(0, 100)}` : key })
+      return make('option', { value: key, textContent: description ? `${key} – ${cut(description, 100)}` : key })
     }))
     this.addRow.hidden = free.length === 0
   }
@@ -390,7 +497,9 @@ class Section extends Holder {
   rename (key) {
     const { row } = this.entries.get(key)
     const input = make('input', { value: key, 'aria-label': `New name of ${key}`, autocomplete: 'off', spellcheck: false })
-    const form = make('form', { className: 'rename' }, input, make('button', { textContent: 'Rename', className: 'small' }))
+    const complaint = make('p', { className: 'complaint', role: 'alert' })
+    const form = make('form', { className: 'rename' }, input,
+      make('button', { textContent: 'Rename', className: 'small' }), complaint)
     const end = () => {
       form.remove()
       row.querySelector(':scope > .buttons > button')?.focus()
@@ -399,7 +508,7 @@ class Section extends Holder {
       event.preventDefault()
       const name = input.value.trim()
       if (name === key) return end()
-      if (name === '' || this.entries.has(name)) return input.focus()
+      if (this.complains(name, complaint)) return input.focus()
       const values = Object.entries(this.getValue()).map(([old, value]) => [old === key ? name : old, value])
       this.jsoneditor.options.onRename(keysOf(this), key, name)
       this.setValue(Object.fromEntries(values))
@@ -516,8 +625,9 @@ class Union extends Holder {
     this.holder = make('div', { className: 'union' })
     this.switch = make('select', { className: 'shape', 'aria-label': `Shape of ${this.getTitle()}` },
       ...titles.map((title) => make('option', { textContent: title })))
+    this.forget()
     this.switch.onchange = () => {
-      this.show(this.switch.selectedIndex)
+      this.turn(this.switch.selectedIndex)
       this.editor.open?.()
       this.changed()
     }
@@ -531,15 +641,35 @@ class Union extends Holder {
     return [this.editor]
   }
 
+  // The last value of each shape; the shapes since which only shapes have changed, and the value that was made then.
+  forget () {
+    this.kept = []
+    this.unchanged = new Set()
+    this.made = undefined
+  }
+
+  // Takes another shape, which says the same as far as it can. A way back restores what was there.
+  turn (at) {
+    const { definitions } = this.jsoneditor.options
+    const value = this.editor.getValue()
+    if (!same(value, this.made)) this.unchanged.clear()
+    this.unchanged.add(this.at)
+    this.kept[this.at] = value
+    const next = this.unchanged.has(at) ? this.kept[at] : converted(this.schema, this.at, at, value, this.kept[at], definitions)
+    this.show(at)
+    if (next !== undefined) this.editor.setValue(next)
+    this.made = this.editor.getValue()
+  }
+
   show (at) {
-    const { shapes, description } = this.schema
+    const { shapes, description, lines } = this.schema
     this.editor?.destroy()
     const box = make('div')
     this.holder.replaceChildren(box)
     this.at = at
     this.switch.selectedIndex = at
     const shape = resolved(shapes[at], this.jsoneditor.options.definitions)
-    const full = { ...shape, description: description ?? shape.description, title: this.getTitle() }
+    const full = { lines, ...shape, description: description ?? shape.description, title: this.getTitle() }
     this.editor = new defaults.editors[full.editor]({
       jsoneditor: this.jsoneditor,
       schema: full,
@@ -552,6 +682,7 @@ class Union extends Holder {
     this.editor.postBuild()
     // The path leads here: the part is reached through this one.
     this.register()
+    this.refreshValue()
   }
 
   get title () {
@@ -564,6 +695,7 @@ class Union extends Holder {
     const marks = shapes.map((each) => fits(each, value, this.jsoneditor.options.definitions))
     const best = marks.indexOf(Math.max(...marks))
     if (best !== this.at) this.show(best)
+    this.forget()
     this.editor.setValue(value, initial)
     this.refreshValue()
   }
@@ -597,10 +729,12 @@ defaults.themes.volley = Theme
 defaults.resolvers.unshift((schema) => schema.editor)
 
 // A form in an element: `form` is what schema.js makes of the schema. `onChange` gets the values before and after a
-// change, and what was renamed: the keys to a map, and the old and the new name there.
+// change, what was renamed (the keys to a map, and the old and the new name there), and what takes the form back.
 export class Form {
   constructor (element, form, onChange) {
     this.mistakes = []
+    // What cannot be read.
+    this.unread = []
     this.renames = []
     this.editor = new JSONEditor(element, {
       schema: form.root,
@@ -622,12 +756,13 @@ export class Form {
     })
   }
 
-  // Shows another value; this is no change.
+  // Shows another value, or one that was to be taken back; this is no change.
   set (value) {
     this.editor.isBeingSet = true
     this.editor.root.setValue(value)
     this.editor.isBeingSet = false
     this.value = this.read()
+    this.raw = this.editor.root.getValue()
   }
 
   // Opens what gives an overview: the steps of each scenario.
@@ -638,17 +773,20 @@ export class Form {
   }
 
   read () {
-    return structuredClone(this.editor.root.getValue())
+    this.unread = []
+    return readable(this.editor.root.getValue(), (mistake) => this.unread.push(mistake))
   }
 
   // Reports what has changed since the last time.
   flush () {
     clearTimeout(this.timer)
     if (this.value === undefined) return
-    const [before, after, renames] = [this.value, this.read(), this.renames]
-    this.value = after
+    const [before, raw, renames] = [this.value, this.raw, this.renames]
+    this.value = this.read()
+    this.raw = this.editor.root.getValue()
     this.renames = []
-    if (!same(before, after)) this.onChange(before, after, renames)
+    // What cannot be read is compared by its text.
+    if (!same(raw, this.raw)) this.onChange(before, this.value, renames, raw)
   }
 
   // Shows mistakes, each at its field or at the nearest one that is there.

@@ -2,15 +2,18 @@
 import * as api from './api.js'
 import { Form, make, rich } from './fields.js'
 import { formOf } from './schema.js'
-import { edited, isJson, packed, read, unpacked } from './source.js'
+import { edited, isJson, packed, read, same, unpacked } from './source.js'
 
 // So long after the last change, the file is checked.
 const CALM_MS = 300
 
+// So many changes of the form can be taken back.
+const MOST_UNDONE = 200
+
 const byId = (id) => document.getElementById(id)
 const parts = Object.fromEntries(
-  ['name', 'state', 'alert', 'once', 'save', 'as-form', 'as-text', 'why', 'form', 'text', 'editor', 'verdict', 'mistakes',
-    'outline', 'trial', 'outcome', 'stop', 'pages'].map((id) => [id, byId(id)])
+  ['name', 'state', 'count', 'alert', 'undo', 'once', 'save', 'as-form', 'as-text', 'why', 'form', 'text', 'editor',
+    'verdict', 'mistakes', 'outline', 'trial', 'outcome', 'stop', 'pages'].map((id) => [id, byId(id)])
 )
 
 const page = {
@@ -18,6 +21,10 @@ const page = {
   // The file as it was read: its line ends, its version, and the text that is on disk.
   file: undefined,
   text: '',
+  // The text when the form was left.
+  left: undefined,
+  // The texts before each change in the form, and what the form showed then.
+  past: [],
   isForm: true,
   isSaving: false,
   checks: 0,
@@ -25,19 +32,35 @@ const page = {
   trial: undefined
 }
 
-const isUnsaved = () => !page.file.exists || page.text !== page.file.text
+// What the form has, and the text cannot say.
+const unread = () => (page.isForm ? page.form.unread : [])
+
+const isUnsaved = () => !page.file.exists || page.text !== page.file.text || unread().length > 0
 
 function showState () {
   const words = !page.file.exists ? 'new, not saved yet' : isUnsaved() ? 'not saved' : 'saved'
   if (parts.state.textContent !== words) parts.state.textContent = words
   parts.save.disabled = !isUnsaved()
+  parts.undo.disabled = page.past.length === 0
+  parts.undo.hidden = !page.isForm
 }
 
 // A message that stays until the next one. Actions: texts and what they do.
 function alertUser (text, actions = []) {
   if (text === undefined) return parts.alert.replaceChildren()
   const buttons = actions.map(([label, act]) => make('button', { type: 'button', textContent: label, onclick: act }))
-  parts.alert.replaceChildren(make('div', { className: 'warning' }, make('p', { textContent: text }), ...buttons))
+  buttons.push(make('button', { type: 'button', textContent: 'Close', onclick: () => alertUser() }))
+  parts.alert.replaceChildren(make('div', { className: 'warning' }, make('p', {}, ...rich(text)), ...buttons))
+}
+
+// Whether a field has a text that cannot be read: then this says that nothing was done, and leads there.
+function isUnread (refusal) {
+  current()
+  const [first] = unread()
+  if (!first) return false
+  alertUser(`${refusal}: the text of \`${first.path}\` cannot be read.`)
+  page.form.focus(first.place)
+  return true
 }
 
 function changeTo (text) {
@@ -55,6 +78,7 @@ function showText (why) {
   parts.editor.value = page.text
   turn()
   parts.why.hidden = !why
+  showState()
   if (why) parts.why.textContent = `${why} It can be edited as text.`
 }
 
@@ -62,8 +86,14 @@ function showForm () {
   const { value, problem } = read(page.text)
   if (problem) return showText(problem)
   page.isForm = true
-  page.form.set(value)
+  if (page.text !== page.left) {
+    page.form.set(value)
+    // A change of the text cannot be taken back here.
+    page.past = []
+  }
+  page.left = undefined
   turn()
+  showState()
   parts.why.hidden = true
   check()
 }
@@ -73,6 +103,14 @@ function turn () {
   parts.text.hidden = page.isForm
   parts['as-form'].setAttribute('aria-pressed', page.isForm)
   parts['as-text'].setAttribute('aria-pressed', !page.isForm)
+}
+
+function undo () {
+  current()
+  const before = page.past.pop()
+  if (!before) return
+  page.form.set(before.raw)
+  changeTo(before.text)
 }
 
 // The text with what was typed last.
@@ -97,9 +135,13 @@ async function check () {
   }
 }
 
-function showFound ({ mistakes, outline }) {
+function showFound ({ mistakes: found, outline }) {
+  // What was found where a text cannot be read is of the last one that could.
+  const mistakes = [...unread(), ...found.filter(({ path }) => !unread().some((each) => each.path === path))]
   if (page.isForm) page.form.show(mistakes)
   const many = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`
+  parts.count.hidden = mistakes.length === 0
+  parts.count.textContent = many
   parts.verdict.textContent = mistakes.length > 0 ? many : 'No mistakes. What the file would do:'
   parts.mistakes.replaceChildren(...mistakes.map((mistake) => {
     const where = [mistake.line && `line ${mistake.line}`, mistake.path].filter(Boolean).join(', ')
@@ -107,7 +149,7 @@ function showFound ({ mistakes, outline }) {
     if (where) button.append(make('small', { textContent: where }))
     return make('li', {}, button)
   }))
-  parts.outline.hidden = !outline
+  parts.outline.hidden = !outline || mistakes.length > 0
   parts.outline.textContent = outline ?? ''
 }
 
@@ -126,6 +168,7 @@ function lead ({ line, place }) {
 async function save (isForced = false) {
   if (page.isSaving) return
   alertUser()
+  if (isUnread('Nothing was saved')) return
   const text = current()
   if (!isForced && !isUnsaved()) return
   page.isSaving = true
@@ -133,15 +176,27 @@ async function save (isForced = false) {
     const { version } = await api.save(packed(text, page.file), page.file.version)
     Object.assign(page.file, { version, text, exists: true })
     showState()
+    if (page.file.isNamedJson && !isJson(text)) {
+      alertUser('It is saved. It is no JSON, though its name ends in `.json`; volley reads it as YAML.')
+    }
   } catch (error) {
     if (error.status !== 412) return alertUser(error.message)
-    alertUser('The file on disk has changed since it was opened. Nothing was saved.', [
-      ['Load it from disk, and drop what is here', load],
-      ['Save this over it', overwrite]
-    ])
+    await alertOfChange()
   } finally {
     page.isSaving = false
   }
+}
+
+// Something else has changed the file.
+async function alertOfChange () {
+  const { exists } = await api.file().catch(() => ({ exists: true }))
+  if (!exists) {
+    return alertUser('The file on disk was removed since it was opened. Nothing was saved.', [['Save this again', overwrite]])
+  }
+  alertUser('The file on disk has changed since it was opened. Nothing was saved.', [
+    ['Load it from disk, and drop what is here', load],
+    ['Save this over it', overwrite]
+  ])
 }
 
 async function overwrite () {
@@ -157,14 +212,16 @@ async function overwrite () {
 async function load () {
   alertUser()
   try {
-    const { path, text, version, exists, json } = await api.file()
+    const { path, text, version, exists, json, read_only: isReadOnly } = await api.file()
     const source = unpacked(text)
-    page.file = { ...source, version, exists, isJson: json || isJson(source.text) }
+    page.file = { ...source, version, exists, isNamedJson: json, isJson: json || isJson(source.text) }
     page.text = source.text
+    page.left = undefined
     parts.name.textContent = path.split('/').pop()
     parts.name.title = path
     document.title = `${path.split('/').pop()} – volley edit`
     if (source.isMixed) alertUser('The lines of this file end in several ways. A save makes them all end in one.')
+    if (isReadOnly) alertUser('This file is read-only: what is changed here cannot be saved.')
     showState()
     if (page.isForm) showForm()
     else showText()
@@ -176,6 +233,7 @@ async function load () {
 }
 
 async function once () {
+  if (isUnread('Nothing was run')) return
   const text = sent()
   const { signal } = (page.trial = new AbortController())
   parts.trial.hidden = false
@@ -204,19 +262,22 @@ async function once () {
 
 async function start () {
   const form = formOf(await api.schema())
-  page.form = new Form(parts.form, form, (before, after, renames) => {
-    changeTo(edited(page.text, page.file.isJson, before, after, renames))
+  page.form = new Form(parts.form, form, (before, after, renames, raw) => {
+    page.past = [...page.past, { text: page.text, raw }].slice(-MOST_UNDONE)
+    changeTo(same(before, after) ? page.text : edited(page.text, page.file.isJson, before, after, renames))
   })
   await page.form.ready
   await load()
   parts['as-form'].onclick = () => page.isForm || showForm()
   parts['as-text'].onclick = () => {
-    if (!page.isForm) return
-    current()
+    if (!page.isForm || isUnread('The form stays')) return
+    page.left = page.text
     showText()
   }
   parts.editor.oninput = () => changeTo(parts.editor.value)
   parts.save.onclick = () => save()
+  parts.undo.onclick = undo
+  parts.count.onclick = () => parts.verdict.scrollIntoView()
   parts.once.onclick = once
   parts.stop.onclick = () => page.trial.abort()
   addEventListener('keydown', (event) => {
@@ -224,9 +285,15 @@ async function start () {
       event.preventDefault()
       save()
     }
+    // A field takes back its own.
+    const isTyping = event.target.matches('input, textarea')
+    if ((event.ctrlKey || event.metaKey) && event.key === 'z' && page.isForm && !isTyping) {
+      event.preventDefault()
+      undo()
+    }
   })
   addEventListener('beforeunload', (event) => {
-    if (current() !== page.file.text) event.preventDefault()
+    if (current() !== page.file.text || unread().length > 0) event.preventDefault()
   })
 }
 

@@ -7,10 +7,17 @@ const TITLES = {
   Rule: ['equals', 'conditions'],
   Save: ['status, body or url', 'a part of the response'],
   Think: ['a time', 'two times', 'by name'],
+  Lua: ['a script', 'a file or a text'],
   Threshold: ['a condition', 'with options'],
   Size: ['a size']
 }
-const KINDS = { string: 'one', scalar: 'one', choice: 'one', list: 'several', section: 'details' }
+const KINDS = { string: 'one', scalar: 'one', choice: 'one', list: 'several', section: 'one' }
+// Where the map of an alternative has what the others are, if anywhere.
+const MAIN = {
+  Target: ['hosts'], Rule: ['equals'], Save: [], Think: ['least', 'most'], Threshold: ['that'], Lua: ['text']
+}
+// Texts that may have several lines.
+const LINES = { Step: ['text'], LuaMap: ['text'], Part: ['value'], Expect: ['body'] }
 
 const plain = (text) => text?.replaceAll('\n', ' ').trim()
 
@@ -18,8 +25,13 @@ const plain = (text) => text?.replaceAll('\n', ' ').trim()
 export function formOf (schema) {
   const definitions = {}
   for (const [name, definition] of Object.entries(schema.$defs)) {
-    definitions[name] = field(definition, TITLES[name])
+    definitions[name] = { ...field(definition, TITLES[name]), main: MAIN[name] }
   }
+  for (const [name, keys] of Object.entries(LINES)) {
+    for (const key of keys) definitions[name].fields[key].lines = true
+  }
+  definitions.Step.fields.form.entry.lines = true
+  definitions.Lua.lines = true
   const root = field(schema)
   delete root.fields.$schema
   return { root, definitions }
@@ -129,6 +141,25 @@ function list (schema) {
   const items = schema.prefixItems?.[0] ?? schema.items ?? true
   const size = schema.prefixItems?.length ?? schema.minItems
   return { editor: 'list', type: 'array', item: field(items), ...(size && { size }) }
+}
+
+// A value in another shape: `was` is what that shape had before, if anything. Undefined: nothing can be kept.
+export function converted ({ shapes, main }, from, to, value, was, definitions) {
+  const [old, now] = [from, to].map((at) => resolved(shapes[at], definitions))
+  const isNamed = ({ editor }) => editor === 'section' && main
+  const values = (isNamed(old) ? main.map((key) => value[key]) : [value]).flat()
+    .filter((each) => each !== undefined && each !== '')
+  if (values.length === 0) return was ?? (now.editor === 'list' ? [] : now.editor === 'section' ? {} : undefined)
+  if (now.editor === 'list') {
+    const rest = (was ?? []).slice(values.length)
+    const filled = now.size && !was ? Array.from({ length: now.size - values.length }, () => values.at(-1)) : rest
+    return [...values, ...filled]
+  }
+  if (!isNamed(now)) return values[0]
+  const named = main.length === 1
+    ? { [main[0]]: values.length === 1 ? values[0] : values }
+    : Object.fromEntries(main.map((key, at) => [key, values[at] ?? values.at(-1)]))
+  return { ...was, ...named }
 }
 
 // Whether a value may be meant by a schema: for a file with mistakes, too, the alternative that is nearest.

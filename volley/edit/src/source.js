@@ -37,12 +37,31 @@ const parsed = (text) => parseDocument(text, { customTags, prettyErrors: false, 
 
 const lineOf = (text, offset) => text.slice(0, offset).split('\n').length
 
+// What is wrong with a text.
+function wrong (text, { code, message, pos }) {
+  // The parser's words are for programmers.
+  const problem = code === 'MULTIPLE_DOCS' ? 'A second YAML document begins with `---`; only one can be shown' : message
+  return `Line ${lineOf(text, pos[0])}: ${problem}.`
+}
+
+// The value that a field's text says as YAML, of which JSON is a part; or why there is none.
+export function valueOf (text) {
+  try {
+    const document = parsed(text)
+    const [error] = document.errors
+    return error ? { problem: wrong(text, error) } : { value: document.toJS() ?? null }
+  } catch (error) {
+    // Of an alias.
+    return { problem: `${error.message}.` }
+  }
+}
+
 // What a text says; or why the form cannot show it.
 export function read (text) {
   if (text.length > LARGEST) return { problem: 'The file is too large for the form.' }
   const document = parsed(text)
   const [error] = document.errors
-  if (error) return { problem: `Line ${lineOf(text, error.pos[0])}: ${error.message}` }
+  if (error) return { problem: wrong(text, error) }
   let found
   let values = 0
   const note = (what, node) => {
@@ -83,7 +102,7 @@ const pairOf = (map, key) => map.items.find((pair) => String(pair.key?.value ?? 
 // The text in which a value is another one. `renames` come first: the keys to a map, and the old and the new name there.
 export function edited (text, isJson, before, after, renames = []) {
   const document = parsed(text)
-  marked(document.contents, text.length)
+  marked(document.contents, text, text.length)
   for (const [keys, from, to] of renames) {
     renameIn(document, keys, from, to)
     before = renamed(before, keys, from, to)
@@ -100,7 +119,7 @@ function renameIn (document, keys, from, to) {
   if (!pair) return
   pair.key.value = to
   delete pair.key.source
-  delete pair.key.range
+  unranged(pair.key)
 }
 
 function renamed (value, [key, ...rest], from, to) {
@@ -141,6 +160,8 @@ function changed (document, node, before, after) {
   if (isScalar(node) && typeof after !== 'object') {
     // What was quoted because it had to be is quoted no longer than that.
     if (/^["']/.test(stringify(node.value))) delete node.type
+    // Lines are written as lines.
+    if (String(after).includes('\n') && !String(node.value).includes('\n')) delete node.type
     node.value = after
     delete node.source
     unranged(node)
@@ -196,14 +217,18 @@ function styleOf (text) {
 }
 
 // Notes for each key and item of a block where it stands, up to the next one.
-function marked (node, end) {
+function marked (node, text, end) {
   if (!isCollection(node) || node.flow) return
-  const starts = node.items.map((item) => (isMap(node) ? item.key : item)?.range?.[0])
+  const starts = node.items.map((item) => {
+    const start = (isMap(node) ? item.key : item)?.range?.[0]
+    // An item begins with its dash.
+    return isMap(node) || start === undefined ? start : start - (/-[ \t]*$/.exec(text.slice(Math.max(0, start - 20), start))?.[0].length ?? 0)
+  })
   node.items.forEach((item, at) => {
     const [from, to] = [starts[at], starts.slice(at + 1).find((start) => start !== undefined) ?? end]
     if (from === undefined || item === null) return
     item.origin = { from, to }
-    marked(isMap(node) ? item.value : item, to)
+    marked(isMap(node) ? item.value : item, text, to)
   })
 }
 
@@ -217,11 +242,13 @@ function isUntouched (item) {
 // The new text, with the old layout wherever nothing has changed.
 function kept (node, old, plain) {
   const made = parsed(plain)
-  marked(made.contents, plain.length)
+  marked(made.contents, plain, plain.length)
   const parts = []
   const column = (text, at) => at - (text.lastIndexOf('\n', at - 1) + 1)
-  // The end of what belongs to an item. What follows it is its own, too, if that is what followed before.
-  const end = (text, { from, to }, isFollowed) => (isFollowed ? to : from + text.slice(from, to).trimEnd().length)
+  // The end of what belongs to an item. What follows it is its own, too, if that is what followed before; otherwise,
+  // the comments there belong to what follows.
+  const end = (text, { from, to }, isFollowed) =>
+    isFollowed ? to : from + text.slice(from, to).replace(/(\n[ \t]*(#.*)?)+$/, '').trimEnd().length
   const walk = (was, is) => {
     if (!isCollection(was) || !isCollection(is) || was.flow || was.items.length !== is.items.length) return
     was.items.forEach((item, at) => {
@@ -233,6 +260,12 @@ function kept (node, old, plain) {
       const place = [to.from, end(plain, to, isFollowed)]
       const [before, after] = isMap(was) ? [item.value, is.items[at].value] : [item, is.items[at]]
       if (isUntouched(item)) parts.push([...place, text])
+      else if (isPair(item) && item.key.was && isUntouched(item.value)) {
+        // Only its name is another one.
+        const [begin, finish] = item.key.was.map((offset) => offset - from.from)
+        const [start, stop] = is.items[at].key.range
+        parts.push([...place, text.slice(0, begin) + plain.slice(start, stop) + text.slice(finish)])
+      }
       else if (isLine(old, before?.was) && isLine(plain, after.range)) {
         const [begin, finish] = before.was.map((offset) => offset - from.from)
         parts.push([...place, text.slice(0, begin) + plain.slice(after.range[0], after.range[1]) + text.slice(finish)])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { parseDocument } from 'yaml'
-import { edited, isJson, packed, read, unpacked } from '../src/source.js'
+import { edited, isJson, packed, read, unpacked, valueOf } from '../src/source.js'
 
 const SHOP = readFileSync(new URL('../../examples/shop.yaml', import.meta.url), 'utf8')
 
@@ -67,6 +67,21 @@ test('a name changes in its place, with its comments', () => {
   assert.equal(now, 'scenarios:\n  # the first\n  c: {weight: 1} # so\n  b: {weight: 3}\n')
 })
 
+test('a name and an item that moves leave the layout of all else', () => {
+  const text = [
+    'data:', '  sku:   {range: [0, 10], width: 8}    # eight digits', 'steps:', '  # one', '  - name:   a    # first', '  # two',
+    '  - name:   b', '', '  # three', '  - {name: c,   get: x}    # third', 'tags: {a:   1}    # last', ''
+  ].join('\n')
+  const { value } = read(text)
+  const after = { ...value, data: { item: value.data.sku } }
+  const now = edited(text, false, value, after, [[['data'], 'sku', 'item']])
+  assert.equal(now, text.replace('sku:', 'item:'))
+  const moved = change(text, (file) => { file.steps.push(file.steps.shift()) })
+  const [gone, added] = difference(text, moved)
+  assert.deepEqual([gone, added], [[], []])
+  assert.ok(moved.indexOf('# first') > moved.indexOf('# third'), moved)
+})
+
 test('keys that the form does not know stay', () => {
   const text = 'targets: {a: x}\nunknown: [1, 2]\nhttp: {pots: 4}\n'
   const before = { targets: { a: 'x' }, http: {} }
@@ -82,6 +97,10 @@ test('values are quoted where they must be', () => {
       assert.deepEqual(read(now).value.a, isList ? [value] : value, `${text} ${now}`)
     }
   }
+})
+
+test('a text that gets lines is written as lines', () => {
+  assert.equal(change('a: x\nb: 1\n', (file) => { file.a = 'x\ny' }), 'a: |-\n  x\n  y\nb: 1\n')
 })
 
 test('an empty file becomes a map', () => {
@@ -130,7 +149,7 @@ test('what the form cannot keep is named with its line', () => {
     ['a: 1\na: 2\n', 'Line 2: '],
     ['a: 1\n\tb: 2\n', 'Line 2: '],
     ['a: [\n', 'Line 2: '],
-    ['a: 1\n---\nb: 2\n', 'Line 2: '],
+    ['a: 1\n---\nb: 2\n', 'Line 2: A second YAML document'],
     ['- 1\n', 'no map'],
     [`a: "${'x'.repeat(300_000)}"\n`, 'too large'],
     [`a: [${'1, '.repeat(5_000)}1]\n`, 'too large']
@@ -138,6 +157,18 @@ test('what the form cannot keep is named with its line', () => {
     const { value, problem } = read(text)
     assert.equal(value, undefined)
     assert.ok(problem.includes(word), problem)
+    assert.match(problem, /[^.]\.$/)
+  }
+})
+
+test('the text of a field is YAML, and what is wrong with it is said in sentences', () => {
+  for (const [text, value] of [['{"a": [1]}', { a: [1] }], ['a: x', { a: 'x' }], ['1', 1], ['"1"', '1'], ['', null]]) {
+    assert.deepEqual(valueOf(text), { value })
+  }
+  for (const text of ['{"a": 1', 'a: b: c', 'a\n---\nb', '*a', '"x']) {
+    const { problem, ...rest } = valueOf(text)
+    assert.deepEqual(rest, {})
+    assert.match(problem, /[^.:]\.$/, text)
   }
 })
 

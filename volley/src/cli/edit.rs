@@ -9,6 +9,7 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use super::exit::CliExit;
 use super::value::path;
 use super::{argv, help, usage};
+use crate::watch::Address;
 
 const PROGRAM: &str = "volley edit";
 
@@ -54,7 +55,7 @@ struct EditWords {
     #[arg(value_name = "FILE", value_parser = path, default_value = "scenario.yaml")]
     file: PathBuf,
 
-    /// A loopback address and port to listen on; port 0 takes a free one
+    /// Where to listen on this host, such as :4300; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = loopback)]
     listen: SocketAddr,
 
@@ -68,10 +69,10 @@ struct EditWords {
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: Option<SocketAddr> = text.parse().ok();
-    address
-        .filter(|address| address.ip().is_loopback())
-        .ok_or_else(|| "a loopback address is needed, such as `127.0.0.1:4300`".to_owned())
+    match text.parse::<Address>() {
+        Ok(Address::Tcp(address)) if address.ip().is_loopback() => Ok(address),
+        _ => Err("a loopback address is needed, such as `127.0.0.1:4300` or `:4300`".to_owned()),
+    }
 }
 
 /// Reads the words after `volley edit`.
@@ -107,6 +108,12 @@ mod tests {
         for (words, file, listen, allow_io) in [
             (&[][..], "scenario.yaml", "127.0.0.1:0", false),
             (
+                &["--listen", ":4300"],
+                "scenario.yaml",
+                "127.0.0.1:4300",
+                false,
+            ),
+            (
                 &["a.json", "--listen", "[::1]:4300", "--allow-io"],
                 "a.json",
                 "[::1]:4300",
@@ -121,6 +128,7 @@ mod tests {
             assert_eq!(edit(words), Ok(expected));
         }
         assert_eq!(edit(&["--licenses"]), Ok(Edit::Licenses));
+        assert!(edit(&["--listen", "localhost:4300"]).is_ok());
     }
 
     #[test]
@@ -129,6 +137,7 @@ mod tests {
             &["a.yaml", "b.yaml"][..],
             &["--listen", "0.0.0.0:80"],
             &["--listen", "4300"],
+            &["--listen", "unix:/tmp/socket"],
             &["--once"],
         ] {
             let line = edit(words).unwrap_err();

@@ -24,7 +24,8 @@ By default, the new file does what the schema of h2loadrunner says. Where h2load
 something else, a warning names the fault; with --as-run, the new file does that, too.
 H2LOADRUNNER.md lists all faults.
 
-Names of files are relative to the current folder, as in h2loadrunner.
+Names of files are relative to the current folder, as in h2loadrunner. A file that -o names is
+replaced if it exists.
 
 Exit status: 0 if the file was imported, 2 if something in it is wrong or cannot be translated.";
 

@@ -31,9 +31,10 @@ crud.create. The file's own thresholds say what must hold; a CONDITION says what
 Figures count requests, as the table Requests does; `iterations`, `iterations-ok`,
 `iterations-failed`, `dropped`, `iteration p99` and `delay p99` count iterations.
 
-Exit status: 0 if all thresholds hold; without thresholds, 0 if no iteration failed. 1 if nothing
+Exit status: 0 if all thresholds hold; without thresholds, 0 if no iteration failed. 1 if no request
 succeeded, the run broke off, or, without thresholds, an iteration failed; 2 if the file is wrong;
-99 if a threshold failed; 130 after a second interrupt, which cuts what is open.";
+99 if a threshold failed; 130 after a second interrupt, which cuts what is open. A program that
+sends no request, such as a server, has 0.";
 
 const EXAMPLES: &str = "\
 Examples:

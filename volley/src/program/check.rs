@@ -11,6 +11,7 @@ use super::once::once;
 use super::scenario::wrong;
 use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
+use crate::report::numbers::counted;
 use crate::report::visible;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, Loaded, Mistakes};
@@ -242,12 +243,6 @@ pub fn load(plan: &Plan, load: &Load) -> String {
     let mut parts: Vec<String> = phases.iter().map(|it| phase(it, show)).collect();
     parts.extend(load.iterations.map(|number| counted(number, "iteration")));
     format!("{}: {}", scenarios.join(" : "), parts.join(", "))
-}
-
-/// `1 user`, `2 users`.
-fn counted(number: u64, what: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{s}")
 }
 
 fn phase(phase: &Phase, show: fn(u64) -> String) -> String {

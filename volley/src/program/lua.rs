@@ -8,6 +8,7 @@ use super::scenario::{failure, print, status, wrong};
 use super::{Failure, Out, buffered, unless_hung_up};
 use crate::cli::ScenarioRun;
 use crate::engine;
+use crate::request::schema::suggest::hint;
 use crate::scenario::lua::program::{self, Options, Program};
 use crate::scenario::plan::Goal;
 use crate::scenario::report::{Report, judge, summary};
@@ -30,6 +31,8 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let mut finished = program::run(&program, &options, &signal)?;
     let goals: Vec<Goal> = args.fail_if.iter().map(Goal::from).collect();
     finished.report.thresholds = judge(&finished.report, &goals);
+    let unknown = unknown_parts(&finished.report, &goals);
+    finished.report.facts.warnings.extend(unknown);
     let report = &finished.report;
     out.print(|out| print(report, args.format, out))?;
     let has_broken = finished.failure.is_some();
@@ -67,6 +70,24 @@ pub fn check(file: &Path) -> Result<ExitCode, Failure> {
 
 fn read(file: &Path) -> Result<Program, Failure> {
     program::read(file).map_err(wrong)
+}
+
+/// Says which parts there are, if a condition is about none of them: they are known only now.
+fn unknown_parts(report: &Report, goals: &[Goal]) -> Vec<String> {
+    let programs = report.scenarios.iter().map(|one| one.name.clone());
+    let steps = report.steps.iter().map(|step| &step.names);
+    let steps = steps.flat_map(|names| [names.name.clone(), names.label()]);
+    let known: Vec<String> = programs.chain(steps).collect();
+    let missing = goals.iter().zip(&report.thresholds);
+    let missing = missing.filter(|(_, verdict)| verdict.value.is_none());
+    let parts = missing.filter_map(|(goal, _)| goal.of.as_ref());
+    parts
+        .filter(|of| !known.contains(of))
+        .map(|of| {
+            let hint = hint(of, &known, "there are none");
+            format!("`--fail-if`: no row of the report is named `{of}`; {hint}")
+        })
+        .collect()
 }
 
 /// Whether a program has made no request: it only answered some, perhaps.

@@ -14,6 +14,12 @@ pub fn ghz_duration(ns: u64) -> String {
     }
 }
 
+/// `1 user`, `2 users`.
+pub fn counted(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
+}
+
 /// Three significant digits, in a suitable unit: `950 ns`, `12.3 µs`, `1.25 ms`, `2.50 s`.
 pub fn duration(ns: u64) -> String {
     let unit = Unit::for_ns(ns);

@@ -13,7 +13,7 @@ use volley::serve::{Config, Reference};
 use crate::common::Scratch;
 
 /// The keys of the schema, with the lists that hold them.
-const KEYS: &str = include_str!("h2loadrunner/keys.txt");
+const KEYS: &str = include_str!("../../src/scenario/file/import/keys.txt");
 
 /// Files that use all keys between them.
 const FILES: [&str; 6] = [
@@ -99,6 +99,19 @@ fn a_key_that_is_unknown_is_named_first_and_with_the_mistake_that_it_causes() {
     assert!(warnings[0].contains(unknown), "{warnings:?}");
     let last = warnings.last().unwrap();
     assert!(last.contains(": header-blank: "), "{warnings:?}");
+    file["weight"] = json!(1);
+    file["total-request"] = json!(1);
+    let imported = import(&file.to_string(), false).unwrap();
+    let warnings: Vec<String> = imported.warnings().collect();
+    for words in [
+        "weight: unknown-key: it has its place in `Scenarios[n]`; ",
+        "total-request: unknown-key: h2loadrunner has no such key, and volley takes no notice of it, either; did you mean `total-requests`?",
+    ] {
+        assert!(
+            warnings.iter().any(|line| line.contains(words)),
+            "{warnings:?}"
+        );
+    }
     let scenario = file["Scenarios"][0].as_object_mut().unwrap();
     let requests = scenario.remove("Requests").unwrap();
     scenario.insert("requests".to_owned(), requests);

@@ -109,6 +109,8 @@ fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
         (180, 20)
     );
     assert_eq!(ran.row("change")["statuses"]["204"], 60);
+    let target = format!("http://{}", server.address());
+    assert_eq!(ran.report["targets"], Value::from(vec![target]));
     let posted = format!("POST {}", server.address());
     assert_eq!(ran.row(&posted)["statuses"]["201"], 60);
 }
@@ -128,7 +130,7 @@ fn a_single_coroutine_may_be_asked_for_too() {
 #[test]
 fn thousands_of_coroutines_wait_at_the_same_time() {
     let ran = ran("setup_parallel_test(1, 1, 9000) sleep_for_ms(1)", &[]);
-    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[IDLE.to_owned()][..]));
     assert_eq!(ran.number("/iterations/ok"), 9000);
 }
 
@@ -484,8 +486,8 @@ stop_server(server)
 ",
     );
     let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
-    let warning = "warning: a coroutine has failed: x.lua: no, never";
-    assert_eq!(ran.errors, [warning]);
+    let failure = &ran.report["scenarios"][0]["failures"][0];
+    assert_eq!(failure["samples"][0], "x.lua:9: no, never");
 }
 
 #[test]
@@ -511,6 +513,31 @@ stop_server(server)
     );
     let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
     assert_eq!(ran.errors[0], "500");
+}
+
+#[test]
+fn a_handler_that_does_not_exist_is_named_with_the_line_that_registers_it() {
+    let scratch = Scratch::new();
+    let port = mock(&scratch, SERVICES);
+    let text = "
+local server = start_server('mock.json')
+register_service_handler(server, 'hello', 'answer')
+send_http_request_and_await_response(to('GET', '/hello/'))
+";
+    let text = to(format!("127.0.0.1:{port}"), text);
+    let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
+    let line = "error: x.lua:6: register_service_handler: there is no function `answer`";
+    assert_eq!(ran.errors, [line]);
+}
+
+#[test]
+fn a_key_of_a_server_that_means_nothing_is_a_warning() {
+    let scratch = Scratch::new();
+    mock(&scratch, r#"{"Request": {"name": "a"}, "responses": []}"#);
+    let ran = ran_in(&scratch, "stop_server(start_server('mock.json'))", &[]);
+    assert_eq!(ran.errors.len(), 1, "{:?}", ran.errors);
+    let words = "mock.json: the key `Service[0].responses` means nothing";
+    assert!(ran.errors[0].ends_with(words), "{:?}", ran.errors);
 }
 
 #[test]
@@ -556,7 +583,7 @@ fn a_program_that_is_no_good_ends_with_one_line() {
         (
             "local t, s = {}, ('x'):rep(1e6)\nfor i = 1, 1e9 do t[i] = s .. i end",
             1,
-            "x.lua: the state of Lua has more than 256 MiB",
+            "x.lua:2: the state of Lua has more than 256 MiB",
         ),
         (
             "\n\nlocal x = nil + 1",
@@ -566,17 +593,42 @@ fn a_program_that_is_no_good_ends_with_one_line() {
         (
             "io.open('x')",
             1,
-            "x.lua:1: attempt to index global 'io' (a nil value)",
+            "x.lua:1: attempt to index global 'io' (a nil value): `io` needs `--allow-io`",
         ),
         (
             "os.execute('x')",
             1,
-            "x.lua:1: attempt to call field 'execute' (a nil value)",
+            "x.lua:1: attempt to call field 'execute' (a nil value): `os.execute` needs `--allow-io`",
+        ),
+        (
+            "if io then error('io') end\nrequire('x')",
+            1,
+            "x.lua:2: attempt to call global 'require' (a nil value): `require` needs `--allow-io`",
+        ),
+        (
+            "\nlocal function f() return 1 + f() end f()",
+            1,
+            "x.lua:2: stack overflow",
+        ),
+        (
+            "\nerror({})",
+            1,
+            "x.lua:2: the error is a table, and no text",
+        ),
+        (
+            "\nsleep_for_ms('x')",
+            1,
+            "x.lua:2: sleep_for_ms needs a number of ms, and not `x`",
+        ),
+        (
+            "setup_parallel_test(1, 1, 1)\nsetup_parallel_test(1, 1, 1)",
+            1,
+            "x.lua:2: setup_parallel_test: this coroutine has called it before",
         ),
         (
             "setup_parallel_test(0, 1, 1)",
             1,
-            "x.lua: setup_parallel_test: 1 to 256 threads",
+            "x.lua:1: setup_parallel_test: 1 to 256 threads",
         ),
         (
             "local s = ('x'):rep(2^24) for i = 1, 16 do store_value(i, s) sleep_for_ms(0) end",
@@ -586,12 +638,12 @@ fn a_program_that_is_no_good_ends_with_one_line() {
         (
             "coroutine.yield(1)",
             1,
-            "x.lua: coroutine.yield: only a coroutine that the program makes itself can yield",
+            "x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield",
         ),
         (
             "coroutine.yield()",
             1,
-            "x.lua: coroutine.yield: only a coroutine that the program makes itself can yield",
+            "x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield",
         ),
         (
             "error(select(2, coroutine.resume(coroutine.create(function() sleep_for_ms(1) end))), 0)",
@@ -610,10 +662,12 @@ fn a_program_that_is_no_good_ends_with_one_line() {
 
 #[test]
 fn a_coroutine_that_says_that_it_failed_does_not_end_the_others() {
-    let ran = ran(
-        "if setup_parallel_test(2, 1, 6) % 2 == 0 then fail('even') end",
-        &[],
-    );
+    let text = "local number = setup_parallel_test(2, 1, 6)
+if number == 2 then fail() end
+if number % 2 == 0 then
+  fail('even')
+end";
+    let ran = ran(text, &["--quiet"]);
     assert_eq!(
         (
             ran.number("/iterations/failed"),
@@ -621,15 +675,47 @@ fn a_coroutine_that_says_that_it_failed_does_not_end_the_others() {
         ),
         (3, 3)
     );
+    let failure = &ran.report["scenarios"][0]["failures"][0];
+    assert_eq!(
+        (&failure["reason"], &failure["count"]),
+        (&"Lua check".into(), &3.into())
+    );
+    let mut samples: Vec<&str> = failure["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(Value::as_str)
+        .collect();
+    samples.sort_unstable();
+    assert_eq!(
+        samples,
+        ["x.lua:2: fail() gives no reason", "x.lua:4: even"]
+    );
     assert_eq!(ran.status, 1);
 }
+
+#[test]
+fn what_failed_is_a_row_of_the_report() {
+    let scratch = Scratch::new();
+    let output = command(&scratch, "fail('no')", &[]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("\n  x.lua   1   Lua check   x.lua:1: no\n"),
+        "{text}"
+    );
+    let load = "1 coroutine of a program, each an iteration; 1 thread, with up to 1 connection each to a host";
+    assert!(text.contains(load), "{text}");
+}
+
+/// The warning about a program that does nothing.
+const IDLE: &str = "warning: the program has sent no request, and started no server";
 
 #[test]
 fn files_need_a_flag() {
     let text = "local f = io.open('y', 'w') f:write('z') f:close()";
     let scratch = Scratch::new();
     let ran = ran_in(&scratch, text, &["--allow-io"]);
-    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[IDLE.to_owned()][..]));
     assert_eq!(fs::read_to_string(scratch.path("y")).unwrap(), "z");
 }
 
@@ -675,6 +761,8 @@ fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
     let conditions = ["--fail-if", "ok > 1", "--fail-if", "p99(x) > 1h"];
     let ran = ran(&text, &conditions);
     assert_eq!(ran.status, 99, "{:?}", ran.errors);
+    let warning = "warning: `--fail-if`: no row of the report is named `x`; ";
+    assert!(ran.errors[0].starts_with(warning), "{:?}", ran.errors);
     let scratch = Scratch::new();
     let once =
         "error: --once: `x.lua` is a program of Lua, no scenario file: `volley run` runs it\n";
@@ -730,12 +818,36 @@ fn a_certificate_needs_trust_or_a_flag() {
     );
 }
 
-#[test]
-fn the_example_of_the_documentation_runs() {
+/// The program of the documentation that follows a text.
+fn documented(after: &str) -> (String, String) {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md");
     let docs = fs::read_to_string(docs).unwrap();
-    let (_, rest) = docs.split_once("```lua\n").unwrap();
+    let (_, rest) = docs.split_once(after).unwrap();
+    let (before, rest) = rest.split_once("```lua\n").unwrap();
     let (text, _) = rest.split_once("```").unwrap();
+    (before.to_owned(), text.to_owned())
+}
+
+#[test]
+fn the_server_of_the_documentation_answers() {
+    let scratch = Scratch::new();
+    let port = mock(&scratch, "");
+    let (file, text) = documented("`mock.json`:\n");
+    let (file, _) = file.rsplit_once("A function").unwrap();
+    let [file, text] = [file, text.as_str()].map(|text| text.replace("8081", &port.to_string()));
+    fs::write(scratch.path("mock.json"), file).unwrap();
+    let ran = ran_in(&scratch, &text, &["--duration", "60s"]);
+    assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
+    assert_eq!(
+        ran.row(&format!("POST 127.0.0.1:{port}"))["requests"]["ok"],
+        100
+    );
+    assert!(ran.number("/requests/ok") > 100);
+}
+
+#[test]
+fn the_example_of_the_documentation_runs() {
+    let (_, text) = documented("## A program in place of a file\n");
     let server = served();
     let text = text.replace("127.0.0.1:8080", &server.address().to_string());
     let text = text.replace("_ = 1, 1000", "_ = 1, 2");

@@ -98,6 +98,12 @@ impl Document {
         }
     }
 
+    /// Whether it is there, and may not be written to.
+    pub fn is_read_only(&self) -> bool {
+        let opened = OpenOptions::new().write(true).open(&self.path);
+        opened.is_err_and(|error| error.kind() != ErrorKind::NotFound)
+    }
+
     /// Replaces it in one step if its version is still the one that was `seen`. Returns the new version. The mode stays.
     ///
     /// # Errors
@@ -120,7 +126,12 @@ impl Document {
         let mut new = Builder::new()
             .prefix(&prefix)
             .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder)?;
+            .tempfile_in(folder)
+            // Its own words name a file of which nobody knows.
+            .map_err(|error| {
+                let kind = error.kind();
+                io::Error::new(kind, format!("its folder takes no new file: {kind}"))
+            })?;
         new.write_all(text.as_bytes())?;
         match old {
             Some(_) => {
@@ -209,6 +220,29 @@ mod tests {
         assert!(matches!(save(&theirs.version), Err(Unsaved::Changed)));
         assert!(save(&absent.version).is_ok());
         assert_eq!(names(folder.path()), ["a.yaml"]);
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_named_and_not_the_file_in_between() {
+        let folder = folder();
+        let document = Document::new(&folder.path().join("a.yaml")).unwrap();
+        assert!(!document.is_read_only());
+        folder.close().unwrap();
+        let Err(Unsaved::Host(error)) = document.save("new", ABSENT) else {
+            panic!("it was saved");
+        };
+        let expected = "its folder takes no new file: entity not found";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn what_may_not_be_written_to_is_known_before_a_save() {
+        let folder = folder();
+        let path = folder.path().join("a.yaml");
+        fs::write(&path, "").unwrap();
+        assert!(!Document::new(&path).unwrap().is_read_only());
+        // Root may write to any file, but not to a folder.
+        assert!(Document::new(folder.path()).unwrap().is_read_only());
     }
 
     #[test]

@@ -148,6 +148,7 @@ impl Site {
             "path": document.path().display().to_string(),
             "json": document.is_json(),
             "exists": content.text.is_some(),
+            "read_only": document.is_read_only(),
             "text": content.text.as_deref().unwrap_or(skeleton),
         });
         versioned(in_json(StatusCode::OK, &answer), &content.version)

@@ -15,7 +15,7 @@ pub(crate) fn hint(typed: &str, names: &[String], none: &str) -> String {
 }
 
 /// The nearest name, if at most a third of its letters differ; ignores case.
-fn closest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
+pub(crate) fn closest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
     let typed = typed.to_lowercase();
     names
         .iter()

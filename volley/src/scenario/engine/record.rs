@@ -1,5 +1,7 @@
 //! Keeping what was sent and received, for those who asked for it.
 
+use std::collections::HashSet;
+
 use super::flight::Flight;
 use super::shot::Aim;
 use crate::http2::hpack::HeaderList;
@@ -108,9 +110,21 @@ pub fn over(
     {
         exchange.replies = flight.replies;
         let name = |slot: usize| plan.slots.get(slot).cloned().unwrap_or_default();
-        let saved = step.saves.iter().filter_map(|save| {
-            let value = values.get(save.slot)?;
-            Some((name(save.slot.0.into()), value.to_vec()))
+        let sets = step
+            .lua
+            .iter()
+            .flat_map(|script| script.sets.iter().copied());
+        let mut slots: Vec<Slot> = step
+            .saves
+            .iter()
+            .map(|save| save.slot)
+            .chain(sets)
+            .collect();
+        let mut seen = HashSet::new();
+        slots.retain(|slot| seen.insert(*slot));
+        let saved = slots.into_iter().filter_map(|slot| {
+            let value = values.get(slot)?;
+            Some((name(slot.0.into()), value.to_vec()))
         });
         exchange.saved = saved.filter(|(name, _)| !is_lifetime(name)).collect();
         // A value that was saved again: both are secrets.

@@ -43,7 +43,7 @@ end
 
 -- A check that has failed. It is none that `pcall` forgets.
 function fail(why)
-    host.fail(tostring(why))
+    host.fail(why == nil and "fail() gives no reason" or tostring(why))
     error(host.failed, 0)
 end
 

@@ -41,6 +41,22 @@ const FORBIDDEN: [&str; 5] = ["dofile", "loadfile", "newproxy", "gcinfo", "colle
 /// The functions of `os` that only know the time.
 const OF_TIME: [&str; 4] = ["clock", "date", "difftime", "time"];
 
+/// What a script misses without `--allow-io`, as its name is in errors.
+const OF_IO: [(&str, &str); 9] = [
+    ("io", "io"),
+    ("require", "require"),
+    ("package", "package"),
+    ("execute", "os.execute"),
+    ("getenv", "os.getenv"),
+    ("remove", "os.remove"),
+    ("rename", "os.rename"),
+    ("setlocale", "os.setlocale"),
+    ("tmpname", "os.tmpname"),
+];
+
+/// The name of volley's own code in errors.
+pub const PRELUDE: &str = "volley";
+
 /// Where tracebacks, which mlua appends to errors, begin.
 const TRACEBACK: &str = "\nstack traceback:";
 
@@ -52,6 +68,7 @@ pub struct State {
     watch: Rc<Watch>,
     /// What sets the limit of memory, if anything does.
     key: Option<&'static str>,
+    has_io: bool,
 }
 
 /// The memory of a state.
@@ -72,6 +89,8 @@ pub struct Watch {
     /// Half of the time is over: the CPU seconds of the thread at that moment.
     half_s: Cell<Option<f64>>,
     is_large: Cell<bool>,
+    /// The line that ran when memory was last seen nearly full, as `name:line: `: an error of memory has none.
+    nearly_full: RefCell<String>,
     /// The call has taken too long: its error, which comes again and again until the call is over.
     late: RefCell<Option<String>>,
 }
@@ -97,7 +116,8 @@ impl State {
         };
         host.set("print", lua.create_function(print)?)?;
         strings::install(&lua, &watch)?;
-        let prelude = lua.load(include_str!("prelude.lua")).set_name("=volley");
+        let prelude = lua.load(include_str!("prelude.lua"));
+        let prelude = prelude.set_name(format!("={PRELUDE}"));
         prelude.call::<()>(&host)?;
         let globals = lua.globals();
         for name in FORBIDDEN {
@@ -128,6 +148,7 @@ impl State {
             host,
             watch,
             key: limit.key,
+            has_io: io.is_some(),
         })
     }
 
@@ -210,16 +231,23 @@ impl State {
         // A function that is called in `return f()` takes the place of its caller, whose line is not known any more.
         let begins = function.and_then(|function| function.info().line_defined);
         let begins = begins.filter(|line| *line > 0);
+        let begins = begins.map(|line| format!("{}:{line}", script.name));
+        let place = line(error).or(begins);
         if let Some(late) = &*self.watch.late.borrow() {
-            return Trouble::Broken(placed(late.clone(), script, begins));
+            return Trouble::Broken(placed(late.clone(), script, place));
         }
         if is_memory(error) {
             let most = self.watch.memory >> 20;
             let key = self.key.map_or(String::new(), |key| format!(" ({key})"));
-            let words = format!("the state of Lua has more than {most} MiB{key}");
-            return Trouble::Broken(format!("{}: {words}", script.name));
+            let near = self.watch.nearly_full.borrow();
+            let words = format!("{near}the state of Lua has more than {most} MiB{key}");
+            return Trouble::Broken(placed(words, script, place));
         }
-        Trouble::Error(placed(words(error), script, begins))
+        let mut words = placed(words(error), script, place);
+        if let Some(name) = missing(&words).filter(|_| !self.has_io) {
+            words += &format!(": `{name}` needs `--allow-io`");
+        }
+        Trouble::Error(words)
     }
 }
 
@@ -255,6 +283,9 @@ fn arm(lua: &Lua, every: u32, watch: Rc<Watch>) -> mlua::Result<()> {
         if !watch.is_large.get() && lua.used_memory() > SMALL {
             watch.is_large.set(true);
             pause(lua, PAUSE);
+        }
+        if watch.is_large.get() && lua.used_memory() > watch.memory / 4 * 3 {
+            *watch.nearly_full.borrow_mut() = place(lua);
         }
         if watch.is_late(lua)? {
             let late = watch.late.borrow().clone();
@@ -357,17 +388,45 @@ fn words(error: &Error) -> String {
         other => other.to_string(),
     };
     let end = text.find(TRACEBACK).unwrap_or(text.len());
-    text.get(..end).unwrap_or_default().to_owned()
+    match text.get(..end).unwrap_or_default() {
+        table if table.starts_with("table: 0x") => "the error is a table, and no text".to_owned(),
+        words => words.to_owned(),
+    }
 }
 
-/// An error with the script's name in front, and the line where its function begins, unless it has both.
-fn placed(words: String, script: &Script, begins: Option<usize>) -> String {
+/// The innermost line of a script that the traceback of an error has, as `name:line`.
+fn line(error: &Error) -> Option<String> {
+    let (text, cause) = match error {
+        Error::RuntimeError(text) => (text, None),
+        Error::CallbackError { traceback, cause } => (traceback, Some(cause)),
+        _ => return None,
+    };
+    let of_script = |level: &str| {
+        let (name, rest) = level.strip_prefix('\t')?.split_once(':')?;
+        let (line, _) = rest.split_once(':')?;
+        let is_line = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+        let is_script = !name.starts_with('[') && name != PRELUDE;
+        (is_line && is_script).then(|| format!("{name}:{line}"))
+    };
+    let inner = cause.and_then(|cause| line(cause));
+    inner.or_else(|| text.lines().find_map(of_script))
+}
+
+/// What needs `--allow-io`, if the words of an error say that it is missing.
+fn missing(words: &str) -> Option<&'static str> {
+    let (_, rest) = words.split_once(": attempt to ")?;
+    let (_, name) = rest.strip_suffix("' (a nil value)")?.split_once('\'')?;
+    let (_, needs) = OF_IO.iter().find(|(missing, _)| *missing == name)?;
+    Some(needs)
+}
+
+/// An error with its place in front, or at least the script's name, unless it has both.
+fn placed(words: String, script: &Script, place: Option<String>) -> String {
     let is_placed = |(name, rest): (&str, &str)| {
         !name.is_empty() && rest.starts_with(|first: char| first.is_ascii_digit())
     };
-    match (words.split_once(':').is_some_and(is_placed), begins) {
-        (true, _) => words,
-        (false, Some(line)) => format!("{}:{line}: {words}", script.name),
-        (false, None) => format!("{}: {words}", script.name),
+    match words.split_once(':').is_some_and(is_placed) {
+        true => words,
+        false => format!("{}: {words}", place.as_deref().unwrap_or(&script.name)),
     }
 }

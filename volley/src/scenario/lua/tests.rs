@@ -74,10 +74,8 @@ fn a_script_reaches_no_file_no_program_and_no_bytecode() {
     let Err(Trouble::Error(words)) = run("return io.open('/etc/passwd')") else {
         panic!()
     };
-    assert!(
-        words.starts_with("x.lua:1: attempt to index global 'io'"),
-        "{words}"
-    );
+    let expected = "x.lua:1: attempt to index global 'io' (a nil value): `io` needs `--allow-io`";
+    assert_eq!(words, expected);
 }
 
 #[test]
@@ -124,8 +122,15 @@ fn a_script_has_a_limit_of_memory() {
         "return ('x'):rep(1e9)",
         "local t = {} for i = 1, 1e9 do t[i] = {('x'):rep(5e6) .. i} end",
     ] {
-        let words = "x.lua: the state of Lua has more than 64 MiB".to_owned();
-        assert_eq!(run(text), Err(Trouble::Broken(words)), "{text}");
+        let Err(Trouble::Broken(found)) = run(text) else {
+            panic!("{text}")
+        };
+        // Where it ran out is not always known.
+        let found = found.replace("x.lua:1: ", "x.lua: ");
+        assert_eq!(
+            found, "x.lua: the state of Lua has more than 64 MiB",
+            "{text}"
+        );
     }
     assert_eq!(run("assert(not pcall(string.rep, 'x', 1e9))"), Ok(()));
 }
@@ -138,8 +143,8 @@ fn an_error_names_the_file_and_the_line() {
             "\n\nlocal x = nil + 1",
             "x.lua:3: attempt to perform arithmetic on a nil value",
         ),
-        ("error({})", "x.lua: "),
-        ("error('plain', 0)", "x.lua: plain"),
+        ("\nerror({})", "x.lua:2: the error is a table, and no text"),
+        ("\nerror('plain', 0)", "x.lua:2: plain"),
         (
             "local function f() return 1 + f() end f()",
             "x.lua: stack overflow",

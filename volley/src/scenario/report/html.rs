@@ -230,20 +230,17 @@ fn statuses(report: &Report) -> String {
 }
 
 fn failures(report: &Report) -> String {
-    let rows = report.steps.iter().flat_map(|step| {
-        let label = step.names.label();
-        step.failures.iter().map(move |failure| {
-            vec![
-                label.clone(),
-                failure.name.clone(),
-                grouped(failure.count),
-                failure.samples.join("; "),
-            ]
-        })
+    let rows = report.failures().map(|(label, failure)| {
+        vec![
+            label,
+            failure.name.clone(),
+            grouped(failure.count),
+            failure.samples.join("; "),
+        ]
     });
     section(
         "Failures",
-        &["Step", "Reason", "Requests", "First ones"],
+        &["Step", "Reason", "Count", "First ones"],
         &[0, 1, 3],
         rows.collect(),
     )

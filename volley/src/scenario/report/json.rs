@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::tally::{IterationCounts, StepCounts};
 use super::events::Event;
-use super::model::{Point, Report, ScenarioReport, Series, StepReport};
+use super::model::{FailureReport, Point, Report, ScenarioReport, Series, StepReport};
 use crate::report::json::spread::Spread;
 use crate::report::{Latency, Verdict, timestamp, write_json, write_pretty_json};
 
@@ -117,6 +117,9 @@ struct ScenarioView<'a> {
     /// Of the requests of all its steps.
     latency_ns: LatencyView<'a>,
     series: SeriesView,
+    /// Coroutines of a program that say that they failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<FailureView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -255,16 +258,21 @@ fn scenario(one: &ScenarioReport) -> ScenarioView<'_> {
         delay_ns: latency(&one.delay),
         latency_ns: latency(&one.latency),
         series: series(&one.series),
+        failures: failures(&one.failures),
     }
 }
 
-fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
-    let failures = one.failures.iter().map(|failure| FailureView {
+fn failures(all: &[FailureReport]) -> Vec<FailureView<'_>> {
+    let views = all.iter().map(|failure| FailureView {
         reason: failure.reason.name(),
         name: &failure.name,
         count: failure.count,
         samples: &failure.samples,
     });
+    views.collect()
+}
+
+fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
     let checks = one.checks.iter().map(|check| CheckView {
         name: &check.name,
         passed: check.passed,
@@ -280,7 +288,7 @@ fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
         classes: classes
             .map(|(class, count)| (format!("{class}xx"), count))
             .collect(),
-        failures: failures.collect(),
+        failures: failures(&one.failures),
         checks: checks.collect(),
         latency_ns: latency(&one.latency),
         service_latency_ns: one.service.as_ref().map(latency),

@@ -61,6 +61,8 @@ pub struct ScenarioReport {
     /// The requests of all its steps, as [`Report::latency`].
     pub latency: Latency,
     pub series: Series,
+    /// Coroutines of a program that say that they failed. A scenario fails with its steps, and has none.
+    pub failures: Vec<FailureReport>,
 }
 
 /// A step's requests.
@@ -194,6 +196,16 @@ impl Report {
         self.steps.iter().filter(is_shown)
     }
 
+    /// All failures, with the name of the step or the program.
+    pub fn failures(&self) -> impl Iterator<Item = (String, &FailureReport)> {
+        let steps = self.steps.iter();
+        let steps = steps.map(|step| (step.names.label(), &step.failures));
+        let programs = self.scenarios.iter();
+        let programs = programs.map(|one| (one.name.clone(), &one.failures));
+        let all = steps.chain(programs);
+        all.flat_map(|(label, failures)| failures.iter().map(move |one| (label.clone(), one)))
+    }
+
     /// A number of this run per second.
     #[must_use]
     pub fn per_s(&self, number: u64) -> f64 {
@@ -265,6 +277,7 @@ fn scenario(name: &str, one: Iterations, latency: Distribution) -> ScenarioRepor
         delay,
         latency: figures(latency, kind),
         series,
+        failures: Vec::new(),
     }
 }
 
@@ -375,6 +388,7 @@ impl ScenarioReport {
             delay: none(),
             latency,
             series: Series::default(),
+            failures: Vec::new(),
         }
     }
 }

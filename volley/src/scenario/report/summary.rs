@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::super::plan::FAILS_IF;
 use super::super::tally::IterationCounts;
-use super::model::{Facts, Report};
-use crate::report::numbers::{duration, grouped, megabytes, rate};
+use super::model::{Facts, FailureReport, Report};
+use crate::report::numbers::{counted, duration, grouped, megabytes, rate};
 use crate::report::{Latency, LatencyKind, Verdict, visible};
 
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
@@ -50,7 +50,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 pub(super) fn latency(report: &Report) -> String {
     let from = match report.latency.kind {
         LatencyKind::Response => {
-            "from when an iteration or its first request was due; of later steps, from the sending"
+            "of an iteration and its first request, from when they were due; of later ones, from the sending"
         }
         LatencyKind::Service => "from the sending",
     };
@@ -60,12 +60,12 @@ pub(super) fn latency(report: &Report) -> String {
 /// What volley itself took.
 pub(super) fn own_cost(report: &Report) -> String {
     let Facts { cost, threads, .. } = &report.facts;
-    let s = if *threads == 1 { "" } else { "s" };
     format!(
-        "{:.2} s of CPU ({} per request), {} peak memory, {threads} thread{s}",
+        "{:.2} s of CPU ({} per request), {} peak memory, {}",
         cost.cpu_s,
         duration((cost.cpu_s * 1e9 / report.requests().ended().max(1) as f64) as u64),
         megabytes(cost.peak_bytes),
+        counted((*threads).into(), "thread"),
     )
 }
 
@@ -174,23 +174,20 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
 }
 
 fn failures(report: &Report) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for step in &report.steps {
-        for failure in &step.failures {
-            let sample = match &failure.samples[..] {
-                [] => String::new(),
-                [only] => only.clone(),
-                [first, ..] => format!("{first}, and others"),
-            };
-            rows.push(vec![
-                visible(&step.names.label()).into_owned(),
-                grouped(failure.count),
-                visible(&failure.name).into_owned(),
-                visible(&sample).into_owned(),
-            ]);
-        }
-    }
-    rows
+    let row = |(label, failure): (String, &FailureReport)| {
+        let sample = match &failure.samples[..] {
+            [] => String::new(),
+            [only] => only.clone(),
+            [first, ..] => format!("{first}, and others"),
+        };
+        vec![
+            visible(&label).into_owned(),
+            grouped(failure.count),
+            visible(&failure.name).into_owned(),
+            visible(&sample).into_owned(),
+        ]
+    };
+    report.failures().map(row).collect()
 }
 
 fn checks(report: &Report) -> Vec<Vec<String>> {

@@ -28,7 +28,7 @@ pub enum Reason {
     Decoding,
     /// More redirects than the step follows, or one that leads nowhere.
     Redirects,
-    /// The script of the step has an error.
+    /// The script of the step has an error where it writes the request.
     Lua,
     /// Another status than expected.
     Status,
@@ -40,6 +40,8 @@ pub enum Reason {
     Check(u16),
     /// A value of `save` is missing.
     Save(u16),
+    /// The script of the step has an error where it looks at the response.
+    LuaResponse,
     /// The script of the step says that the response is wrong.
     LuaCheck,
     /// The response took longer than `within`.
@@ -73,6 +75,7 @@ impl Reason {
             Self::Decoding => "cannot be decoded",
             Self::Redirects => "redirects",
             Self::Lua => "Lua error",
+            Self::LuaResponse => "Lua error at the response",
             Self::Status => "status",
             Self::Check(_) => "check",
             Self::Replies => "replies",

@@ -200,7 +200,8 @@ impl Verdicts {
     }
 
     /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition was
-    /// kept by the requests that ended well or failed for a later reason.
+    /// kept by the requests that ended well or failed for a later reason, and those that failed for an earlier one never
+    /// came to it.
     #[must_use]
     pub fn of(&self, condition: Reason, ended: u64) -> CheckCounts {
         match condition {
@@ -211,10 +212,7 @@ impl Verdicts {
                 .unwrap_or_default(),
             condition => CheckCounts {
                 passed: ended.saturating_sub(self.failed_if(|reason| !reason.is_after(condition))),
-                failed: match condition {
-                    Reason::Status => self.without_status(),
-                    condition => self.failed_if(|reason| reason == condition),
-                },
+                failed: self.failed_if(|reason| reason == condition),
             },
         }
     }

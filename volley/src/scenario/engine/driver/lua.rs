@@ -65,8 +65,8 @@ impl Core<'_> {
                 Ok(())
             }
             // There is no response that a check could be about.
-            Err(Trouble::Failed(words)) => Err(self.fault(key, Trouble::Error(words))),
-            Err(trouble) => Err(self.fault(key, trouble)),
+            Err(Trouble::Failed(words)) => Err(self.fault(key, Reason::Lua, Trouble::Error(words))),
+            Err(trouble) => Err(self.fault(key, Reason::Lua, trouble)),
         }
     }
 
@@ -121,7 +121,7 @@ impl Core<'_> {
             _ => self.spare_kept.push(kept),
         }
         if let Err(trouble) = looked {
-            let fault = self.fault(key, trouble);
+            let fault = self.fault(key, Reason::LuaResponse, trouble);
             // What the file itself expects says more.
             if let Some(flight) = self.flights.get_mut(key)
                 && flight.verdicts.failures().is_empty()
@@ -131,9 +131,9 @@ impl Core<'_> {
         }
     }
 
-    /// Why a step failed. The words show no secret.
+    /// Why a step failed. `error`: the reason if its script has an error. The words show no secret.
     #[cold]
-    fn fault(&mut self, key: usize, trouble: Trouble) -> Fault {
+    fn fault(&mut self, key: usize, error: Reason, trouble: Trouble) -> Fault {
         let flight = self.flights.get(key);
         let iteration = flight.and_then(|flight| self.iterations.get(flight.iteration));
         let mut hidden = Secrets::default();
@@ -149,9 +149,9 @@ impl Core<'_> {
         };
         match trouble {
             Trouble::Failed(words) => fault(Reason::LuaCheck, words),
-            Trouble::Error(words) => fault(Reason::Lua, words),
+            Trouble::Error(words) => fault(error, words),
             Trouble::Broken(words) => {
-                let fault = fault(Reason::Lua, words);
+                let fault = fault(error, words);
                 self.broken.get_or_insert_with(|| (step, fault.clone()));
                 fault
             }

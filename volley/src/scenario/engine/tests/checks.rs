@@ -50,6 +50,28 @@ fn a_late_response_or_a_missing_value_is_a_check_that_failed() {
 }
 
 #[test]
+fn a_request_that_failed_before_its_conditions_has_neither_passed_nor_failed_them() {
+    let boom = |function: &str| {
+        let lua = format!("lua: \"function {function}() error('boom') end\"");
+        json("{}", &format!("{lua}, save: {{x: url}}"))
+    };
+    assert_eq!(
+        rows(&boom("request"), "a"),
+        [("status", 0, 0), ("save x", 0, 0)]
+    );
+    let report = boom("response");
+    assert_eq!(
+        rows(&report, "a"),
+        [("status", 1, 0), ("lua", 0, 0), ("save x", 1, 0)]
+    );
+    assert_eq!(share(&report), 2.0 / 3.0 * 100.0);
+    let peer = Peer::start(|_| Does::Resets);
+    let report = once(&peer, 2, "      - {name: a, get: \"${api}/\"}");
+    assert_eq!(reasons(&report, "a"), [(Reason::Reset, 1)]);
+    assert_eq!(rows(&report, "a"), [("status", 0, 0)]);
+}
+
+#[test]
 fn replies_are_checks() {
     let reply = |results: &[u8]| {
         let prefixed = |result: &u8| [0, 0, 0, 0, 2, 8, *result];

@@ -149,20 +149,24 @@ fn a_check_of_a_script_and_an_error_are_reasons_of_their_own() {
         ),
         (
             "return nil + 1",
-            Reason::Lua,
+            Reason::LuaResponse,
             "test.yaml:10: attempt to perform arithmetic on a nil value",
         ),
         (
             "local x = res:json('x')",
-            Reason::Lua,
+            Reason::LuaResponse,
             "test.yaml:10: `x` is no JSON pointer, such as `/items/0/id`",
         ),
         (
             "vars[res:body()] = 1",
-            Reason::Lua,
+            Reason::LuaResponse,
             "test.yaml:10: no step has the value `{\"item\": {",
         ),
-        ("error({code = 5})", Reason::Lua, "test.yaml:10: table: "),
+        (
+            "error({code = 5})",
+            Reason::LuaResponse,
+            "test.yaml:10: the error is a table",
+        ),
     ] {
         let server = shop();
         let steps = format!(

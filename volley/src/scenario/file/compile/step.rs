@@ -196,7 +196,9 @@ impl Compiler<'_> {
                 vec![Action::Step(index)]
             }
             _ => {
-                let problem = format!("{} are several actions: make a step of each", list(&kinds));
+                let kinds = list(&kinds);
+                let problem =
+                    format!("{kinds} are several actions: keep one, or make a step of each");
                 self.wrong(at, problem);
                 // What else is wrong with it shows, too.
                 if let Some((last, others)) = verbs.split_last()

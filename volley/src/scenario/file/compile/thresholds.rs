@@ -7,7 +7,11 @@ use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::plan::{Goal, Step};
 use crate::scenario::report::StepNames;
-use crate::spec::threshold::{Count, Figure, Selected};
+use crate::spec::threshold::{Count, Figure, Selected, ThresholdError};
+
+/// What a text is that is no threshold: what must hold is the opposite of what must not.
+const FORM: &str =
+    "write a figure, one of < <= > >=, and a limit, such as `p99 < 20ms` or `failed < 0.1%`";
 
 impl Compiler<'_> {
     pub(super) fn goals(&mut self, at: &Path) -> Vec<Goal> {
@@ -15,7 +19,12 @@ impl Compiler<'_> {
         let mut goals = Vec::new();
         for (index, written) in file.thresholds.iter().enumerate() {
             let at = at.index(index);
-            let Some(selected) = self.noted(&at, written.0.that.parse::<Selected>()) else {
+            let parsed = written.0.that.parse::<Selected>();
+            let parsed = parsed.map_err(|error| match error {
+                ThresholdError::Form => FORM.to_owned(),
+                error => error.to_string(),
+            });
+            let Some(selected) = self.noted(&at, parsed) else {
                 continue;
             };
             // Of a step that is wrong, not all parts are known.

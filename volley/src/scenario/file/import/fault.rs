@@ -11,7 +11,7 @@ pub struct Fault {
     pub does: &'static str,
     /// What volley does.
     pub by_schema: &'static str,
-    /// What volley does with `--as-run`.
+    /// What volley does with `--as-run`. Where `does` begins with it, there is no warning.
     pub as_run: &'static str,
 }
 
@@ -70,7 +70,7 @@ faults! {
         "2xx is success if nothing else is expected",
         "takes every status below 400",
         "expects 2xx",
-        "expects 2xx or 3xx"
+        "takes every status below 400"
     ];
     RANDOM_START = [
         "random-start",
@@ -98,7 +98,7 @@ faults! {
         "each request is sent once, all at the same time",
         "sends the second in place of each later one, and the first last",
         "sends each once",
-        "sends what h2loadrunner sends"
+        "sends the second in place of each later one, and the first last"
     ];
     CHAIN = [
         "chain",
@@ -154,7 +154,7 @@ faults! {
         "a picked value stands in later requests",
         "sends an empty text before a request has saved it",
         "refuses the file",
-        "sends an empty text"
+        "sends an empty text in its place"
     ];
     PAYLOAD_FILE = [
         "payload-file",

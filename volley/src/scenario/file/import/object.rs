@@ -3,7 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::{Importer, UNKNOWN_KEY};
+use crate::request::schema::suggest::closest;
 use crate::scenario::file::mistake::Path;
+
+/// All keys of h2loadrunner's schema, with the lists that hold them.
+const KEYS: &str = include_str!("keys.txt");
 
 /// A map, and which of its keys have been asked for.
 pub(super) struct Object<'v> {
@@ -129,9 +133,30 @@ impl Importer<'_> {
     pub(super) fn finish(&mut self, object: Object<'_>) {
         for key in object.map.keys() {
             if !object.known.contains(&key.as_str()) {
-                let text = "h2loadrunner has no such key, and volley takes no notice of it, either";
-                self.note(&object.at.key(key), UNKNOWN_KEY, text.to_owned());
+                let text = unknown(&object, key);
+                self.note(&object.at.key(key), UNKNOWN_KEY, text);
             }
         }
     }
+}
+
+/// What is said of a key that has no meaning in a map: where it has one, or what it was meant to be.
+fn unknown(object: &Object<'_>, key: &str) -> String {
+    let elsewhere = KEYS.lines().find_map(|known| {
+        let (place, name) = known.rsplit_once('.').unwrap_or(("", known));
+        (name == key).then(|| place.replace("[]", "[n]"))
+    });
+    if let Some(place) = elsewhere {
+        let place = match place.as_str() {
+            "" => "at the top of the file".to_owned(),
+            place => format!("in `{place}`"),
+        };
+        return format!(
+            "it has its place {place}; h2loadrunner and volley take no notice of it here"
+        );
+    }
+    let known: Vec<String> = object.known.iter().map(|key| (*key).to_owned()).collect();
+    let hint = closest(key, &known).map(|name| format!("; did you mean `{name}`?"));
+    let none = "h2loadrunner has no such key, and volley takes no notice of it, either";
+    format!("{none}{}", hint.unwrap_or_default())
 }

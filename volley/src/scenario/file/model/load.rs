@@ -17,7 +17,7 @@ const MOST_RATE: f64 = 1e9 * 1e6;
 /// The most users.
 const MOST_USERS: u32 = 10_000_000;
 
-/// A time in which a rate, or a number of users, changes evenly.
+/// A time with a rate, or a number of users: one that stays, or one that changes evenly.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Phase {
@@ -25,7 +25,7 @@ pub struct Phase {
     pub rate: Option<Rate>,
     /// Users, each of which begins an iteration when its last one is over, such as `10` or `0..100`.
     pub users: Option<Users>,
-    /// Its length.
+    /// How long it lasts.
     #[serde(rename = "for")]
     pub length: Option<Time>,
     /// The most iterations that begin.

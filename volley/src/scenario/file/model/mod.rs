@@ -97,7 +97,7 @@ pub struct TargetMap {
 pub struct Http {
     /// 1, 2 or auto. With auto, TLS chooses, and plaintext is HTTP/1.1.
     pub version: Option<HttpVersion>,
-    /// Connections to the target, over all threads. The default is 8.
+    /// Connections to the target, over all threads. The default is 8; over HTTP/1.1, one for each user if those are more.
     pub connections: Option<u32>,
     /// The most requests that are open on a connection. HTTP/1.1 has one; the default of HTTP/2 is 100.
     pub streams: Option<u32>,

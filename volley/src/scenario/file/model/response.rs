@@ -19,7 +19,7 @@ pub struct Expect {
     pub trailers: Named<Rule>,
     /// Conditions on cookies that the response sets.
     pub cookies: Named<Rule>,
-    /// Conditions on values of the body, by JSON pointer.
+    /// Conditions on values of the body, by JSON pointer. A value has a type: `1` is a number, `"1"` a text.
     pub json: Named<Rule>,
     /// gRPC: conditions on fields of the last reply, such as `session.id`.
     pub fields: Named<Rule>,

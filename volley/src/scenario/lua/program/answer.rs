@@ -23,6 +23,14 @@ pub enum Answer {
     Request(Box<Received>),
 }
 
+/// A function of the program that answers requests.
+#[derive(Debug)]
+pub struct Registered {
+    pub name: String,
+    /// The line that registers it, as `name:line: `.
+    pub place: String,
+}
+
 /// A request that came to a server of the program.
 #[derive(Debug)]
 pub struct Received {

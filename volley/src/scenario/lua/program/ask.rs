@@ -4,7 +4,6 @@ use mlua::{BString, FromLuaMulti, Lua, MultiValue, Value};
 
 use super::call::{Base, Draft};
 use super::shared::Group;
-use super::{MOST_COROUTINES, MOST_THREADS};
 
 const MS: f64 = 1e6;
 
@@ -38,8 +37,6 @@ pub enum Refusal {
     Client,
     Sent,
     Response,
-    /// No answer: the program must be mended.
-    Error,
 }
 
 impl Ask {
@@ -51,7 +48,8 @@ impl Ask {
         match what.as_deref().unwrap_or_default() {
             b"set_up" => {
                 let (threads, connections, coroutines) = FromLuaMulti::from_lua_multi(values, lua)?;
-                Ok(set_up(threads, connections, coroutines))
+                let group = Group::new(threads, connections, coroutines);
+                group.map(Self::SetUp).map_err(mlua::Error::runtime)
             }
             b"connect" => {
                 let (url,): (Value,) = FromLuaMulti::from_lua_multi(values, lua)?;
@@ -82,11 +80,7 @@ impl Ask {
                 })
             }
             b"wait" => Ok(Self::Forever),
-            _ => Ok(Self::Nonsense(
-                Refusal::Error,
-                "coroutine.yield: only a coroutine that the program makes itself can yield"
-                    .to_owned(),
-            )),
+            _ => Err(mlua::Error::runtime("it waits for nothing that there is")),
         }
     }
 
@@ -119,25 +113,4 @@ impl Ask {
             Err(why) => Self::Nonsense(refusal, why),
         })
     }
-}
-
-fn set_up(threads: f64, connections: f64, coroutines: f64) -> Ask {
-    let wrong =
-        |words: String| Ask::Nonsense(Refusal::Error, format!("setup_parallel_test: {words}"));
-    let is_count = |number: f64, most: f64| number >= 1.0 && number <= most;
-    let most = MOST_COROUTINES as f64;
-    if !is_count(threads, MOST_THREADS.into()) {
-        return wrong(format!("1 to {MOST_THREADS} threads"));
-    }
-    if !is_count(connections, 65_536.0) {
-        return wrong("1 to 65536 connections to each host".to_owned());
-    }
-    if !is_count(coroutines, most * threads) {
-        return wrong(format!("1 to {MOST_COROUTINES} coroutines for each thread"));
-    }
-    Ask::SetUp(Group {
-        threads: threads as u32,
-        connections: connections as u32,
-        coroutines: coroutines as u64,
-    })
 }

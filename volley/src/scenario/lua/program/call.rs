@@ -111,6 +111,11 @@ impl Base {
         Ok(Self { is_http1, ..base? })
     }
 
+    pub fn url(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority)
+    }
+
     pub fn version(&self) -> Version {
         match (self.is_http1, self.is_tls) {
             (true, _) => Version::Http1,

@@ -115,12 +115,11 @@ pub fn run(
     let shared = Arc::new(Shared::new(program, options, Arc::clone(signal)));
     let cpu_s = process::cpu_s();
     let mut harvests = Vec::new();
-    let mut threads = 1;
-    let mut connections = 1;
+    let mut asked = Group::single();
     match Worker::new(&shared, 0, None)?.run()? {
         Outcome::Over(harvest) => harvests.push(harvest),
         Outcome::SetUp(group, harvest) => {
-            (threads, connections) = (group.threads, group.connections);
+            asked = group;
             harvests.push(harvest);
             // Their thread is over. All threads of the group register their own.
             shared.servers.forget_handlers();
@@ -133,8 +132,7 @@ pub fn run(
         harvests,
         report::Scale {
             started,
-            threads,
-            connections,
+            group: asked,
             cpu_s: process::cpu_s() - cpu_s,
         },
     );

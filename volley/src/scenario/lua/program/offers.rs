@@ -8,12 +8,12 @@ use std::sync::Arc;
 use mlua::{AnyUserData, BString, Function, Lua, LuaString, Table, Value};
 
 use super::MEMORY;
-use super::answer::{Address, Reply};
+use super::answer::{Address, Registered, Reply};
 use super::call::{Fields, pairs, prefixed};
-use super::shared::Shared;
+use super::shared::{Group, Shared};
 use super::worker::Postbox;
 use crate::http::HttpUrl;
-use crate::scenario::lua::state::{State, wrong};
+use crate::scenario::lua::state::{PRELUDE, State, place, wrong};
 use crate::scenario::request::{RESERVED, is_token, value_fault};
 use crate::uuid::Uuid;
 
@@ -25,14 +25,24 @@ pub fn install(
     why: &Rc<RefCell<Option<String>>>,
 ) -> mlua::Result<Function> {
     let lua = &state.lua;
-    let failed = Rc::clone(why);
-    let fail = move |_: &Lua, words: LuaString| {
-        *failed.borrow_mut() = Some(words.to_string_lossy());
+    let (failed, name) = (Rc::clone(why), shared.script.name.clone());
+    let fail = move |lua: &Lua, words: LuaString| {
+        let place = match place(lua) {
+            place if place.is_empty() => format!("{name}: "),
+            place => place,
+        };
+        *failed.borrow_mut() = Some(place + &words.to_string_lossy());
         Ok(())
     };
     state.host.set("fail", lua.create_function(fail)?)?;
     state.host.set("respond", lua.create_function(respond)?)?;
-    let prelude = lua.load(include_str!("prelude.lua")).set_name("=volley");
+    let is_group = |lua: &Lua, (threads, connections, coroutines): (f64, f64, f64)| {
+        let group = Group::new(threads, connections, coroutines);
+        group.map(|_| ()).map_err(|why| wrong(lua, &why))
+    };
+    state.host.set("is_group", lua.create_function(is_group)?)?;
+    let prelude = lua.load(include_str!("prelude.lua"));
+    let prelude = prelude.set_name(format!("={PRELUDE}"));
     prelude.call::<()>(&state.host)?;
     let globals = lua.globals();
     let clock = shared.clock;
@@ -90,8 +100,10 @@ fn servers(
     };
     globals.set("stop_server", lua.create_function(stop)?)?;
     let (s, postbox) = (Arc::clone(shared), postbox.clone());
-    let register = move |lua: &Lua, (id, service, function, _): (String, String, String, Value)| {
-        let registered = s.servers.register(&id, &service, &function, &postbox);
+    let register = move |lua: &Lua, (id, service, name, _): (String, String, String, Value)| {
+        let place = place(lua);
+        let function = Registered { name, place };
+        let registered = s.servers.register(&id, &service, function, &postbox);
         registered.map_err(|why| wrong(lua, &format!("register_service_handler: {why}")))
     };
     globals.set("register_service_handler", lua.create_function(register)?)

@@ -1,7 +1,7 @@
 -- What programs find besides what scripts do. `host` is what Rust gives.
 local host = ...
 local concat, create, error, next, running = table.concat, coroutine.create, error, next, coroutine.running
-local setmetatable, tonumber, type, yield = setmetatable, tonumber, type, coroutine.yield
+local setmetatable, tonumber, tostring, type, yield = setmetatable, tonumber, tostring, type, coroutine.yield
 
 -- The coroutines that Rust resumes: no others can wait.
 local own = setmetatable({}, { __mode = "k" })
@@ -10,6 +10,13 @@ function host.start(f)
     local thread = create(f)
     own[thread] = true
     return thread
+end
+
+function coroutine.yield(...)
+    if own[running() or host] then
+        error("coroutine.yield: only a coroutine that the program makes itself can yield", 2)
+    end
+    return yield(...)
 end
 
 -- All callers call this last, so that level 2 is a line of the program.
@@ -44,8 +51,18 @@ local function send(name, waits, kind, headers, body, timeout)
     return wait(name, "send", waits, kind, list, count, body or "", timeout or 0)
 end
 
+-- The coroutines that have their number.
+local numbered = setmetatable({}, { __mode = "k" })
+
 function setup_parallel_test(threads, connections, coroutines)
-    return wait("setup_parallel_test", "set_up", threads or 0, connections or 0, coroutines or 0)
+    local thread = running() or host
+    if numbered[thread] then
+        error("setup_parallel_test: this coroutine has called it before", 2)
+    end
+    numbered[thread] = true
+    threads, connections, coroutines = tonumber(threads) or 0, tonumber(connections) or 0, tonumber(coroutines) or 0
+    host.is_group(threads, connections, coroutines)
+    return wait("setup_parallel_test", "set_up", threads, connections, coroutines)
 end
 
 function make_connection(url)
@@ -72,12 +89,17 @@ function await_response(client, stream)
     return wait("await_response", "await", tonumber(client) or -1, tonumber(stream) or -1)
 end
 
+-- Level 3 is a line of the program.
+local function no_time(name, value)
+    error(name .. " needs a number of ms, and not `" .. tostring(value) .. "`", 3)
+end
+
 function sleep_for_ms(ms)
-    return wait("sleep_for_ms", "sleep", tonumber(ms) or 0)
+    return wait("sleep_for_ms", "sleep", tonumber(ms or 0) or no_time("sleep_for_ms", ms))
 end
 
 function resolve_hostname(name, ttl)
-    return wait("resolve_hostname", "resolve", name, ttl or 5000)
+    return wait("resolve_hostname", "resolve", name, tonumber(ttl or 5000) or no_time("resolve_hostname", ttl))
 end
 
 function wait_for_message()

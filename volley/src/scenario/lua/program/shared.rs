@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::mock::Servers;
 use super::rows::Rows;
 use super::store::Store;
-use super::{Options, Program};
+use super::{MOST_COROUTINES, MOST_THREADS, Options, Program};
 use crate::engine::Clock;
 use crate::pace::whole_ns;
 use crate::scenario::plan::Script;
@@ -23,6 +23,31 @@ pub struct Group {
 }
 
 impl Group {
+    /// What the program asks for.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be.
+    pub fn new(threads: f64, connections: f64, coroutines: f64) -> Result<Self, String> {
+        let is_count = |number: f64, most: f64| number >= 1.0 && number <= most;
+        let most = MOST_COROUTINES as f64;
+        let wrong = |words: String| Err(format!("setup_parallel_test: {words}"));
+        if !is_count(threads, MOST_THREADS.into()) {
+            return wrong(format!("1 to {MOST_THREADS} threads"));
+        }
+        if !is_count(connections, 65_536.0) {
+            return wrong("1 to 65536 connections to each host".to_owned());
+        }
+        if !is_count(coroutines, most * threads) {
+            return wrong(format!("1 to {MOST_COROUTINES} coroutines for each thread"));
+        }
+        Ok(Self {
+            threads: threads as u32,
+            connections: connections as u32,
+            coroutines: coroutines as u64,
+        })
+    }
+
     /// Without it: one coroutine.
     pub fn single() -> Self {
         Self {

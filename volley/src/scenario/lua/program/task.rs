@@ -3,7 +3,7 @@
 use mlua::{MultiValue, Thread, Value};
 
 use super::MOST_COROUTINES;
-use super::answer::{Answer, Received};
+use super::answer::{Answer, Received, Registered};
 use super::ask::{Ask, Refusal};
 use super::shared::Group;
 use super::worker::{Timer, Worker};
@@ -39,16 +39,18 @@ impl Worker {
     }
 
     /// Calls the function that answers a request.
-    pub(super) fn answer(&mut self, function: &str, request: Box<Received>) -> Result<(), Trouble> {
+    pub(super) fn answer(
+        &mut self,
+        function: &Registered,
+        request: Box<Received>,
+    ) -> Result<(), Trouble> {
         // Without its address, the server says that there is no response.
         if self.tasks.len() as u64 >= 2 * MOST_COROUTINES {
             return Ok(());
         }
-        let found = self.names.get::<mlua::Function>(function);
-        let Ok(found) = found else {
-            let name = &self.shared.script.name;
-            let words =
-                format!("{name}: register_service_handler: there is no function `{function}`");
+        let Registered { name, place } = function;
+        let Ok(found) = self.names.get::<mlua::Function>(name.as_str()) else {
+            let words = format!("{place}register_service_handler: there is no function `{name}`");
             return Err(Trouble::Error(words));
         };
         let begun = self.starter.call::<Thread>(found);
@@ -114,10 +116,7 @@ impl Worker {
         let why = self.why.borrow_mut().take();
         match (why, resumed) {
             (_, Err(trouble @ Trouble::Broken(_))) => self.fail(trouble),
-            (Some(why), _) => {
-                let words = format!("{}: {why}", self.shared.script.name);
-                self.over(waiter.task, Err(&words));
-            }
+            (Some(why), _) => self.over(waiter.task, Err(&why)),
             (None, Err(trouble)) => self.fail(trouble),
             (None, Ok(_)) if thread.is_finished() => self.over(waiter.task, Ok(())),
             (None, Ok(values)) => match Ask::parse(&self.state.lua, values) {
@@ -138,7 +137,8 @@ impl Worker {
         // A place that was filled before takes no more memory.
         let _ = self.threads.raw_set(key + 1, Value::Nil);
         if let Err(words) = end {
-            self.first_words.get_or_insert_with(|| words.to_owned());
+            let now_ns = self.now_ns();
+            self.fails.count(now_ns, words);
         }
         if task.number.is_none() {
             return;
@@ -187,10 +187,6 @@ impl Worker {
     fn refuse(&mut self, waiter: Waiter, refusal: Refusal, words: String, now_ns: u64) {
         let row = self.shared.rows.of("requests that cannot be sent", false);
         let answer = match refusal {
-            Refusal::Error => {
-                let name = &self.shared.script.name;
-                return self.fail(Trouble::Error(format!("{name}: {words}")));
-            }
             Refusal::Client => return self.wake(waiter, Answer::Client(None)),
             Refusal::Sent => Answer::Sent(None),
             Refusal::Response => Answer::Response(None),

@@ -1,7 +1,7 @@
 //! A thread of a program: its state, its coroutines, its connections and its counters.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use mio::{Events, Poll, Token, Waker};
 use mlua::{Function, Table};
 use slab::Slab;
 
-use super::answer::{Answer, Received};
+use super::answer::{Answer, Received, Registered};
 use super::call::{Base, Call};
 use super::kept::Kept;
 use super::links::{Link, Pool};
@@ -20,7 +20,7 @@ use super::task::{Task, Waiter};
 use super::{MEMORY, host, offers, rows};
 use crate::engine::alarm::Alarm;
 use crate::http2::Head;
-use crate::measure::process;
+use crate::measure::{Failures, process};
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::timers::{Deadlines, Timers};
@@ -39,7 +39,7 @@ pub const MAIL: Token = Token(usize::MAX - 1);
 /// What other threads send to a worker.
 pub enum Mail {
     /// A request, and the function that answers it.
-    Request(String, Box<Received>),
+    Request(Arc<Registered>, Box<Received>),
     /// A host that was looked up.
     Site(usize, Box<Result<Site, String>>),
     Addresses(String, Vec<String>),
@@ -99,8 +99,10 @@ pub struct Harvest {
     pub elapsed_ns: u64,
     pub cpu_s: f64,
     pub failure: Option<Trouble>,
-    /// Why the first coroutine failed that did.
-    pub first_words: Option<String>,
+    /// Coroutines that say that they failed, and why.
+    pub fails: Failures,
+    /// Where it has sent requests.
+    pub hosts: BTreeSet<String>,
 }
 
 /// A thread.
@@ -116,7 +118,7 @@ pub struct Worker {
     pub names: Table,
     /// Why the coroutine that goes on has failed, as it says.
     pub why: Rc<RefCell<Option<String>>>,
-    pub first_words: Option<String>,
+    pub fails: Failures,
     pub failure: Option<Trouble>,
     pub set_up: Option<Group>,
     pub tasks: Slab<Task>,
@@ -190,7 +192,7 @@ impl Worker {
             chunk,
             names,
             why,
-            first_words: None,
+            fails: Failures::default(),
             failure: None,
             set_up: None,
             tasks: Slab::new(),
@@ -255,7 +257,8 @@ impl Worker {
             elapsed_ns,
             cpu_s: process::thread_cpu_s() - self.cpu_s,
             failure: self.failure,
-            first_words: self.first_words,
+            fails: self.fails,
+            hosts: self.pool_of.keys().map(Base::url).collect(),
         };
         Ok(match set_up {
             None => Outcome::Over(harvest),

@@ -1,14 +1,23 @@
 //! The file of a server, with the keys that h2loadrunner's servers have.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::reply::{Argument, Static, Template};
 use super::rule::{Condition, Matches, Rule};
 use crate::scenario::plan::Pointer;
 
-/// A server's file. Keys that are not known mean nothing.
+/// Keys that mean nothing here.
+type Unknown = BTreeMap<String, IgnoredAny>;
+
+/// A server's file.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "a map with `port` and `Service`"
+)]
 pub struct Config {
     #[serde(default = "loopback")]
     pub address: String,
@@ -22,6 +31,8 @@ pub struct Config {
     pub max_concurrent_streams: u32,
     #[serde(default, rename = "Service")]
     services: Vec<Service>,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,6 +41,8 @@ struct Service {
     request: Request,
     #[serde(default, rename = "Responses")]
     responses: Vec<Response>,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,6 +52,8 @@ struct Request {
     headers: Vec<Match>,
     #[serde(default)]
     payload: Vec<Match>,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -50,6 +65,8 @@ struct Match {
     #[serde(rename = "matchType")]
     kind: String,
     input: String,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,6 +83,8 @@ struct Response {
     headers: Vec<Header>,
     #[serde(default, rename = "luaScript")]
     script: String,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,6 +95,8 @@ struct Payload {
     placeholder: String,
     #[serde(default)]
     arguments: Vec<Source>,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,6 +107,8 @@ struct Header {
     placeholder: String,
     #[serde(default)]
     arguments: Vec<Source>,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,6 +123,8 @@ struct Source {
     sub_string_start: usize,
     #[serde(default = "to_the_end")]
     sub_string_length: i64,
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 fn loopback() -> String {
@@ -140,6 +165,19 @@ impl Config {
         }
     }
 
+    /// The keys that mean nothing, with their places.
+    pub fn unknown(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut note = |place: &str, unknown: &Unknown| {
+            all.extend(unknown.keys().map(|key| format!("{place}{key}")));
+        };
+        note("", &self.unknown);
+        for (at, service) in self.services.iter().enumerate() {
+            service.unknown(&format!("Service[{at}]."), &mut note);
+        }
+        all
+    }
+
     /// Its rules, in order.
     ///
     /// # Errors
@@ -158,6 +196,37 @@ impl Config {
 }
 
 impl Service {
+    fn unknown(&self, place: &str, note: &mut impl FnMut(&str, &Unknown)) {
+        note(place, &self.unknown);
+        let Request {
+            headers, payload, ..
+        } = &self.request;
+        note(&format!("{place}Request."), &self.request.unknown);
+        for (key, list) in [("headers", headers), ("payload", payload)] {
+            for (at, one) in list.iter().enumerate() {
+                note(&format!("{place}Request.{key}[{at}]."), &one.unknown);
+            }
+        }
+        for (at, response) in self.responses.iter().enumerate() {
+            let place = format!("{place}Responses[{at}].");
+            note(&place, &response.unknown);
+            let mut filled = |place: String, unknown: &Unknown, arguments: &[Source]| {
+                note(&place, unknown);
+                for (at, one) in arguments.iter().enumerate() {
+                    note(&format!("{place}arguments[{at}]."), &one.unknown);
+                }
+            };
+            if let Some(payload) = &response.payload {
+                let place = format!("{place}payload.");
+                filled(place, &payload.unknown, &payload.arguments);
+            }
+            for (at, header) in response.headers.iter().enumerate() {
+                let place = format!("{place}additonalHeaders[{at}].");
+                filled(place, &header.unknown, &header.arguments);
+            }
+        }
+    }
+
     fn rule(&self) -> Result<Rule, String> {
         let all = self.request.headers.iter().chain(&self.request.payload);
         Ok(Rule {
@@ -269,5 +338,20 @@ mod tests {
     #[test]
     fn a_server_that_names_no_address_is_for_this_host_alone() {
         assert_eq!(Config::parse("{}").unwrap().address, "127.0.0.1");
+    }
+
+    #[test]
+    fn keys_that_mean_nothing_are_found_with_their_places() {
+        let text = r#"{"Sevice": [], "Service": [{"Request": {"name": "a", "Headers": []}, "Responses":
+            [{"statuscode": 201, "payload": {"arguments": [{"type-of-value": "RandomHex", "x": 1}]}}]}]}"#;
+        let places = [
+            "Sevice",
+            "Service[0].Request.Headers",
+            "Service[0].Responses[0].statuscode",
+            "Service[0].Responses[0].payload.arguments[0].x",
+        ];
+        assert_eq!(Config::parse(text).unwrap().unknown(), places);
+        let error = Config::parse("[]").unwrap_err();
+        assert!(error.contains("expected a map with `port`"), "{error}");
     }
 }

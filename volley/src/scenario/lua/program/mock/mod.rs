@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::Notify;
 
+use super::answer::Registered;
 use super::worker::Postbox;
 use config::Config;
 use rule::Rule;
@@ -23,6 +24,8 @@ use rule::Rule;
 pub struct Servers {
     running: Mutex<Vec<Running>>,
     started: AtomicUsize,
+    /// What the user must know of their files.
+    warnings: Mutex<Vec<String>>,
 }
 
 /// A server that runs.
@@ -45,7 +48,7 @@ struct Mock {
 /// A function that answers, and its thread.
 #[derive(Clone)]
 struct Handler {
-    function: String,
+    function: Arc<Registered>,
     postbox: Postbox,
 }
 
@@ -70,6 +73,10 @@ impl Servers {
         });
         let thread = serve::start(&config, file.parent().unwrap_or(Path::new("")), &mock)?;
         let id = self.started.fetch_add(1, Ordering::Relaxed).to_string();
+        let name = file.display();
+        let unknown = config.unknown().into_iter();
+        let unknown = unknown.map(|key| format!("{name}: the key `{key}` means nothing"));
+        self.warnings_mut().extend(unknown);
         all.push(Running {
             file: file.to_owned(),
             id: id.clone(),
@@ -96,6 +103,18 @@ impl Servers {
         !self.all().is_empty()
     }
 
+    /// What the user must know, each thing once.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = std::mem::take(&mut *self.warnings_mut());
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    pub fn any_was_started(&self) -> bool {
+        self.started.load(Ordering::Relaxed) > 0
+    }
+
     /// Lets a function of a thread answer the requests of a rule. Several threads take turns.
     ///
     /// # Errors
@@ -105,7 +124,7 @@ impl Servers {
         &self,
         id: &str,
         service: &str,
-        function: &str,
+        function: Registered,
         postbox: &Postbox,
     ) -> Result<(), String> {
         let all = self.all();
@@ -119,7 +138,7 @@ impl Servers {
         // Each coroutine of a thread does the same.
         handlers.retain(|known| !known.postbox.is(postbox));
         handlers.push(Handler {
-            function: function.to_owned(),
+            function: Arc::new(function),
             postbox: postbox.clone(),
         });
         Ok(())
@@ -130,6 +149,10 @@ impl Servers {
         for running in self.all().iter() {
             running.mock.handlers_mut().clear();
         }
+    }
+
+    fn warnings_mut(&self) -> MutexGuard<'_, Vec<String>> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Running>> {
