@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,11 +29,17 @@ _OTHER_FILES = 64
 
 _PROC = Path("/proc")
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+_SLUG = r"^[a-z0-9][a-z0-9-]{0,39}$"
+Slug = Annotated[str, Field(pattern=_SLUG)]
+
+
+def is_slug(text: str) -> bool:
+    """Return whether a text may name a host, a class or a rack."""
+    return bool(re.fullmatch(_SLUG, text))
 
 
 class HostFacts(Frozen):
-    """A generator host.
+    """A host of a fleet.
 
     `cpu` is its CPU in words, `cpus` how many volley may use, of those that the process is confined
     to and its control group pays for. `parts` is the share that it was told to take. `is_local`:
