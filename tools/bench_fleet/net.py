@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,6 +155,7 @@ def hosts(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Itera
         _ip("link", "add", BRIDGE, "type", "bridge")
         _ip("addr", "add", f"{SERVER}/24", "dev", BRIDGE)
         _ip("link", "set", BRIDGE, "up")
+        _let_hosts_talk(stack)
         played = [
             Played(number, skews_ns[(number - 1) % len(skews_ns)], folder)
             for number in range(1, count + 1)
@@ -171,6 +173,16 @@ def hosts(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Itera
             _ip("-n", each.space, "link", "set", "lo", "up")
             stack.callback(each.end)
         yield played
+
+
+def _let_hosts_talk(stack: ExitStack) -> None:
+    """Let hosts reach each other: where Docker runs, the firewall sees bridges, and drops all."""
+    if not shutil.which("iptables"):
+        return
+    rule = ["FORWARD", "-i", BRIDGE, "-o", BRIDGE, "-j", "ACCEPT"]
+    subprocess.run(["iptables", "-w", "-I", *rule], check=False, stderr=subprocess.DEVNULL)
+    remove = ["iptables", "-w", "-D", *rule]
+    stack.callback(subprocess.run, remove, check=False, stderr=subprocess.DEVNULL)
 
 
 def _remove(count: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from distributed import Client
+from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
 from arena.base.errors import HostError
@@ -138,6 +139,8 @@ class Link:
             return await future
         except (RefusedError, LostError):
             raise
+        except KilledWorker as error:
+            raise LostError("its worker has ended") from error
         except Exception as error:
             raise self._lost(name, error) from error
 

@@ -98,7 +98,8 @@ class RackBlocks(Blocks):
         plan = self.plans[load.load][load.frameworks[0]]
         if isinstance(end, LostRackError):
             return self._lose(rack, piece, str(end))
-        why = end.error or f"exit code {end.code}"
+        # Its night ends there, and this one goes on.
+        why = end.error.partition(": the night ends here")[0] or f"exit code {end.code}"
         records, events = list[Record](), list[Event]()
         try:
             with self.runner.results(end) as unpacked:
