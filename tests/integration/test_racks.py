@@ -132,16 +132,17 @@ def gone(processes: list[psutil.Process]) -> bool:
     )
 
 
-def status(arena: Arena) -> Outcome:
-    argv = [str(PYTHON), str(ROOT / "lib"), "--root", str(arena.root), "fleet", "status"]
-    with arena.started([*argv, "--fleet", ADDRESS]) as running:
+def fleet(arena: Arena, *words: str) -> Outcome:
+    """Run a command of scripts/fleet.sh in a checkout."""
+    argv = [str(PYTHON), str(ROOT / "lib"), "--root", str(arena.root), "fleet", *words]
+    with arena.started(argv) as running:
         return running.end()
 
 
 def test_a_rack_that_is_killed_in_the_middle_leaves_every_block_whole_or_told(
     member: Arena, racks: Rig
 ) -> None:
-    shown = status(member)
+    shown = fleet(member, "status", "--fleet", ADDRESS)
     assert shown.code == 0, shown
     assert [line.split(";")[:2] for line in shown.stdout.splitlines()] == [
         ["g1", " rack a, server"], ["g2", " rack a"], ["g3", " rack b, server"], ["g4", " rack b"],
@@ -183,7 +184,7 @@ def test_an_interrupt_ends_the_sessions_of_all_racks(member: Arena, racks: Rig) 
     assert "--resume continues the night" in done.stderr
     eventually(lambda: gone(below), "no session is left", timeout_s=20)
     eventually(lambda: not net.volleys(), "no load is left", timeout_s=20)
-    assert status(member).code == 0
+    assert fleet(member, "status", "--fleet", ADDRESS).code == 0
 
 
 def test_a_night_that_is_killed_leaves_no_session(member: Arena, racks: Rig) -> None:
@@ -196,3 +197,27 @@ def test_a_night_that_is_killed_leaves_no_session(member: Arena, racks: Rig) -> 
     eventually(
         lambda: not any(sessions(each) for each in servers), "no session is left", timeout_s=30
     )
+
+
+def test_two_racks_are_played_on_one_machine_and_what_they_lack_is_shown(
+    bare: Arena, volley_program: Path
+) -> None:
+    subprocess.run([ROOT / "scripts" / "fleet.sh", "install"], check=True, capture_output=True)
+    arena = Arena(bare.workspace, bare.ghz, {"VOLLEY": str(volley_program)})
+    up = fleet(arena, "up", "local", "--racks", "2", "--hosts", "1", "--port", "18788")
+    try:
+        assert up.code == 0, up
+        shown = fleet(arena, "status", "--fleet", "tls://127.0.0.1:18788")
+        assert shown.code == 0, shown
+        assert [line.split(";")[:2] for line in shown.stdout.splitlines()] == [
+            ["local-a-server", " rack a, server"], ["local-a-1", " rack a"],
+            ["local-b-server", " rack b, server"], ["local-b-1", " rack b"],
+        ]  # fmt: skip
+        [server] = [each for each in arena.processes() if "local-b-server" in each.cmdline()]
+        server.kill()
+        eventually(lambda: not server.is_running(), "the server's host has ended")
+        shown = fleet(arena, "status", "--fleet", "tls://127.0.0.1:18788")
+        assert shown.code == 3
+        assert "rack b: not ready: it has 0 server's hosts, and needs one\n" in shown.stdout
+    finally:
+        assert fleet(arena, "down", "local").stdout == "ended 4 processes\n"

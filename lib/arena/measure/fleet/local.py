@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from string import ascii_lowercase
 
 import psutil
 
@@ -54,13 +55,12 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     address = f"tls://{LOOPBACK}:{port}"
     commands = {"coordinator": ["coordinator", "--port", str(port)]}
-    names: list[str | None] = [f"rack-{number}" for number in range(1, racks + 1)]
-    names = names or [None]
+    names: list[str | None] = [*ascii_lowercase[:racks]] or [None]
     for rack in names:
-        of_rack = ["--rack", rack] if rack else []
-        own = {f"{rack or 'local'}-{number}": ["--cpus", "1"] for number in range(1, hosts + 1)}
+        of_rack, stem = (["--rack", rack], f"local-{rack}") if rack else ([], "local")
+        own = {f"{stem}-{number}": ["--cpus", "1"] for number in range(1, hosts + 1)}
         if rack:
-            own[f"{rack}-server"] = ["--serves"]
+            own[f"{stem}-server"] = ["--serves"]
         for name, words in own.items():
             commands[name] = [
                 "worker", "--fleet", address, "--name", name, *of_rack, *words, "--local",

@@ -308,8 +308,6 @@ fn an_iteration_has_a_limit() {
         .build()
         .unwrap();
     let limit = std::time::Duration::from_millis(50);
-    let shown = runtime
-        .block_on(Trial::default().run(plan, false, limit))
-        .unwrap();
+    let shown = runtime.block_on(Trial::default().run(plan, false, limit)).unwrap();
     assert_eq!(shown["reason"], "stopped after 0 s");
 }
