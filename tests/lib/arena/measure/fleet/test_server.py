@@ -25,13 +25,14 @@ NIGHT = "2026-11-25T22-00-00.000000Z"
 # A benchmark that notes its words. By the first of them it fails, or goes on until it is told.
 _BENCHMARK = """#!/bin/bash
 root=$2
+trap 'exit 130' TERM
 echo $$ >"$0.pid"
 echo "$*" >>"$0.started"
 echo 'block 1 of 2, visit 1 of 2' >&2
 mkdir -p "$root/results/quick/4/alpha" && echo '{}' >"$root/results/quick/4/alpha/x.json"
 case $4 in
 fails) echo 'error: port 8080 is taken' >&2; exit 3 ;;
-hangs) trap 'exit 130' TERM; while :; do sleep 0.05; done ;;
+hangs) while :; do sleep 0.05; done ;;
 esac
 """
 

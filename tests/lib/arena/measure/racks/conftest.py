@@ -82,8 +82,10 @@ class FakeRack:
                 raise fate
             words = [*asked.words, "--night", asked.night]
             # click keeps the names of the first call for all others.
-            names = {"help_option_names": ["-h", "--help"]}
-            context = run.command.make_context("run", words, obj=Workspace(root), **names)
+            names = ["-h", "--help"]
+            context = run.command.make_context(
+                "run", words, obj=Workspace(root), help_option_names=names
+            )
             with context:
                 code = run.command.invoke(context)
         except ArenaError as raised:

@@ -135,10 +135,12 @@ def test_a_budget_counts_for_all_racks(night: Night) -> None:
 
 
 def test_loads_without_blocks_follow_on_the_racks(night: Night) -> None:
-    night.shop.add("alpha", QUICK, "load-const")
-    assert night(blocks=2, profiles=(QUICK, "load-const")) == 0
+    paced = "extends: load-const\nname: paced\nconnections: [8]\n"
+    (night.shop.workspace.profiles / "paced.yaml").write_text(paced)
+    night.shop.add("alpha", QUICK, "paced")
+    assert night(blocks=2, profiles=(QUICK, "paced")) == 0
     classic = [each for each in night.shop.records() if not each.visit]
-    assert [each.profile.name for each in classic] == ["load-const"]
+    assert [each.profile.name for each in classic] == ["paced"]
 
 
 def test_a_dry_run_shows_the_plan_and_measures_nothing(night: Night) -> None:
