@@ -19,8 +19,10 @@ from arena.measure.fleet.facts import boot_id
 from arena.measure.fleet.fleet import Seen, generators_of
 from arena.measure.fleet.members import LostError, Place
 from arena.measure.fleet.racks import find_racks, run_session
+from arena.measure.plan import RunOptions, plan_sessions
 from arena.measure.racks.rack import Asked, Ended
-from tests.fakes import FakeProgress
+from arena.what import selection
+from tests.fakes import FakeProgress, add_framework
 from tests.lib.arena.measure.fleet.test_facts import NEAR, host
 
 ASKED = Asked(("alpha", "quick"), "night", "diary")
@@ -228,3 +230,10 @@ def test_a_worker_declares_its_place_as_resources() -> None:
         assert Place.read(place.resources("big")) == place
     assert Place("a", serves=True).resources("big") == {"rack:big": 1, "in:a": 1}
     assert Place().resources("big") == {"generator:big": 1}
+
+
+def test_a_rack_without_a_fleet_is_bad_usage(workspace: Workspace) -> None:
+    add_framework(workspace, "alpha")
+    selected = selection.frameworks(workspace, "alpha")
+    with pytest.raises(UsageError, match="--rack: is for a fleet"):
+        plan_sessions(workspace, RunOptions("alpha", rack="a"), {}, selected)
