@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Start workers over SSH, each a ${role}${of_rack} of a fleet (docs/fleet.md): worker.sh HOST...
-# Each host has a checkout at ${root}, with its certificates in .certs/fleet.
+# Each host has a checkout at ${root}, with its certificates in .fleet.
 set -euo pipefail
 for host in "$@"; do
     ssh "$host" \

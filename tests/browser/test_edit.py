@@ -278,6 +278,20 @@ def test_nothing_in_a_file_becomes_html_or_gets_lost(edit: Edit, tmp_path: Path)
     assert (tmp_path / "a.yaml").read_bytes().decode() == "\ufeff" + expected
 
 
+def test_a_text_of_several_lines_keeps_them(edit: Edit, tmp_path: Path) -> None:
+    text = (
+        "targets: {api: http://127.0.0.1:9}\nscenarios:\n  s:\n    steps:\n      - get: ${api}/\n"
+        "        lua: |\n          -- note\n          function response(res) end\n"
+    )
+    page = edit("a.yaml", text)
+    field(page, "scenarios/s/steps/0/lua").press("Control+Home")
+    page.keyboard.type("-- first")
+    page.keyboard.press("Enter")
+    saved(page)
+    expected = text.replace("-- note", "-- first\n          -- note")
+    assert (tmp_path / "a.yaml").read_text() == expected
+
+
 def test_json_stays_json(edit: Edit, tmp_path: Path) -> None:
     page = edit("a.json")
     field(page, "load/0/users").fill("0..20")

@@ -5,19 +5,22 @@ Namespaces play the hosts: each has a network, a boot id and a monotonic clock o
 
 import hashlib
 import json
+import os
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.integration.plumbing import ROOT, Arena, Outcome, eventually
+from tests.integration.plumbing import ROOT, Arena, Outcome, Running, eventually
 from tools.bench_fleet import net
-from tools.bench_fleet.net import ADDRESS, SERVER, SKEWS_NS, Played, Rig
+from tools.bench_fleet.net import ADDRESS, SKEWS_NS, Played, Rig
 
 pytestmark = pytest.mark.integration
 
@@ -50,7 +53,7 @@ def rig(
 @pytest.fixture
 def member(arena: Arena, rig: Rig, volley_program: Path) -> Arena:
     """Return a checkout whose host has a certificate of the fleet."""
-    shutil.copytree(ROOT / ".certs" / "fleet", arena.workspace.certs / "fleet")
+    shutil.copytree(ROOT / ".fleet", arena.root / ".fleet")
     arena.judge_nothing()
     return Arena(arena.workspace, arena.ghz, {"VOLLEY": str(volley_program)})
 
@@ -85,8 +88,15 @@ def check_hosts(arena: Arena, record: dict[str, Any], count: int) -> None:
         assert messages == run["messages"] == merged["messages"]
     assert record["profile"]["generator"] == "volley-fleet"
     assert len(record["provenance"]["generator_hosts"]) == count
+    check_nameless(record)
+
+
+def check_nameless(record: dict[str, Any]) -> None:
+    """Check that a record has no host's name, address or path."""
     text = json.dumps(record)
-    assert not any(word in text for word in (SERVER, '"g1"', "local-1", "boot"))
+    words = (net.NETWORK, "127.0.0.1", "tls://", ".tools/fleet", "local-1", "boot")
+    assert not [each for each in words if each in text]
+    assert not re.search(r"\bg[1-4]\b", text)
 
 
 def test_three_hosts_on_one_machine_make_a_record_that_the_page_shows(
@@ -187,17 +197,27 @@ def test_a_host_that_goes_in_the_window_fails_the_record_by_its_number(
     assert record["status"] == "failed"
     assert record["failure"]["stage"] == "run 1 of 1"
     assert record["failure"]["reason"].startswith(words), record["failure"]
+    assert record["failure"]["log"] is None
+    check_nameless(record)
+    assert "  | g2: " in done.stderr
     folder = next(member.results.glob(f"quick/4/victim/{record['started_at']}"))
     kept = sorted(each.name for each in folder.glob("run-1-generator-*.json"))
     assert kept == [f"run-1-generator-{number}.json" for number in (1, 3, 4)]
     assert member.run(*QUICK, "--fleet", ADDRESS).code == 0
 
 
+def marks() -> list[Path]:
+    """Return what hosts leave when they are told to start."""
+    return list((ROOT / ".tools" / "fleet").glob("g[1-4]/runs/*/fired"))
+
+
 def test_a_coordinator_that_goes_in_the_window_ends_all_load(member: Arena, rig: Rig) -> None:
+    before = len(member.records("victim"))
     try:
         with member.running(*QUICK, "--fleet", ADDRESS) as running:
             running.await_line("run 1 of 1")
-            eventually(lambda: len(net.volleys()) == 4, "all hosts make load")
+            fired = len(marks())
+            eventually(lambda: len(marks()) == fired + 4, "all hosts know the start")
             rig.coordinator.kill()
             no_volley()
             done = running.end()
@@ -208,7 +228,90 @@ def test_a_coordinator_that_goes_in_the_window_ends_all_load(member: Arena, rig:
             rig.restart(each, wait=False)
         rig.await_workers()
     assert done.code == 3, done
-    assert "generator" in done.error
+    record = member.records("victim")[before]
+    words = r"generator [1-4] of 4 (ended in the window, or cannot be reached: |did not confirm)"
+    assert re.match(words, record["failure"]["reason"]), record["failure"]
+    check_nameless(record)
+
+
+# Prints what its link says: at first, after a worker's end, after the coordinator's end, and after
+# its return. It waits for a line before each of these.
+_LINK = """
+import sys, time
+from pathlib import Path
+from arena.measure.fleet.link import Link
+from arena.measure.fleet.members import LostError
+
+link = Link(sys.argv[1], Path(sys.argv[2]))
+
+def said(work):
+    try:
+        return link.wait(work)
+    except LostError as error:
+        return error.words
+
+def all_is_well():
+    return said(link.names()) == ["w"] and isinstance(said(link.call("w", "clock", 3.0)), int)
+
+print(all_is_well(), flush=True)
+input()
+clocks = [said(link.call("w", "clock", 3.0)) for _ in range(2)]
+print(isinstance(clocks[-1], int), flush=True)
+input()
+while link._client.status != "closed":
+    time.sleep(0.1)
+print(said(link.names()), flush=True)
+input()
+print(all_is_well(), flush=True)
+"""
+
+
+def test_a_link_survives_its_coordinator_and_finds_a_worker_that_is_back(
+    arena: Arena, dask: None, volley_program: Path
+) -> None:
+    port = "18788"
+    address = f"tls://127.0.0.1:{port}"
+    assert fleet(arena, "ca").code == 0
+
+    def node(*words: str) -> AbstractContextManager[Running]:
+        argv = [str(PYTHON), str(ROOT / "lib"), "--root", str(arena.root), "fleet", *words]
+        return arena.started(argv, VOLLEY=str(volley_program))
+
+    def ready(nodes: ExitStack, *words: str) -> Running:
+        running = nodes.enter_context(node(*words))
+        running.await_line(words[0])
+        return running
+
+    coordinator = ("coordinator", "--port", port)
+    worker = ("worker", "--fleet", address, "--name", "w", "--cpus", "1")
+    with ExitStack() as nodes:
+        first = ready(nodes, *coordinator)
+        lost = ready(nodes, *worker)
+        link = nodes.enter_context(
+            subprocess.Popen(
+                [PYTHON, "-c", _LINK, address, arena.root / ".fleet"],
+                env={**os.environ, "PYTHONPATH": str(ROOT / "lib")},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        nodes.callback(link.kill)
+        assert link.stdin
+        assert link.stdout
+        assert link.stdout.readline() == "True\n"
+        lost.popen.kill()
+        ready(nodes, *worker)
+        print(file=link.stdin, flush=True)
+        assert link.stdout.readline() == "True\n"
+        first.popen.kill()
+        first.popen.wait()
+        print(file=link.stdin, flush=True)
+        assert link.stdout.readline() == "the coordinator does not answer\n"
+        ready(nodes, *coordinator)
+        ready(nodes, *worker)
+        print(file=link.stdin, flush=True)
+        assert link.stdout.readline() == "True\n"
 
 
 def test_a_benchmark_that_is_killed_leaves_no_load(member: Arena) -> None:
@@ -311,9 +414,9 @@ def test_a_second_worker_of_a_name_is_refused(member: Arena, rig: Rig) -> None:
 
 
 def test_a_foreign_certificate_is_refused(member: Arena, dask: None) -> None:
-    shutil.rmtree(member.workspace.certs / "fleet")
+    shutil.rmtree(member.root / ".fleet")
     assert fleet(member, "ca").code == 0
-    for words in (("status",), ("worker", "--name", "stranger")):
+    for words in (("status",), ("worker", "--name", "stranger", "--interface", net.BRIDGE)):
         done = fleet(member, *words, "--fleet", ADDRESS)
         assert done.code == 3, done
         assert ADDRESS in done.error
@@ -321,7 +424,7 @@ def test_a_foreign_certificate_is_refused(member: Arena, dask: None) -> None:
 
 
 def test_without_certificates_nothing_is_tried(member: Arena) -> None:
-    shutil.rmtree(member.workspace.certs / "fleet")
+    shutil.rmtree(member.root / ".fleet")
     assert "fleet.sh ca" in refused(member)
 
 
@@ -350,5 +453,8 @@ def test_clear_text_gets_no_answer(rig: Rig) -> None:
         f"    await Client('{ADDRESS.replace('tls', 'tcp')}', asynchronous=True, timeout=3)\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run([PYTHON, "-c", script], check=False, capture_output=True, timeout=60)
-    assert done.returncode != 0
+    done = subprocess.run(
+        [PYTHON, "-c", script], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert "CommClosedError: in <TCP (closed)" in done.stderr

@@ -56,7 +56,7 @@ def idle(volley_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture
 def racks(bare: Arena, idle: Rig, grpc_go: Path, volley_program: Path) -> Iterator[Rig]:
     """Start the workers of two racks, whose servers' hosts have this test's checkout."""
-    shutil.copytree(ROOT / ".certs" / "fleet", bare.workspace.certs / "fleet")
+    shutil.copytree(ROOT / ".fleet", bare.root / ".fleet")
     bare.judge_nothing()
     profile = {**yaml.safe_load((bare.workspace.profiles / "quick.yaml").read_text())}
     profile |= {"duration": WINDOW, "runs": 1}

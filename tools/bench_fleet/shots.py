@@ -13,7 +13,7 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure.fleet import window
 from arena.measure.fleet.fleet import Fleet, join
-from arena.measure.fleet.window import Load, Made, Part, make
+from arena.measure.fleet.window import Load, Made, Part, Problem, make
 from tools.bench_fleet.net import ADDRESS, ROOT, SERVER
 
 # The bars on one machine are about what happens, not about its speed: its CPUs are shared by all.
@@ -40,7 +40,8 @@ class Shot:
     def problems(self) -> list[str]:
         """What went wrong."""
         parts = self.made.parts if self.made else []
-        return [self.error] * bool(self.error) + [each for each in parts if isinstance(each, str)]
+        lost = [each.words for each in parts if isinstance(each, Problem)]
+        return [self.error] * bool(self.error) + lost
 
 
 class Gun:

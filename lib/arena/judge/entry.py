@@ -208,8 +208,11 @@ def _figure(metric: Metric, run: Run) -> tuple[float, float, float]:
 def drift_of_run(seconds: Sequence[Second]) -> float | None:
     """Return log(rate of the second half / first half); None if that is not known.
 
-    Of an odd number of seconds, the one in the middle is in neither half.
+    Of an odd number of seconds, the one in the middle is in neither half. A shorter one at the end,
+    in which nothing new began, has no part in it.
     """
+    if seconds and seconds[-1].length_s < seconds[0].length_s:
+        seconds = seconds[:-1]
     half = len(seconds) // 2
     early, late = (
         sum(each.messages for each in part) / sum(each.length_s for each in part) if part else 0.0

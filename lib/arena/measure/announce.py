@@ -50,7 +50,8 @@ def notes(record: Record) -> Iterator[str]:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
         yield f"{count} did not have the calls that were due, so there is no rank"
-    if record.headline and (hosts := record.runs[record.headline.run - 1].generators):
+    if "client-bound" in record.flags and record.headline:
+        hosts = record.runs[record.headline.run - 1].generators
         numbers = [str(each.number) for each in hosts if SATURATED in each.flags]
         if numbers:
             yield f"client-bound: of {len(hosts)} generators, at their limit: {', '.join(numbers)}"

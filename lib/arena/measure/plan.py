@@ -98,6 +98,7 @@ def plan_sessions(
     fleet, split = rack or _joined(workspace, options, environment)
     overrides = _overrides(options, environment)
     profiles = selection.profiles(workspace, selected, options.profiles)
+    left_out: list[str] = []
     located = cache(partial(generators.locate, workspace=workspace, environment=environment))
     plans = [
         Plan(
@@ -114,8 +115,10 @@ def plan_sessions(
         for overridden in [_overridden(found, workspace, options)]
         for profile, count, chosen in _with_connections(overridden, options.connections)
         for generator in [fleet or located(profile.generator)]
-        if options.profiles or not _is_left_out(fleet, profile, count)
+        if options.profiles or not _is_left_out(fleet, profile, count, left_out)
     ]
+    if not plans and left_out:
+        raise UsageError(left_out[0])
     if not plans:
         wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
@@ -127,9 +130,17 @@ def plan_sessions(
     return plans
 
 
-def _is_left_out(fleet: Located | None, profile: Profile, connections: int) -> bool:
-    """Return whether a fleet cannot make this load; one that was asked for by name is an error."""
-    return bool(fleet and fleet.description.problem(measured_profile(profile, connections)))
+def _is_left_out(
+    fleet: Located | None, profile: Profile, connections: int, whys: list[str]
+) -> bool:
+    """Return whether a fleet cannot make this load, and add why to `whys`.
+
+    One that was asked for by name is an error.
+    """
+    why = fleet and _problem(measured_profile(profile, connections), fleet)
+    if why:
+        whys.append(why)
+    return bool(why)
 
 
 def _joined(
@@ -189,10 +200,16 @@ def _with_connections(
 
 def _loaded(profile: MeasuredProfile, generator: Located) -> MeasuredProfile:
     """Return the profile with the located generator; UsageError if that cannot make its load."""
+    if why := _problem(profile, generator):
+        raise UsageError(why)
+    return profile.changed(generator=generator.description.name)
+
+
+def _problem(profile: MeasuredProfile, generator: Located) -> str:
+    """Return why the located generator cannot make a profile's load; empty if it can."""
+    why = generator.description.problem(profile)
     name = generator.description.name
-    if why := generator.description.problem(profile):
-        raise UsageError(f"{profile.name}: {name} cannot make this load: {why}")
-    return profile.changed(generator=name)
+    return f"{profile.name}: {name} cannot make this load: {why}" if why else ""
 
 
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:

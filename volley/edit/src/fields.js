@@ -105,6 +105,11 @@ function keysOf (editor) {
   return editor.path === parent.path ? keysOf(parent) : [...keysOf(parent), editor.key]
 }
 
+// As many rows as lines.
+const fitRows = (input, least) => {
+  input.rows = Math.min(Math.max(input.value.split('\n').length, least), 20)
+}
+
 // What has a value of its own, in one input. Its mistakes are shown as they are.
 const Leaf = (Base) => class extends Base {
   showValidationErrors (errors) {
@@ -118,12 +123,17 @@ const Leaf = (Base) => class extends Base {
   }
 }
 
-class Text extends Leaf(StringEditor) {}
+class Text extends Leaf(StringEditor) {
+  refreshValue () {
+    super.refreshValue()
+    if (this.input) fitRows(this.input, 1)
+  }
+}
 class Whole extends Leaf(IntegerEditor) {}
 class Real extends Leaf(NumberEditor) {}
 
 // A text, a number or a boolean, as it is written. A text stays one.
-class Scalar extends Leaf(StringEditor) {
+class Scalar extends Text {
   setValue (value, initial) {
     this.isText = typeof value === 'string' && value !== ''
     return super.setValue(value, initial)
@@ -144,8 +154,9 @@ class Any extends Leaf(StringEditor) {
     this.parsed = value
     this.problem = undefined
     const text = value === undefined || value === '' ? '' : stringify(value, { lineWidth: 0 }).trimEnd()
-    this.input.rows = Math.min(Math.max(text.split('\n').length, 2), 20)
-    return super.setValue(text, initial)
+    const done = super.setValue(text, initial)
+    fitRows(this.input, 2)
+    return done
   }
 
   refreshValue () {
@@ -312,7 +323,10 @@ class Section extends Holder {
     if (this.schema.entry) {
       this.chosen = make('input', { 'aria-label': label, placeholder: 'name', autocomplete: 'off', spellcheck: false })
       this.chosen.addEventListener('keydown', (event) => {
-        if (event.key === 'Enter') add()
+        if (event.key !== 'Enter') return
+        // Not in the field that gets the focus, too.
+        event.preventDefault()
+        add()
       })
     } else {
       this.chosen = make('select', { 'aria-label': label })

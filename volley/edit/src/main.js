@@ -2,7 +2,7 @@
 import * as api from './api.js'
 import { Form, make, rich } from './fields.js'
 import { formOf } from './schema.js'
-import { edited, packed, read, unpacked } from './source.js'
+import { edited, isJson, packed, read, unpacked } from './source.js'
 
 // So long after the last change, the file is checked.
 const CALM_MS = 300
@@ -19,6 +19,7 @@ const page = {
   file: undefined,
   text: '',
   isForm: true,
+  isSaving: false,
   checks: 0,
   timer: undefined,
   trial: undefined
@@ -122,10 +123,12 @@ function lead ({ line, place }) {
   parts.editor.scrollTop = Math.max(0, (line - 5) * height)
 }
 
-async function save () {
+async function save (isForced = false) {
+  if (page.isSaving) return
   alertUser()
   const text = current()
-  if (!isUnsaved()) return
+  if (!isForced && !isUnsaved()) return
+  page.isSaving = true
   try {
     const { version } = await api.save(packed(text, page.file), page.file.version)
     Object.assign(page.file, { version, text, exists: true })
@@ -136,6 +139,8 @@ async function save () {
       ['Load it from disk, and drop what is here', load],
       ['Save this over it', overwrite]
     ])
+  } finally {
+    page.isSaving = false
   }
 }
 
@@ -143,8 +148,7 @@ async function overwrite () {
   try {
     const { version } = await api.file()
     page.file.version = version
-    page.file.exists = false
-    await save()
+    await save(true)
   } catch (error) {
     alertUser(error.message)
   }
@@ -155,7 +159,7 @@ async function load () {
   try {
     const { path, text, version, exists, json } = await api.file()
     const source = unpacked(text)
-    page.file = { ...source, version, exists, isJson: json }
+    page.file = { ...source, version, exists, isJson: json || isJson(source.text) }
     page.text = source.text
     parts.name.textContent = path.split('/').pop()
     parts.name.title = path
@@ -212,7 +216,7 @@ async function start () {
     showText()
   }
   parts.editor.oninput = () => changeTo(parts.editor.value)
-  parts.save.onclick = save
+  parts.save.onclick = () => save()
   parts.once.onclick = once
   parts.stop.onclick = () => page.trial.abort()
   addEventListener('keydown', (event) => {

@@ -61,7 +61,13 @@ function shape (schema, titles) {
 }
 
 const any = () => ({ editor: 'any', type: 'string', format: 'textarea' })
-const input = (editor, { examples }) => ({ editor, type: 'string', ...example(examples) })
+// A text may have several lines.
+const input = (editor, { examples }) => ({
+  editor,
+  type: 'string',
+  ...(['string', 'scalar'].includes(editor) && { format: 'textarea' }),
+  ...example(examples)
+})
 const example = (examples) =>
   examples && { options: { inputAttributes: { placeholder: `such as ${examples.join(' or ')}` } } }
 const choice = (values, notes = []) => ({

@@ -20,6 +20,15 @@ export function packed (text, { bom, end }) {
   return bom + text.replaceAll('\n', end)
 }
 
+// Whether a text is JSON, whatever its file is called.
+export function isJson (text) {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
 // Numbers keep their digits.
 const customTags = (tags) => tags.map((tag) =>
   /:(int|float)$/.test(tag.tag) ? { ...tag, stringify: (item) => item.source ?? tag.stringify(item) } : tag)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { parseDocument } from 'yaml'
-import { edited, packed, read, unpacked } from '../src/source.js'
+import { edited, isJson, packed, read, unpacked } from '../src/source.js'
 
 const SHOP = readFileSync(new URL('../../examples/shop.yaml', import.meta.url), 'utf8')
 
@@ -20,6 +20,11 @@ function difference (old, now) {
   const [a, b] = [old.split('\n'), now.split('\n')]
   return [a.filter((line) => !b.includes(line)), b.filter((line) => !a.includes(line))]
 }
+
+test('JSON is known by its text', () => {
+  for (const text of ['{}', ' {"a": [1]}\n']) assert.ok(isJson(text), text)
+  for (const text of ['', 'null', '[]', '{a: 1}', 'a: 1']) assert.ok(!isJson(text), text)
+})
 
 test('a value changes in its line, and no other line does', () => {
   const now = change(SHOP, (file) => { file.scenarios.crud.weight = 70 })

@@ -14,7 +14,8 @@ const PROGRAM: &str = "volley check";
 const ABOUT: &str = "\
 Check a scenario file, and the files that it names, without sending anything. Print what it would
 do: targets, scenarios with their steps, data, load and thresholds. Or list every mistake, one a
-line: the file, the line, the key, what is wrong, and how to mend it.
+line: the file, the line, the key, what is wrong, and how to mend it. Of a program of Lua, check the
+syntax.
 
 With --once, run the setup, one iteration of each scenario, and the teardown, and show each request
 (>), each response (<), and what was saved. Secrets are masked.
@@ -43,7 +44,7 @@ pub struct Check {
 #[derive(Clone, Debug, Parser)]
 #[command(name = "volley check", about = ABOUT)]
 struct CheckArgs {
-    /// The scenario file, YAML or JSON
+    /// The scenario file, YAML or JSON; or a program of Lua, x.lua
     #[arg(value_name = "FILE", value_parser = path)]
     file: Option<PathBuf>,
 

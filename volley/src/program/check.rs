@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::import::warn;
 use super::once::once;
-use super::{Failure, buffered, lua, unless_hung_up};
+use super::scenario::wrong;
+use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
 use crate::report::visible;
 use crate::scenario::engine as load;
@@ -31,7 +32,13 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     if is_program(&args.file) {
-        return lua::check(&args.file);
+        return match args.once {
+            false => lua::check(&args.file),
+            true => Err(wrong(format!(
+                "--once: `{}` is a program of Lua, no scenario file: `volley run` runs it",
+                args.file.display()
+            ))),
+        };
     }
     match file::read(&args.file) {
         Ok(Loaded { plan, warnings }) => {
@@ -40,13 +47,7 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
                 return once(plan, args.allow_io);
             }
             load::check(&plan)?;
-            let text = outline(&plan);
-            let mut lines = text.lines();
-            buffered(io::stdout().lock(), |out| {
-                lines.try_for_each(|line| writeln!(out, "{}", visible(line)))
-            })
-            .or_else(unless_hung_up)?;
-            Ok(ExitCode::SUCCESS)
+            text(outline(&plan).as_bytes())
         }
         Err(mistakes) => Ok(refuse(&mistakes)),
     }
@@ -96,13 +97,12 @@ pub fn outline(plan: &Plan) -> String {
 
 fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     let mut lines = lines.peekable();
+    // Writing to memory cannot fail.
     if lines.peek().is_some() {
-        out.push_str(title);
-        out.push('\n');
+        let _ = writeln!(out, "{}", visible(title));
     }
     for line in lines {
-        // Writing to memory cannot fail.
-        let _ = writeln!(out, "  {line}");
+        let _ = writeln!(out, "  {}", visible(&line));
     }
 }
 

@@ -2,7 +2,6 @@
 
 import os
 import socket
-from pathlib import Path
 from typing import Any
 
 import click
@@ -90,8 +89,8 @@ def status(workspace: Workspace, address: str) -> int:
 @command.command()
 @click.option(
     "--for", "name", metavar="NAME",
-    help="Make the certificates of another host, in .certs/fleet-NAME: copy that folder to its "
-    ".certs/fleet.",
+    help="Make the certificates of another host, in .fleet/hosts/NAME: copy these files to its "
+    ".fleet.",
 )  # fmt: skip
 @click.pass_obj
 def ca(workspace: Workspace, name: str | None) -> None:
@@ -103,9 +102,9 @@ def ca(workspace: Workspace, name: str | None) -> None:
 
     own = certificates.own_folder(workspace)
     if name:
-        folder = workspace.certs / f"fleet-{Path(name).name}"
+        folder = certificates.folder_of(workspace, name)
         certificates.make_certificate(own, folder)
-        click.echo(f"{folder}: copy it to .certs/fleet of the checkout on {name}")
+        click.echo(f"{folder}: copy its files to .fleet of the checkout on {name}")
     elif certificates.make_authority(own):
         click.echo(f"{own}: made; ca.key in it signs the certificates of all hosts: keep it here")
     else:

@@ -76,10 +76,12 @@ def command(
     With --fleet, the server runs on this host. If the fleet has racks, the sessions are spread over
     these, and this host collects the records.
     """
-    if given["fleet"]:
+    if given["fleet"] is not None:
         from arena.measure.fleet.interpreter import require_dask
+        from arena.measure.plan import require_fleets
 
-        require_dask(options.ROOT)
+        require_fleets(given["generator"], os.environ)  # type: ignore[arg-type]
+        require_dask(options.ROOT, str(given["fleet"]))
     from arena.measure.night.job import NightOptions, night
     from arena.publish.site.build import build
     from arena.what.selection import by_kind

@@ -79,10 +79,12 @@ def command(workspace: Workspace, /, **given: object) -> int:
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
     run, the next build shows its records.
     """
-    if given["fleet"]:
+    if given["fleet"] is not None:
         from arena.measure.fleet.interpreter import require_dask
+        from arena.measure.plan import require_fleets
 
-        require_dask(options.ROOT)
+        require_fleets(given["generator"], os.environ)  # type: ignore[arg-type]
+        require_dask(options.ROOT, str(given["fleet"]))
     from arena.measure.benchmark import benchmark
     from arena.measure.plan import RunOptions
     from arena.publish.site.build import build

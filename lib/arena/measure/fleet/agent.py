@@ -28,8 +28,8 @@ from arena.measure.fleet.facts import HostFacts, lacks
 # Connections that stand without a start are closed after this time: the coordinator has gone.
 FIRE_WITHIN_S = 30.0
 
-# A volley that has not ended so long after its window is killed.
-END_WITHIN_S = 60.0
+# A volley that has not ended so long after its window is killed: nobody asks for it any more.
+END_WITHIN_S = 12.0
 
 # A start must be known this long before.
 AHEAD_NS = 200_000_000
@@ -43,6 +43,10 @@ _TOO_LATE = 4
 
 # The outputs of so many runs are kept; their marks are kept for ever.
 _KEPT_RUNS = 50
+
+# Files beside the outputs: how many parts there are to be, and how volley failed.
+_COUNT = "count"
+_FAILED = "failed"
 
 
 class RefusedError(Exception):
@@ -59,12 +63,16 @@ class _Volley:
     reader: asyncio.Task[None]
 
     @property
-    def words(self) -> str:
-        """How it ended, and the last thing it said."""
+    def how(self) -> str:
+        """How it ended."""
         code = self.process.returncode
-        how = "started too late" if code == _TOO_LATE else exit_words(code or 0)
+        return f"volley: {'started too late' if code == _TOO_LATE else exit_words(code or 0)}"
+
+    @property
+    def last(self) -> str:
+        """The last thing that it said, which may have the server's address."""
         said = next((line for line in reversed(self.said) if line != _READY), "")
-        return f"volley: {how}{': ' * bool(said)}{printable(said)[:300]}"
+        return printable(said)[:300]
 
     def kill(self) -> None:
         """End it now; without effect if it has ended."""
@@ -78,6 +86,7 @@ class _Armed:
 
     run: str
     folder: Path
+    outputs: Path
     lock: TextIO
     volleys: list[_Volley] = field(default_factory=list)
     guard: asyncio.TimerHandle | None = None
@@ -115,7 +124,8 @@ class Agent(HostAgent):
         self._folder = folder
         self._armed: _Armed | None = None
         self._started: list[_Volley] = []
-        (folder / "runs").mkdir(parents=True, exist_ok=True)
+        for each in ("runs", "outputs"):
+            (folder / each).mkdir(parents=True, exist_ok=True)
 
     async def arm(self, run: str, connections: int, volley: str) -> None:
         """Reserve the host for a run, which must be new; `volley` is the SHA-256 of its program."""
@@ -124,27 +134,36 @@ class Agent(HostAgent):
         if why := lacks(connections):
             raise RefusedError(why)
         folder = self._run_folder(run)
+        before = self._armed
+        if before and before.start_ns and await _have_ended(before):
+            self._release(before)  # Nobody has collected its output, which stays.
         lock = self._locked()
         try:
             folder.mkdir()
+            self._forget_outputs()
+            self._outputs(run).mkdir()
         except OSError as error:
             lock.close()
             if isinstance(error, FileExistsError):
                 raise RefusedError("this run was armed before, and is never made twice") from error
             raise RefusedError(f"{folder.name}: {error.strerror}") from error
-        self._armed = _Armed(run, folder, lock)
+        self._armed = _Armed(run, folder, self._outputs(run), lock)
         self._guard(FIRE_WITHIN_S)
-        self._forget_outputs()
 
     async def open(self, run: str, parts: Sequence[Sequence[str]]) -> None:
         """Start volley for each part, with these arguments; return once all connections stand."""
         armed = self._of(run)
-        for number, arguments in enumerate(parts, 1):
-            armed.volleys.append(await self._start(arguments, armed.folder / f"part-{number}.json"))
         try:
+            (armed.outputs / _COUNT).write_text(str(len(parts)))
+            for number, arguments in enumerate(parts, 1):
+                output = armed.outputs / f"part-{number}.json"
+                armed.volleys.append(await self._start(arguments, output))
+                self._of(run)  # It may have been disarmed meanwhile.
             await _all_ready(armed.volleys)
-        except RefusedError:
-            await self.disarm(run)
+        except BaseException:
+            for each in armed.volleys:
+                each.kill()
+            self._release(armed)
             raise
         self._guard(FIRE_WITHIN_S)
 
@@ -168,22 +187,19 @@ class Agent(HostAgent):
         folder = self._run_folder(run)
         if not (folder / "fired").exists():
             raise RefusedError("this run was not fired here")
-        armed = self._armed if self._armed and self._armed.run == run else None
-        for each in armed.volleys if armed else ():
-            if each.process.returncode is None:
+        armed, outputs = self._armed, self._outputs(run)
+        if armed and armed.run == run:
+            if not await _have_ended(armed):
                 return {"state": "running"}
-            await each.reader
-            if each.process.returncode not in _REPORTED:
-                (folder / "failed").write_text(each.words)
-        if armed:
-            self._release()
-        if (folder / "failed").exists():
-            return {"state": "failed", "why": (folder / "failed").read_text()}
+            self._release(armed)
+        if (outputs / _FAILED).exists():
+            why, _, said = (outputs / _FAILED).read_text().partition("\n")
+            return {"state": "failed", "why": why, "said": said}
         try:
-            content = (await self._share(folder)).read_bytes()
+            content = (await self._share(outputs)).read_bytes()
             json.loads(content)
         except (OSError, ValueError):
-            return {"state": "failed", "why": "volley left no whole report"}
+            return {"state": "failed", "why": "volley left no whole report", "said": ""}
         digest = hashlib.sha256(content).hexdigest()
         return {"state": "done", "sha256": digest, "content": zlib.compress(content, 1)}
 
@@ -200,13 +216,13 @@ class Agent(HostAgent):
         if self._armed:
             for each in self._armed.volleys:
                 each.kill()
-            self._release()
+            self._release(self._armed)
 
     async def close(self) -> None:
         """End whatever is in hand, and wait until it has ended."""
         self.stop()
         for each in self._started:
-            await each.reader
+            await asyncio.wait([each.reader])
             await each.process.wait()
 
     def _of(self, run: str) -> _Armed:
@@ -216,6 +232,9 @@ class Agent(HostAgent):
 
     def _run_folder(self, run: str) -> Path:
         return run_folder(self._folder / "runs", run)
+
+    def _outputs(self, run: str) -> Path:
+        return self._folder / "outputs" / self._run_folder(run).name
 
     def _locked(self) -> TextIO:
         """Return the file whose lock this run holds; the kernel frees it when the process ends."""
@@ -227,9 +246,10 @@ class Agent(HostAgent):
             raise RefusedError("another run is in progress here") from error
         return file
 
-    def _release(self) -> None:
-        armed, self._armed = self._armed, None
-        if armed:
+    def _release(self, armed: _Armed) -> None:
+        """Free the host, unless another run has it by now."""
+        if self._armed is armed:
+            self._armed = None
             if armed.guard:
                 armed.guard.cancel()
             armed.lock.close()
@@ -260,7 +280,7 @@ class Agent(HostAgent):
         return volley
 
     async def _share(self, folder: Path) -> Path:
-        """Return the report of all parts of this host."""
+        """Return the report of all parts of this host; ValueError if one is missing."""
         parts, merged = _parts(folder), folder / "share.json"
         if len(parts) == 1:
             return parts[0]
@@ -275,11 +295,14 @@ class Agent(HostAgent):
         return merged
 
     def _forget_outputs(self) -> None:
-        """Remove the outputs of old runs, but not the marks that they were made."""
-        runs = sorted((self._folder / "runs").iterdir(), key=lambda each: each.stat().st_mtime)
-        for old in runs[:-_KEPT_RUNS]:
-            for file in (*old.glob("*.json"), *old.glob("*.stderr")):
-                file.unlink(missing_ok=True)
+        """Remove the outputs of old runs, but not the marks that they were made.
+
+        There may be very many marks, so they are not looked at.
+        """
+        outputs = (self._folder / "outputs").iterdir()
+        newest = sorted(outputs, key=lambda each: each.stat().st_mtime, reverse=True)
+        for old in newest[_KEPT_RUNS - 1 :]:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def run_folder(folder: Path, run: str) -> Path:
@@ -290,7 +313,21 @@ def run_folder(folder: Path, run: str) -> Path:
 
 
 def _parts(folder: Path) -> list[Path]:
-    return sorted(folder.glob("part-*.json"))
+    parts = sorted(folder.glob("part-*.json"))
+    if len(parts) != int((folder / _COUNT).read_text()):
+        raise ValueError("not every part has a report")
+    return parts
+
+
+async def _have_ended(armed: _Armed) -> bool:
+    """Return whether all volleys of a run have ended, and note it if one failed."""
+    for each in armed.volleys:
+        if each.process.returncode is None:
+            return False
+        await each.reader
+        if each.process.returncode not in _REPORTED:
+            (armed.outputs / _FAILED).write_text(f"{each.how}\n{each.last}")
+    return True
 
 
 async def _all_ready(volleys: Sequence[_Volley]) -> None:
@@ -304,7 +341,7 @@ async def _all_ready(volleys: Sequence[_Volley]) -> None:
             for volley, end in zip(volleys, ends, strict=True):
                 if end.done():
                     await volley.reader
-                    raise RefusedError(volley.words)
+                    raise RefusedError(": ".join(filter(None, (volley.how, volley.last))))
     finally:
         for each in (*ready, *ends):
             each.cancel()
@@ -316,7 +353,13 @@ async def _read(
     """Read what volley says, until it ends."""
     stream = process.stderr
     with log.open("wb") as file:
-        while stream and (line := await stream.readline()):
+        while stream:
+            try:
+                line = await stream.readline()
+            except ValueError:  # It is too long, and gone.
+                continue
+            if not line:
+                break
             file.write(line)
             said.append(line.decode(errors="replace").strip())
             if said[-1] == _READY:

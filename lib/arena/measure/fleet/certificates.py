@@ -36,7 +36,12 @@ _Extensions = Sequence[tuple[x509.ExtensionType, bool]]
 
 def own_folder(workspace: Workspace) -> Path:
     """Return the folder of this host's certificates."""
-    return workspace.certs / "fleet"
+    return workspace.root / ".fleet"
+
+
+def folder_of(workspace: Workspace, name: str) -> Path:
+    """Return the folder of the certificates of another host, to be copied there."""
+    return own_folder(workspace) / "hosts" / Path(name).name
 
 
 def make_authority(folder: Path) -> bool:
@@ -45,7 +50,10 @@ def make_authority(folder: Path) -> bool:
     The folder and its keys are readable by their owner only.
     """
     if (folder / _AUTHORITY_KEY).exists():
-        return False
+        # A first call that was interrupted has left no certificate of this host.
+        if is_new := not ((folder / KEY).exists() and (folder / CERTIFICATE).exists()):
+            make_certificate(folder, folder)
+        return is_new
     _make_folder(folder)
     private, name = ec.generate_private_key(ec.SECP256R1()), _name("fleet")
     extensions: _Extensions = (
@@ -147,9 +155,11 @@ def _signed(
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
-        path.unlink(missing_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        part = path.with_name(f".{path.name}")
+        part.unlink(missing_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(pem)
+        part.replace(path)
     except OSError as error:
         raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import pydantic
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
 from arena.base.model import Frozen
+from arena.base.text import printable
 from arena.machine import facts
 from arena.machine.child import most_open_files
 from arena.measure.fleet.clock import Offset
@@ -28,6 +29,16 @@ MOST_BOUND_NS = 2_000_000
 _OTHER_FILES = 64
 
 _PROC = Path("/proc")
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has control characters")
+    return text
+
+
+# A record has 200 characters for a CPU and the number of them.
+_Line = Annotated[str, Field(max_length=160), AfterValidator(_one_line)]
 
 _SLUG = r"^[a-z0-9][a-z0-9-]{0,39}$"
 Slug = Annotated[str, Field(pattern=_SLUG)]
@@ -51,17 +62,17 @@ class HostFacts(Frozen):
     name: Slug
     host_class: Slug
     is_local: bool
-    boot_id: str
-    cpu: str
+    boot_id: _Line
+    cpu: _Line
     cpus: Annotated[float, Field(gt=0, le=1e6)]
     parts: Annotated[int, Field(ge=1, le=64)] | None
     open_files: Annotated[int, Field(ge=0)]
     ports: Annotated[int, Field(ge=0)]
     load: float
-    volley_version: str
-    volley_sha256: str
-    python: str
-    dask: str
+    volley_version: _Line
+    volley_sha256: _Line
+    python: _Line
+    dask: _Line
     pid: int
 
     @property
@@ -89,7 +100,7 @@ def read_facts(
         host_class=host_class,
         is_local=is_local,
         boot_id=boot_id(),
-        cpu=described.cpu,
+        cpu=printable(" ".join(described.cpu.split()))[:160],
         cpus=cpus or min(described.cpus, quota_cpus() or described.cpus),
         parts=parts,
         open_files=most_open_files(),
@@ -133,7 +144,8 @@ def read_message(said: object) -> HostFacts:
     """Read the facts that a host has sent; HostError if it speaks another language."""
     if isinstance(said, Mapping) and said.get("protocol") != PROTOCOL:
         raise HostError(
-            f"it speaks version {said.get('protocol')} of the fleet's protocol, not {PROTOCOL}: "
+            f"it speaks version {said.get('protocol')!r:.20} of the fleet's protocol, not "
+            f"{PROTOCOL}: "
             "use the same checkout on all hosts"
         )
     try:

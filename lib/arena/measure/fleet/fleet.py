@@ -1,12 +1,16 @@
 """A fleet that was joined: its members, and whether they can make a load together."""
 
+import ipaddress
 import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import psutil
+
 from arena.base.errors import HostError, UsageError
+from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.certificates import own_folder
@@ -52,7 +56,7 @@ async def _look_at(link: "Link", name: str) -> Seen:
         facts = read_message(await link.call(name, "facts", _FACTS_S))
         return Seen(name, facts, await clock_of(link, name), place=place)
     except (LostError, RefusedError, HostError) as error:
-        return Seen(name, None, None, str(error), place)
+        return Seen(name, None, None, printable(str(error)), place)
 
 
 def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
@@ -132,13 +136,34 @@ def own_address(address: str) -> str:
     UsageError if the coordinator's address is not one, HostError if nothing leads there.
     """
     match = _ADDRESS.fullmatch(address)
+    bad = UsageError(f"--fleet: {address!r:.80} is not an address like tls://coordinator:8786")
     if not match or not 0 < int(match[3]) < 1 << 16:
-        raise UsageError(f"--fleet: {address!r:.80} is not an address like tls://coordinator:8786")
+        raise bad
     try:
         found = socket.getaddrinfo(match[1] or match[2], int(match[3]), type=socket.SOCK_DGRAM)
         family, kind, protocol, _, where = found[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.connect(where)  # Nothing is sent: the kernel only looks up the route.
             return str(probe.getsockname()[0])
+    except UnicodeError as error:  # A part of the name is empty, or too long.
+        raise bad from error
     except OSError as error:
         raise HostError(f"--fleet: {address}: {error.strerror or error}") from error
+
+
+def require_interface(name: str | None, own: str) -> None:
+    """Raise UsageError unless the coordinator can reach a worker that listens there.
+
+    `own` is this host's address that leads to the coordinator.
+    """
+    addresses = psutil.net_if_addrs()
+    if not name and not ipaddress.ip_address(own).is_loopback:
+        raise UsageError(
+            "--interface: the coordinator is on another host: name the network interface to listen "
+            f"on ({', '.join(addresses)})"
+        )
+    if name and socket.AF_INET not in {each.family for each in addresses.get(name, ())}:
+        raise UsageError(
+            f"--interface: {name!r:.40} is no network interface with an IPv4 address: choose one "
+            f"of {', '.join(addresses)}"
+        )

@@ -11,6 +11,7 @@ import psutil
 
 from arena.base.durations import format_duration
 from arena.base.progress import Progress, Tick
+from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.clock import monotonic_ns
@@ -19,7 +20,7 @@ from arena.measure.fleet.fleet import Fleet, join
 from arena.measure.fleet.members import Member, not_ready
 from arena.measure.fleet.report import Read, misfits, read
 from arena.measure.fleet.volley import find_volley
-from arena.measure.fleet.window import Load, Made, make
+from arena.measure.fleet.window import Load, Made, Problem, make
 from arena.measure.generators import Shot, WarmUp
 from arena.measure.generators.description import Way
 from arena.measure.generators.find import Located
@@ -119,40 +120,49 @@ class FleetProgram(Program):
     def _shot(self, made: Made, profile: MeasuredProfile, stem: Path) -> Shot:
         """Save what the hosts handed over, and merge it."""
         raw, found = self.raw(stem), list[Read]()
-        problems = [each for each in made.parts if isinstance(each, str)]
+        problems = [each for each in made.parts if isinstance(each, Problem)]
         for member, part in zip(self.fleet.members, made.parts, strict=True):
-            if isinstance(part, str):
+            if isinstance(part, Problem):
                 continue
             name = f"{stem.name}-generator-{member.number}"
             try:
                 found.append(read(member, part, stem.with_name(f"{name}.json")))
             except ValueError as error:
-                problems.append(f"generator {member.number}'s output cannot be read: {error}")
+                words = f"generator {member.number}'s output cannot be read"
+                why = printable(" ".join(str(error).split()))[:300]
+                problems.append(Problem(words, f"{member.facts.name}: {why}"))
         if not problems and stem.name != _WARM_UP:
-            problems += misfits(found, close_together=not profile.load.follows_schedule)
-        raws = [stem.with_name(each.section.raw.path) for each in found]
+            close_together = not profile.load.follows_schedule
+            problems += map(Problem, misfits(found, close_together=close_together))
         if not problems:
+            raws = [stem.with_name(each.section.raw.path) for each in found]
             problems += self._merge(raws, raw)
         return Shot(
             raw=raw,
-            log=raws[0] if raws else raw,
+            log=raw,
             cost=Cost(
-                cpu_s=sum(each.section.cpu_s for each in found),
-                peak_bytes=sum(each.peak_bytes for each in found),
+                cpu_s=sum(each.cost.cpu_s for each in found),
+                peak_bytes=sum(each.cost.peak_bytes for each in found),
             ),
-            problem=problems[0] if problems else None,
+            problem=problems[0].words if problems else None,
+            output="\n".join(each.detail for each in problems if each.detail),
             generators=tuple(each.section for each in found),
         )
 
-    def _merge(self, raws: Sequence[Path], merged: Path) -> list[str]:
+    def _merge(self, raws: Sequence[Path], merged: Path) -> list[Problem]:
         """Merge the reports of all shares into one; return why not."""
-        done = subprocess.run(
-            [self.program, "merge", "-O", "json", "-o", str(merged), *map(str, raws)],
-            check=False, capture_output=True, text=True, errors="replace", timeout=_MERGE_S,
-        )  # fmt: skip
-        if merged.exists() and merged.stat().st_size:
-            return []
-        return [f"the reports cannot be merged: {done.stderr.strip()[:300]}"]
+        try:
+            done = subprocess.run(
+                [self.program, "merge", "-O", "json", "-o", str(merged), *map(str, raws)],
+                check=False, capture_output=True, text=True, errors="replace", timeout=_MERGE_S,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            detail = str(error)
+        else:
+            if merged.exists() and merged.stat().st_size:
+                return []
+            detail = " ".join(done.stderr.split())[-300:]
+        return [Problem("the reports cannot be merged", printable(detail))]
 
     def _load(self, profile: MeasuredProfile) -> Load:
         """Divide a profile's load among the hosts."""

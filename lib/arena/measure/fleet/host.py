@@ -10,7 +10,7 @@ from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
 from arena.measure.fleet.agent import Agent, HostAgent
 from arena.measure.fleet.facts import is_slug, read_facts
-from arena.measure.fleet.fleet import own_address
+from arena.measure.fleet.fleet import own_address, require_interface
 from arena.measure.fleet.members import Place
 from arena.measure.fleet.nodes import dask_version, serve_worker
 from arena.measure.fleet.server import ServerAgent
@@ -37,7 +37,7 @@ def serve(
 
     Of a name with a domain, such as a node's in Kubernetes, the first part counts.
     """
-    own_address(address)
+    require_interface(interface, own_address(address))
     if serves and not rack:
         raise UsageError("--serves: is for the server's host of a rack (add --rack NAME)")
     if rack and not is_slug(rack):

@@ -7,16 +7,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from arena.base.errors import HostError
+from arena.measure.fleet.fleet import own_address
 
 # Set for the interpreter that was switched to, which must have Dask then.
 _SWITCHED = "ARENA_FLEET_INTERPRETER"
 
 
-def require_dask(root: Path) -> None:
+def require_dask(root: Path, address: str) -> None:
     """Go on in the interpreter that has Dask, set up if need be; return if this one has it.
 
-    HostError if it cannot be set up.
+    The coordinator's address is checked before. HostError if Dask cannot be set up.
     """
+    own_address(address)
     if find_spec("distributed"):
         return
     python = root / ".venv-fleet" / "bin" / "python"

@@ -73,6 +73,7 @@ class Link:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="fleet", daemon=True).start()
         self._client = self.wait(_connected(address, self._security))
+        self._connecting: asyncio.Future[None] | None = None
 
     def begin(self, work: Coroutine[Any, Any, Result]) -> "Doing[Result]":
         """Do work on the link's thread."""
@@ -100,17 +101,35 @@ class Link:
     async def names(self) -> list[str]:
         """Return the names of all hosts, sorted; LostError if the coordinator does not answer."""
         try:
+            await self._connect_again()
             said = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), _CONNECT_S)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise LostError(f"the coordinator does not answer ({_words(error)})") from error
-        workers = said["workers"].items()
-        self._names = {str(each["name"]): where for where, each in workers}
-        self._places = {str(each["name"]): Place.read(each["resources"]) for _, each in workers}
+        except (HostError, OSError, TimeoutError, ValueError, AttributeError) as error:
+            # With AttributeError, Dask's client has just closed itself.
+            what = "the coordinator does not answer"
+            raise LostError(f"{what} ({settings.words(error)})", what) from error
+        workers = [
+            (printable(str(each["name"])), where, each) for where, each in said["workers"].items()
+        ]
+        self._names = {name: where for name, where, _ in workers}
+        self._places = {name: Place.read(each["resources"]) for name, _, each in workers}
         return sorted(self._names)
 
     def place(self, name: str) -> Place:
         """Return the rack of a host that `names` has returned, even if it is silent."""
         return self._places.get(name, NO_RACK)
+
+    async def _connect(self) -> None:
+        self._client = await _connected(self.address, self._security)
+
+    async def _connect_again(self) -> None:
+        """Connect if Dask's client has closed itself, as it does without a coordinator for seconds.
+
+        There is one attempt at a time, and it goes on if nobody waits for it any more.
+        """
+        if self._client.status == "closed":
+            if self._connecting is None or self._connecting.done():
+                self._connecting = asyncio.ensure_future(self._connect())
+            await asyncio.shield(self._connecting)
 
     async def call(self, name: str, verb: str, deadline_s: float, **given: Any) -> Any:
         """Call a method of a host's agent; RefusedError as it raises it, else LostError."""
@@ -122,6 +141,7 @@ class Link:
         except (RefusedError, LostError):
             raise
         except TimeoutError as error:
+            self._names.pop(name, None)
             raise LostError(f"no answer within {deadline_s:.1f} s") from error
         except Exception as error:
             raise self._lost(name, error) from error
@@ -155,7 +175,10 @@ class Link:
         """Return the error for what Dask raises if a connection breaks."""
         # The host may come back elsewhere.
         self._names.pop(name, None)
-        return LostError(_words(error))
+        # What an agent could not do has a number of the system, or is no OSError.
+        is_lost = isinstance(error, OSError) and error.errno is None
+        words = "connection lost" if is_lost else "its agent failed"
+        return LostError(settings.words(error), words)
 
 
 async def _connected(address: str, security: Security) -> Client:
@@ -166,13 +189,6 @@ async def _connected(address: str, security: Security) -> Client:
         )  # fmt: skip
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise HostError(
-            f"no fleet answers at {address} ({_words(error)}): is its coordinator up, and are "
-            "both certificates of the same authority?"
+            f"no fleet answers at {address} ({settings.words(error)}): is its coordinator up, and "
+            "are both certificates of the same authority?"
         ) from error
-
-
-def _words(error: BaseException) -> str:
-    """Return what broke, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200].removesuffix(": ")

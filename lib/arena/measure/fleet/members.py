@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from arena.base.errors import HostError
+from arena.base.text import printable
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.clock import EXCHANGES, Exchange, Offset, monotonic_ns, offset_of
 from arena.measure.fleet.facts import MOST_BOUND_NS, HostFacts
@@ -19,7 +20,14 @@ Answer = TypeVar("Answer")
 
 
 class LostError(Exception):
-    """A host did not answer; the text says how: it has gone, or it is silent."""
+    """A host did not answer; the text says how: it has gone, or it is silent.
+
+    The text may have names, paths and addresses; `words`, for records, have none.
+    """
+
+    def __init__(self, text: str, words: str = "") -> None:
+        super().__init__(text)
+        self.words = words or text
 
 
 class Place(NamedTuple):
@@ -80,6 +88,8 @@ async def clock_of(calls: Calls, name: str) -> Offset:
         for _ in range(EXCHANGES):
             sent_ns = monotonic_ns()
             there_ns = await calls.call(name, "clock", _CLOCK_S)
+            if not isinstance(there_ns, int):
+                raise LostError("its clock is no number")
             exchanges.append(Exchange(sent_ns, there_ns, monotonic_ns()))
         if offset_of(exchanges).bound_ns <= MOST_BOUND_NS:
             break
@@ -107,4 +117,4 @@ def member_words(number: int, of: int) -> str:
 
 def not_ready(number: int, of: int, why: object) -> HostError:
     """Return the error of a host that cannot take part."""
-    return HostError(f"{member_words(number, of)}: {why}")
+    return HostError(f"{member_words(number, of)}: {printable(str(why))}")

@@ -12,7 +12,6 @@ from distributed import Scheduler, Worker
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
-from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.measure.fleet import settings
 from arena.measure.fleet.agent import HostAgent, can_die_together
@@ -91,7 +90,8 @@ def serve_worker(
             await worker
         except Exception as error:
             await worker.close(executor_wait=False)
-            raise HostError(f"{coordinator} does not take this worker: {_reason(error)}") from error
+            why = settings.words(error)
+            raise HostError(f"{coordinator} does not take this worker: {why}") from error
         shows.say(f"worker {host.name}: in the fleet of {coordinator}")
         try:
             await _until_told(worker)
@@ -113,13 +113,6 @@ async def _until_told(node: Scheduler | Worker) -> None:
         each.cancel()
     with suppress(TimeoutError):
         await asyncio.wait_for(node.close(), 5.0)
-
-
-def _reason(error: BaseException) -> str:
-    """Return what broke, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200]
 
 
 def dask_version() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import parse_ghz
 from arena.measure.fleet.members import Member, member_words
 from arena.measure.fleet.window import MOST_APART_NS, Part
-from arena.record.measurement import SATURATED, GeneratorHost, Raw
+from arena.record.measurement import SATURATED, Cost, GeneratorHost, Raw
 
 # A host that used this share of its threads, or of one of them, was at its limit.
 SATURATED_SHARE = 0.90
@@ -17,15 +17,12 @@ SATURATED_SHARE = 0.90
 
 @dataclass(frozen=True)
 class Read:
-    """A host's section, and when its window opened and closed, by the own clock.
-
-    `peak_bytes` is the memory of its processes.
-    """
+    """A host's section and cost, and when its window opened and closed, by the own clock."""
 
     section: GeneratorHost
     opened_ns: int
     closed_ns: int
-    peak_bytes: int
+    cost: Cost
 
 
 def read(member: Member, part: Part, raw: Path) -> Read:
@@ -53,11 +50,11 @@ def read(member: Member, part: Part, raw: Path) -> Read:
             flags=flags,
             raw=Raw(path=raw.name, sha256=part.sha256),
         )
-        peak_bytes = int(cost["peak_bytes"])
+        own = Cost(cpu_s=section.cpu_s, peak_bytes=cost["peak_bytes"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{raw.name}: not the report of a share ({error})") from error
     opened_ns = part.before.here(opened_ns)
-    return Read(section, opened_ns, opened_ns + lasted_ns, peak_bytes)
+    return Read(section, opened_ns, opened_ns + lasted_ns, own)
 
 
 def misfits(windows: Sequence[Read], *, close_together: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ import dask
 from distributed.security import Security
 
 from arena.base.errors import HostError
-from arena.base.text import shown
+from arena.base.text import printable, shown
 from arena.measure.fleet.certificates import AUTHORITY, CERTIFICATE, KEY
 
 # A host that waits for work must not disturb what runs beside it.
@@ -38,6 +38,13 @@ def apply() -> None:
     for name in ("asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"asyncio", "distributed", "tornado"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def words(error: BaseException) -> str:
+    """Return what broke, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200].removesuffix(": ")
 
 
 def security(folder: Path) -> Security:

@@ -2,10 +2,12 @@
 
 import getpass
 import json
+import os
+import re
 import shlex
 from collections.abc import Sequence
 
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
 
@@ -24,7 +26,8 @@ def unit_of(
 ) -> str:
     """Return the text of a unit, a manifest or a launcher, for checkouts at this one's path.
 
-    UsageError for what cannot be.
+    UsageError for what cannot be; HostError if the path has characters that systemd, YAML or a
+    shell read in ways of their own.
     """
     if (rack or serves) and what != "worker":
         raise UsageError("--rack, --serves: are for workers")
@@ -35,6 +38,9 @@ def unit_of(
             "--serves: builds and starts servers, and the image of the manifest cannot: use "
             "--kind systemd or ssh"
         )
+    root = str(workspace.root)
+    if not re.fullmatch(r"[\w./-]+", root):
+        raise HostError(f"{root}: move the checkout to a path of letters, digits and . _ - only")
     options: list[str] = []
     if what == "worker":
         options += ["--fleet", address]
@@ -44,8 +50,8 @@ def unit_of(
         options += ["--interface", interface]
     text = read_input(workspace.root / "fleet" / f"{what}.{_SUFFIXES[kind]}")
     values = {
-        "root": shlex.quote(str(workspace.root)),
-        "user": getpass.getuser(),
+        "root": root,
+        "user": _user(),
         "options": shlex.join(options),
         "role": "server's host" if serves else "generator host",
         "of_rack": f" of rack {rack}" if rack else "",
@@ -55,6 +61,14 @@ def unit_of(
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return text.replace(", ]", "]").replace(" \n", "\n")
+
+
+def _user() -> str:
+    """Return the user of this process; its number if it has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _listed(options: Sequence[str]) -> str:

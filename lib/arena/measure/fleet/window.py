@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.base.errors import HostError
+from arena.base.text import printable
 from arena.measure.fleet.agent import AHEAD_NS, RefusedError
 from arena.measure.fleet.clock import Offset, monotonic_ns
 from arena.measure.fleet.facts import MOST_BOUND_NS, bound_words
@@ -31,6 +32,9 @@ _ARM_S = 5.0
 _OPEN_S = 10.0
 _DISARM_S = 2.0
 
+# A host that has not handed over is told to end, if it can be reached by now.
+_FREE_S = 0.5
+
 # The start is so far ahead, or so many round trips of the slowest host.
 _START_S = 1.0
 _START_RTTS = 20
@@ -45,6 +49,9 @@ MOST_BOUND_SHARE = 0.001
 COLLECT_S = 9.0
 _ASK_S = 3.0
 _ASK_AGAIN_S = 0.1
+
+# A longer report is no report.
+_MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -72,11 +79,23 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Problem:
+    """Why a host handed nothing over.
+
+    The words are for the record. `detail` has the host's name, and may have paths and addresses: it
+    is for the terminal only.
+    """
+
+    words: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Made:
     """A load that was fired: the part of each host, or why there is none."""
 
     run: str
-    parts: list[Part | str]
+    parts: list[Part | Problem]
 
 
 async def make(
@@ -99,7 +118,7 @@ async def make(
         await _open(calls, members, load, run)
         start_ns, silent = await _fire(calls, members, load, run, offsets)
         if silent:
-            return Made(run, [silent] * len(members))
+            return Made(run, [Problem(silent)] * len(members))
         opens_ns = start_ns + round(load.lead_s * 1e9)
         on_start(opens_ns)
         await asyncio.sleep((opens_ns - monotonic_ns()) / 1e9 + load.window_s)
@@ -111,6 +130,8 @@ async def make(
     finally:
         if not is_over:
             await _disarm(calls, members, run)
+    lost = [each for each, got in zip(members, contents, strict=True) if isinstance(got, Problem)]
+    await _disarm(calls, lost, run, _FREE_S)
     parts = [
         Part(content, hashlib.sha256(content).hexdigest(), offset, await _after(calls, member))
         if isinstance(content, bytes)
@@ -213,38 +234,45 @@ def _require(what: str, answers: Sequence[object]) -> None:
             raise not_ready(number, len(answers), f"{what}: {answer}; no load was made")
 
 
-async def _collect(calls: Calls, member: Member, of: int, run: str, deadline: float) -> bytes | str:
+async def _collect(
+    calls: Calls, member: Member, of: int, run: str, deadline: float
+) -> bytes | Problem:
     """Ask a host for its output until it comes, or until the deadline; return it, or why not."""
-    words = member_words(member.number, of)
-    problem = f"{words} did not end in time"
+    words, name = member_words(member.number, of), member.facts.name
+    problem = Problem(f"{words} did not end in time", name)
     while (left_s := deadline - time.monotonic()) > 0:
         try:
             wait_s = min(left_s, _ASK_S)
-            said = await calls.call(member.facts.name, "collect", wait_s, run=run)
-        except RefusedError as error:
-            return f"{words} has no output: {error}"
-        except LostError as error:
-            problem = f"{words} ended in the window, or cannot be reached: {error}"
-        else:
+            said = await calls.call(name, "collect", wait_s, run=run)
             if said["state"] == "failed":
-                return f"{words} failed in the window: {said['why']}"
+                why = f"{words} failed in the window: {printable(said['why'])[:100]}"
+                return Problem(why, f"{name}: {printable(said['said'])}")
             if said["state"] == "done":
-                content = zlib.decompress(said["content"])
+                content = zlib.decompressobj().decompress(said["content"], _MOST_BYTES)
                 if hashlib.sha256(content).hexdigest() == said["sha256"]:
                     return content
-                problem = f"{words}'s output was damaged on its way"
+                problem = Problem(f"{words}'s output was damaged on its way", name)
+        except RefusedError as error:
+            return Problem(f"{words} has no output", f"{name}: {printable(str(error))}")
+        except LostError as error:
+            what = f"{words} ended in the window, or cannot be reached"
+            problem = Problem(f"{what}: {error.words}", f"{name}: {error}")
+        except (TypeError, KeyError, zlib.error) as error:
+            return Problem(f"{words}'s answer cannot be read", f"{name}: {printable(repr(error))}")
         await asyncio.sleep(min(_ASK_AGAIN_S, max(deadline - time.monotonic(), 0)))
     return problem
 
 
-async def _disarm(calls: Calls, members: Sequence[Member], run: str) -> list[bool | Exception]:
+async def _disarm(
+    calls: Calls, members: Sequence[Member], run: str, within_s: float = _DISARM_S
+) -> list[bool | Exception]:
     """End the run on all hosts that answer; return whether each had not begun its load.
 
     A host that is not reached ends a run that is never fired by itself.
     """
 
     async def disarm(member: Member) -> bool:
-        return await calls.call(member.facts.name, "disarm", _DISARM_S, run=run) is True
+        return await calls.call(member.facts.name, "disarm", within_s, run=run) is True
 
     return await of_all(members, disarm)
 

@@ -15,13 +15,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from arena.base.durations import format_duration
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.writing import write_new
 from arena.measure.blocks.planned import PlannedNight
 from arena.record.times import UtcTime
+from arena.what.overrides import FLEET_GENERATOR
 
 
 class Scope(Frozen):
@@ -46,7 +47,9 @@ class Scope(Frozen):
         words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
         if self.connections:
             words.append(f"--connections {','.join(map(str, self.connections))}")
-        if self.generator:
+        if self.generator == FLEET_GENERATOR:
+            words.append("--fleet ADDRESS")
+        elif self.generator:
             words.append(f"--generator {self.generator}")
         if self.only_changed:
             words.append("--only-changed")
@@ -161,7 +164,7 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
 
     Without a requested scope, it is the newest night, if that was cut short. A night of blocks is
     resumed if it is the newest one of the requested scope, any other night only if it is the
-    newest of all.
+    newest of all. UsageError for a fleet's night without the fleet.
     """
     of_blocks = bool(scope.blocks)
     for path in sorted(folder.glob("[0-9]*Z.jsonl"), reverse=True):
@@ -175,7 +178,12 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
         if not found.is_open:
             break
         of = f"the night of {found.started_at} ({found.scope})"
-        if scope not in (Scope(), found.scope):
+        # A fleet is where the load comes from; it alone is no other scope.
+        is_fleets = found.scope.generator == FLEET_GENERATOR
+        if is_fleets and scope in (Scope(), found.scope.changed(generator=None)):
+            raise UsageError(f"--resume: {of} was a fleet's: add --fleet ADDRESS")
+        everything = Scope(generator=FLEET_GENERATOR if is_fleets else None)
+        if scope not in (everything, found.scope):
             shows.say(f"{of} measures something else: a new one begins")
             return None
         shows.say(f"resuming {of}")

@@ -226,7 +226,7 @@ def _plans(
         profiles=scope.profiles,
         runtime=options.runtime,
         duration=scope.duration_s,
-        generator=None if options.fleet else scope.generator,
+        generator=options.generator if options.fleet else scope.generator,
         fleet=options.fleet,
         wait=options.wait,
         dry_run=options.dry_run,

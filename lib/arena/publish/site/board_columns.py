@@ -171,7 +171,7 @@ def _steps(results: Sequence[Result | None]) -> list[Column]:
         (f"step-{at}", name, [p99_of(each, name) if each else None for each in results])
         for at, name in enumerate(step_names(results), 1)
     ]
-    return _in_one_unit(columns, "p99,\N{NO-BREAK SPACE}")
+    return _in_one_unit(columns, "p99, ")
 
 
 def _in_one_unit(

@@ -1,6 +1,7 @@
 """What the verbs make of their words, and what they print."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,23 @@ def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
     outcome = line("run", "tonic", "--runtime=native")
     assert outcome.code == 2
     assert outcome.err == "error: GHZ: /no/such/ghz is not a program that can be run\n"
+
+
+@pytest.mark.parametrize("verb", ["run", "night"])
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--fleet=tls://h:1", "--generator=ghz"], "--generator: a fleet runs volley, not ghz"),
+        (["--fleet=h:1"], "--fleet: 'h:1' is not an address like tls://coordinator:8786"),
+        (["--fleet="], "--fleet: '' is not an address like tls://coordinator:8786"),
+    ],
+)
+def test_a_fleet_that_cannot_be_is_refused_before_anything_is_installed_or_built(
+    line: Line, monkeypatch: pytest.MonkeyPatch, verb: str, words: list[str], why: str
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("installs or builds"))
+    outcome = line(verb, "tonic", *words)
+    assert (outcome.code, outcome.err) == (2, f"error: {why}\n")
 
 
 def test_validating_takes_the_same_words(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:

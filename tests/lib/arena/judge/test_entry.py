@@ -91,7 +91,7 @@ def test_a_visit_that_failed_has_no_figure() -> None:
     assert (found.figure, found.drift, found.messages_per_data_frame) == (None, None, None)
 
 
-def test_the_drift_compares_the_halves_of_the_first_run_without_the_second_in_the_middle() -> None:
+def test_the_drift_compares_the_halves_of_the_first_run_without_the_middle_and_the_end() -> None:
     def of(*messages: int, last_s: float = 1.0) -> float | None:
         seconds = [Second(ok=1, failed=0, messages=each) for each in messages]
         seconds[-1:] = [replace(each, length_s=last_s) for each in seconds[-1:]]
@@ -100,7 +100,8 @@ def test_the_drift_compares_the_halves_of_the_first_run_without_the_second_in_th
 
     assert of(10, 10, 999, 11, 11) == pytest.approx(log(1.1))
     assert of(10, 10, 11, 11) == pytest.approx(log(1.1))
-    assert of(10, 10, 10, 5, last_s=0.5) == pytest.approx(0.0)
+    assert of(10, 10, 10, 9, last_s=0.5) == pytest.approx(0.0)
+    assert of(10, 10, 9, last_s=0.01) == pytest.approx(0.0)
     assert [of(7), of(), of(0, 5), of(5, 0)] == [None] * 4
 
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -50,10 +50,13 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Its folder is missing.
+    /// Its folder is missing, or it is a link that leads nowhere.
     pub fn new(path: &Path) -> io::Result<Self> {
         let path = match fs::canonicalize(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                if path.is_symlink() {
+                    return Err(io::Error::other("the link leads nowhere"));
+                }
                 let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
                 let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
                 folder.join(path.file_name().unwrap_or_default())
@@ -112,18 +115,21 @@ impl Document {
         }
         let mut prefix = OsString::from(".");
         prefix.push(self.path.file_name().unwrap_or_default());
+        // A new file has what the process's umask leaves; what is there already stays as private as it is.
+        let mode = if old.is_some() { 0o600 } else { 0o666 };
         let mut new = Builder::new()
             .prefix(&prefix)
-            // Less what the process's umask takes away.
-            .permissions(Permissions::from_mode(0o666))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)?;
         new.write_all(text.as_bytes())?;
         match old {
             Some(_) => {
                 // A file that may not be written to is not replaced either.
                 let old = OpenOptions::new().write(true).open(&self.path)?;
-                new.as_file()
-                    .set_permissions(old.metadata()?.permissions())?;
+                let old = old.metadata()?;
+                // Only root can give a file away.
+                let _ = fchown(new.as_file(), Some(old.uid()), Some(old.gid()));
+                new.as_file().set_permissions(old.permissions())?;
                 new.as_file().sync_all()?;
                 new.persist(&self.path).map_err(|error| error.error)?;
             }
@@ -136,8 +142,8 @@ impl Document {
                     })?;
             }
         }
-        // The file is there; its name survives a crash of the host, too.
-        File::open(folder)?.sync_all()?;
+        // The file is there; where the file system can do that, its name survives a crash of the host, too.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(version(text.as_bytes()))
     }
 }
@@ -206,7 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_found_at_once() {
-        assert!(Document::new(&folder().path().join("no/a.yaml")).is_err());
+    fn a_folder_that_is_missing_and_a_link_that_leads_nowhere_are_found_at_once() {
+        let folder = folder();
+        assert!(Document::new(&folder.path().join("no/a.yaml")).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("none.yaml", &link).unwrap();
+        assert!(Document::new(&link).is_err());
     }
 }

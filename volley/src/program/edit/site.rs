@@ -1,6 +1,7 @@
 //! What the page asks for. Nothing else on this host, and no other page in the browser, gets an answer.
 
 use std::io;
+use std::net::IpAddr;
 use std::str;
 use std::sync::Arc;
 
@@ -238,7 +239,8 @@ fn refusal<T>(request: &Request<T>) -> Option<Answer> {
     let host = header(HOST).unwrap_or_default();
     let name = host.parse::<Authority>().ok();
     let name = name.as_ref().map_or("", Authority::host);
-    if !matches!(name, "127.0.0.1" | "localhost" | "[::1]") {
+    let address: Option<IpAddr> = name.trim_matches(['[', ']']).parse().ok();
+    if name != "localhost" && !address.is_some_and(|address| address.is_loopback()) {
         let reason = "open the address that `volley edit` printed";
         return Some(error(StatusCode::FORBIDDEN, reason));
     }

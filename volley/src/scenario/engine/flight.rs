@@ -19,9 +19,12 @@ use crate::scenario::tally::Reason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightKey(pub u32);
 
+/// Memory of what is over is used again if it is at most so many bytes.
+pub const MOST_KEPT: usize = 16 * 1024;
+
 /// Whether a flight is not over, and no later one has its key.
 #[inline]
-pub fn is_open(flights: &Slab<Flight>, key: u32, serial: u64) -> bool {
+pub fn is_open(flights: &Slab<Box<Flight>>, key: u32, serial: u64) -> bool {
     let flight = flights.get(key as usize);
     flight.is_some_and(|flight| flight.serial == serial)
 }
@@ -70,6 +73,22 @@ pub fn index(place: usize) -> u16 {
 }
 
 impl Flight {
+    /// Makes it the flight of another request. The memory of its buffers stays, unless it is much.
+    pub fn renew(&mut self) {
+        let kept = [&mut self.body, &mut self.path].map(|buffer| {
+            let mut buffer = std::mem::take(buffer);
+            buffer.clear();
+            buffer.shrink_to(MOST_KEPT);
+            buffer
+        });
+        let [body, path] = kept;
+        *self = Self {
+            body,
+            path,
+            ..Self::default()
+        };
+    }
+
     /// Whether all went well.
     pub fn verdict(&mut self) -> Result<(), Fault> {
         if let Some(failure) = self.failure.take() {

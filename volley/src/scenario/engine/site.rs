@@ -104,7 +104,7 @@ impl Site {
             (Some(H1) | None, Version::Auto) => Ok(Some(one())),
             (Some(H1), Version::Http1) | (None, _) => Ok(None),
             (Some(other), _) => Err(format!(
-                "the server chose `{}`, which was not offered (see `http.version`)",
+                "the server chose `{}`, which was not offered",
                 String::from_utf8_lossy(other)
             )),
         }

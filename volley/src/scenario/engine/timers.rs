@@ -42,6 +42,9 @@ impl<T: Ord> Timers<T> {
     }
 }
 
+/// Queues that are empty are removed once there are more than so many: a program may have a limit for each request.
+const FEW: usize = 64;
+
 /// Time limits of requests. Requests with the same limit end in the order in which they began, so that a queue for each
 /// limit is enough, and adding one costs next to nothing.
 #[derive(Debug, Default)]
@@ -80,7 +83,11 @@ impl Deadlines {
             }
             None
         };
-        self.queues.values_mut().filter_map(first).min()
+        let next_ns = self.queues.values_mut().filter_map(first).min();
+        if self.queues.len() > FEW {
+            self.queues.retain(|_, queue| !queue.is_empty());
+        }
+        next_ns
     }
 
     /// Takes one whose time is over: flight and serial. It may have ended before.
@@ -122,6 +129,16 @@ mod tests {
         all.sort_unstable();
         assert_eq!(all, [(1, 10), (2, 11), (3, 12)]);
         assert_eq!(deadlines.next_ns(|_, _| true), None);
+    }
+
+    #[test]
+    fn limits_that_nothing_has_any_more_take_no_memory() {
+        let mut deadlines = Deadlines::default();
+        for limit_ns in 1..=2 * FEW as u64 {
+            deadlines.add(limit_ns, 0, 0, limit_ns, |_, _| true);
+        }
+        assert_eq!(deadlines.next_ns(|_, serial| serial == 9), Some(9));
+        assert_eq!(deadlines.queues.len(), 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::flight::{Fault, FlightKey};
 use super::pool::LONGEST_WAIT_NS;
 use super::site::Site;
 use crate::engine::names::Route;
-use crate::engine::transport::{Remedies, TlsClient, Transport, tls_words};
+use crate::engine::transport::{self, TlsClient, Transport, tls_words};
 use crate::http1::{self, Violation};
 use crate::http2::{self, ErrorCode, Handler};
 use crate::scenario::tally::Reason;
@@ -25,6 +25,16 @@ pub enum Phase {
     Ready,
     /// No new requests start; those that are open may finish.
     Retiring,
+}
+
+/// What remedies are called.
+pub struct Remedies {
+    /// Those against errors of TLS.
+    pub tls: transport::Remedies,
+    /// What to write if the server speaks HTTP/1.1.
+    pub http1: &'static str,
+    /// What to write if it speaks TLS.
+    pub https: &'static str,
 }
 
 /// HTTP on a connection.
@@ -111,7 +121,7 @@ impl Http {
         }
     }
 
-    /// Takes bytes of the server.
+    /// Takes bytes of the server. `remedies`: what helps if it speaks another protocol.
     ///
     /// # Errors
     ///
@@ -120,18 +130,20 @@ impl Http {
     pub fn receive(
         &mut self,
         bytes: &[u8],
+        remedies: &Remedies,
         handler: &mut impl Handler<FlightKey>,
     ) -> Result<(), Fault> {
+        let Remedies { http1, https, .. } = remedies;
         let taken = match self {
             Self::One(http) => http.receive(bytes, handler).map_err(|error| match error {
                 Violation::NotHttp1 => {
-                    format!("{error} (check the port; if the server speaks TLS, write `https://`)")
+                    format!("{error} (check the port; if the server speaks TLS, write {https})")
                 }
                 _ => error.to_string(),
             }),
             Self::Two(http) => http.receive(bytes, handler).map_err(|error| match error {
                 http2::Violation::NotHttp2 => format!(
-                    "{error} (check the port; if the server speaks HTTP/1.1, write `http: {{version: 1}}`; if it speaks TLS, `https://`)"
+                    "{error} (check the port; if the server speaks HTTP/1.1, write {http1}; if it speaks TLS, {https})"
                 ),
                 _ => error.to_string(),
             }),
@@ -254,7 +266,7 @@ impl Wire {
         std::mem::take(&mut self.blocked)
     }
 
-    /// Takes bytes that the socket has brought. `site`: what was connected; `remedies`: what helps against errors of TLS.
+    /// Takes bytes that the socket has brought. `site`: what was connected; `remedies`: what helps against errors.
     ///
     /// # Errors
     ///
@@ -272,7 +284,7 @@ impl Wire {
         }
         let http = &mut self.http;
         self.transport
-            .decipher(bytes, |plain| http.receive(plain, handler))
+            .decipher(bytes, |plain| http.receive(plain, remedies, handler))
             .unwrap_or_else(|error| Err(Fault::new(Reason::Tls, error.to_string())))
     }
 
@@ -301,7 +313,7 @@ impl Wire {
                 plain.extend_from_slice(bytes);
                 Ok::<_, Fault>(())
             })
-            .map_err(|error| Fault::new(Reason::Tls, tls_words(&error, remedies)))??;
+            .map_err(|error| Fault::new(Reason::Tls, tls_words(&error, &remedies.tls)))??;
         if !was_open
             && self.transport.is_open()
             && let Some(http) = site
@@ -310,7 +322,7 @@ impl Wire {
         {
             self.http = http;
         }
-        self.http.receive(&plain, handler)
+        self.http.receive(&plain, remedies, handler)
     }
 
     /// Writes what is to be sent, as far as the socket takes it.

@@ -22,6 +22,7 @@ echo $$ >>"$0.pids"
 case " $* " in
 *' refused '*) echo 'error: cannot connect to 10.0.0.1:8080' >&2; exit 1 ;;
 *' silent '*) exec sleep 60 ;;
+*' long '*) head -c 200000 /dev/zero | tr '\\0' x >&2; echo >&2 ;;
 esac
 echo 'volley: ready' >&2
 read -r at || exit 3
@@ -37,13 +38,17 @@ echo '{"volley": {}}' >"$out"
 
 @dataclass
 class Hosts:
-    """Agents that can be asked by name. `before` may fail a call, or change what is asked."""
+    """Agents that can be asked by name.
+
+    `before` may fail a call, or change what is asked, and `after` what is answered.
+    """
 
     agents: dict[str, Agent]
     members: list[Member]
     volley: Path
     asked: list[tuple[str, str]] = field(default_factory=list)
     before: Callable[[str, str, dict[str, Any]], None] = lambda *_: None
+    after: Callable[[str, str, Any], Any] = lambda _, __, said: said
 
     async def names(self) -> list[str]:
         """Return the hosts that are there."""
@@ -55,9 +60,14 @@ class Hosts:
         self.before(name, verb, given)
         try:
             async with asyncio.timeout(deadline_s):
-                return await getattr(self.agents[name], verb)(**given)
+                said = await getattr(self.agents[name], verb)(**given)
+                return self.after(name, verb, said)
         except TimeoutError as error:
             raise LostError("no answer") from error
+
+    def busy(self) -> list[str]:
+        """Return the hosts that a run holds."""
+        return [name for name, each in self.agents.items() if each._armed]
 
     def fired(self) -> int:
         """Return how many volleys were given a moment."""

@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -43,6 +44,13 @@ async def until(condition: Callable[[], bool]) -> None:
 async def ended(volley: Path) -> None:
     """Wait until no volley runs."""
     await until(lambda: not alive(volley))
+
+
+async def over(agent: Agent) -> None:
+    """Wait until the agent knows that all its volleys have ended."""
+    async with asyncio.timeout(10):
+        for each in agent._started:
+            await each.process.wait()
 
 
 async def collected(agent: Agent) -> dict[str, object]:
@@ -120,17 +128,65 @@ def test_one_run_at_a_time(agent: Agent, tmp_path: Path, volley: Path) -> None:
     run(agent, work)
 
 
+def test_a_run_that_has_ended_does_not_hold_the_host_if_nobody_collects_it(
+    agent: Agent,
+) -> None:
+    async def work() -> None:
+        await make(agent)
+        await over(agent)
+        await agent.arm("f" * 32, 4, VOLLEY)
+        assert (await collected(agent))["state"] == "done"
+        # What was said of the first run does not free the host from the second one.
+        with pytest.raises(RefusedError, match="another run is in progress"):
+            await agent.arm("e" * 32, 4, VOLLEY)
+
+    run(agent, work)
+
+
+def test_a_run_that_goes_on_holds_the_host(agent: Agent) -> None:
+    async def work() -> None:
+        await make(agent, ["hangs"])
+        with pytest.raises(RefusedError, match="another run is in progress"):
+            await agent.arm("f" * 32, 4, VOLLEY)
+
+    run(agent, work)
+
+
+def test_a_report_without_all_of_its_parts_is_none(
+    agent: Agent, tmp_path: Path, volley: Path
+) -> None:
+    async def work() -> None:
+        await make(agent, [], [])
+        await ended(volley)
+        (tmp_path / "g1/outputs" / RUN / "part-2.json").unlink()
+        again = Agent(host(), volley, tmp_path, tmp_path / "g1")
+        assert (await again.collect(RUN))["why"] == "volley left no whole report"
+
+    run(agent, work)
+
+
+def test_a_line_of_any_length_is_read(agent: Agent) -> None:
+    async def work() -> None:
+        async with asyncio.timeout(10):
+            await make(agent, ["long"])
+        assert (await collected(agent))["state"] == "done"
+
+    run(agent, work)
+
+
 @pytest.mark.parametrize(
-    ("word", "why"),
+    ("word", "why", "said"),
     [
-        ("late", "volley: started too late: error: the start has passed"),
-        ("broken", "volley left no whole report"),
+        ("late", "volley: started too late", "error: the start has passed"),
+        ("broken", "volley left no whole report", ""),
     ],
 )
-def test_what_goes_wrong_in_the_window_is_said(agent: Agent, word: str, why: str) -> None:
+def test_what_goes_wrong_in_the_window_is_said(
+    agent: Agent, word: str, why: str, said: str
+) -> None:
     async def work() -> None:
         await make(agent, [word])
-        assert await collected(agent) == {"state": "failed", "why": why}
+        assert await collected(agent) == {"state": "failed", "why": why, "said": said}
 
     run(agent, work)
 
@@ -145,6 +201,29 @@ def test_a_volley_that_cannot_connect_ends_them_all(agent: Agent, volley: Path) 
             await agent.fire(RUN, soon(), 1.0)
         with pytest.raises(RefusedError, match="not fired here"):
             await agent.collect(RUN)
+
+    run(agent, work)
+
+
+def test_a_run_that_is_called_back_while_its_volleys_start_leaves_none(
+    agent: Agent, volley: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = agent._start
+
+    async def disarmed_at_the_second(arguments: Sequence[str], output: Path) -> Any:
+        started = await start(arguments, output)
+        if output.name == "part-2.json":
+            await agent.disarm(RUN)
+        return started
+
+    monkeypatch.setattr(agent, "_start", disarmed_at_the_second)
+
+    async def work() -> None:
+        await agent.arm(RUN, 4, VOLLEY)
+        with pytest.raises(RefusedError, match="not armed here"):
+            await agent.open(RUN, [[], [], []])
+        assert not (volley.parent / "g1/outputs" / RUN / "part-3.stderr").exists()
+        await over(agent)
 
     run(agent, work)
 
@@ -204,6 +283,7 @@ def test_outputs_of_old_runs_go_and_their_marks_stay(
         await collected(agent)
         await agent.arm("f" * 32, 4, VOLLEY)
         assert [each.name for each in (tmp_path / "g1/runs" / RUN).iterdir()] == ["fired"]
+        assert [each.name for each in (tmp_path / "g1/outputs").iterdir()] == ["f" * 32]
         await agent.disarm("f" * 32)
         with pytest.raises(RefusedError, match="never made twice"):
             await agent.arm(RUN, 4, VOLLEY)

@@ -1,13 +1,23 @@
 """The authority is made once; its key and those of the hosts are for their owner only."""
 
+import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
 
-from arena.base.errors import UsageError
-from arena.measure.fleet.certificates import make_authority, make_certificate
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure.fleet.certificates import (
+    folder_of,
+    make_authority,
+    make_certificate,
+    own_folder,
+)
+from arena.measure.runtimes.docker import DockerRuntime
+from tests.fakes import a_framework
 
 
 def test_certificates_are_signed_by_the_authority_and_keys_are_private(tmp_path: Path) -> None:
@@ -29,6 +39,44 @@ def test_an_authority_is_not_made_again(tmp_path: Path) -> None:
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
     assert not make_authority(tmp_path)
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("lost", [["host.key", "host.crt"], ["host.crt"]])
+def test_what_an_interrupt_has_left_out_is_made(tmp_path: Path, lost: list[str]) -> None:
+    make_authority(tmp_path)
+    authority = (tmp_path / "ca.crt").read_bytes()
+    for name in lost:
+        (tmp_path / name).unlink()
+    assert make_authority(tmp_path)
+    assert (tmp_path / "ca.crt").read_bytes() == authority
+    certificate = x509.load_pem_x509_certificate((tmp_path / "host.crt").read_bytes())
+    certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+    assert not make_authority(tmp_path)
+
+
+def test_a_full_disk_leaves_no_half_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = os.open
+
+    def full(path: str, *given: Any, **more: Any) -> int:
+        handle = opened(path, *given, **more)
+        if "ca.key" not in str(path):
+            return handle
+        os.close(handle)
+        return opened("/dev/full", os.O_WRONLY)
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(HostError, match=r"ca.key: cannot be written \(No space left on device\)"):
+        make_authority(tmp_path)
+    monkeypatch.undo()
+    assert make_authority(tmp_path)
+    assert (tmp_path / "host.crt").exists()
+
+
+def test_no_container_of_a_server_has_the_certificates(workspace: Workspace) -> None:
+    _, run = DockerRuntime(workspace).plan(a_framework(), None)
+    for folder in (own_folder(workspace), folder_of(workspace, "g1")):
+        for each in (folder, *folder.parents):
+            assert not any(f'source={each}"' in word for word in run)
 
 
 def test_without_an_authority_there_are_no_certificates(tmp_path: Path) -> None:

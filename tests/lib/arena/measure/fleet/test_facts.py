@@ -73,6 +73,16 @@ def test_another_protocol_is_refused_with_the_remedy() -> None:
         read_message(None)
 
 
+@pytest.mark.parametrize("field", ["cpu", "volley_version", "python", "dask", "boot_id"])
+@pytest.mark.parametrize("text", ["\x1b[2J", "two\nlines", "x" * 161])
+def test_facts_are_lines_that_a_terminal_can_show(field: str, text: str) -> None:
+    with pytest.raises(HostError, match="its facts cannot be read"):
+        read_message({**host().model_dump(), field: text})
+    with pytest.raises(HostError) as error:
+        read_message({"protocol": text})
+    assert str(error.value).isprintable()
+
+
 def test_a_quota_is_that_of_the_tightest_group(tmp_path: Path) -> None:
     own = tmp_path / "self"
     own.write_text("0::/a/b\n")

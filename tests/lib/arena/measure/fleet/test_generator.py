@@ -1,5 +1,8 @@
 """A fleet as a generator: how it divides a load, what it refuses, and what it keeps to itself."""
 
+import hashlib
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,13 +14,22 @@ from arena.machine.cpus import CpuPlan
 from arena.measure.fleet import generator as module
 from arena.measure.fleet.clock import Offset
 from arena.measure.fleet.facts import HostFacts, boot_id
-from arena.measure.fleet.fleet import Fleet, Seen, members_of, own_address
+from arena.measure.fleet.fleet import (
+    Fleet,
+    Seen,
+    members_of,
+    own_address,
+    require_interface,
+)
 from arena.measure.fleet.fleet import join as join_fleet
-from arena.measure.fleet.generator import FleetProgram, LocatedFleet, joined
+from arena.measure.fleet.generator import FLEET, FleetProgram, LocatedFleet, joined
+from arena.measure.fleet.window import Made, Part, Problem
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.what import selection
-from tests.fakes import FakeProgress, a_profile, add_framework
+from arena.what.overrides import GENERATORS
+from tests.fakes import ITEMS, FakeProgress, a_profile, add_framework
 from tests.lib.arena.measure.fleet.test_facts import NEAR, host
+from tests.lib.arena.measure.fleet.test_report import SHARES
 
 SERVER = "10.7.7.7"
 
@@ -107,7 +119,11 @@ def test_a_host_that_is_not_ready_is_named_to_the_user() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "localhost:8786", "tcp://h:1", "tls://h", "tls://h:0", "tls://h:70000", "tls://h:1/x"]
+    "address",
+    [
+        "", "localhost:8786", "tcp://h:1", "tls://h", "tls://h:0", "tls://h:70000", "tls://h:1/x",
+        "tls://a..b:8786", f"tls://{'a' * 64}:8786",
+    ],
 )  # fmt: skip
 def test_an_address_that_is_none_is_bad_usage(address: str) -> None:
     with pytest.raises(UsageError, match="is not an address like tls://coordinator:8786"):
@@ -121,6 +137,68 @@ def test_the_servers_address_is_the_one_that_leads_to_the_coordinator() -> None:
     assert own_address("tls://[::1]:8786") == "::1"
     with pytest.raises(HostError, match="no-such-host"):
         own_address("tls://no-such-host.invalid:1")
+
+
+@pytest.mark.parametrize(
+    ("interface", "own", "words"),
+    [
+        (None, "10.0.0.7", "--interface: the coordinator is on another host: .*lo"),
+        ("", "fd00::7", "--interface: the coordinator is on another host"),
+        ("nosuch0", "10.0.0.7", "--interface: 'nosuch0' is no network interface"),
+        ("nosuch0", "127.0.0.1", "--interface: 'nosuch0' is no network interface"),
+    ],
+)
+def test_a_worker_that_nobody_could_reach_is_bad_usage(
+    interface: str | None, own: str, words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        require_interface(interface, own)
+
+
+@pytest.mark.parametrize(
+    ("interface", "own"), [(None, "127.0.0.1"), (None, "::1"), ("lo", "10.0.0.7")]
+)
+def test_a_worker_listens_where_its_coordinator_is(interface: str | None, own: str) -> None:
+    require_interface(interface, own)
+
+
+def test_the_log_of_a_failure_is_not_the_output_of_a_host_that_did_well(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    lost = Problem("generator 2 of 2 did not end in time", "g2: in <TLS tls://10.0.0.2:1>")
+    made = Made("0" * 32, [a_part(1), lost])
+    shot = program(workspace, a_fleet(1, 1))._shot(made, a_profile(), tmp_path / "run-1")
+    assert [each.number for each in shot.generators] == [1]
+    assert (tmp_path / "run-1-generator-1.json").exists()
+    assert not shot.log.exists()
+    assert shot.problem == lost.words
+    assert shot.output == lost.detail
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(2, "No such file", "/home/me/volley"),
+        subprocess.TimeoutExpired("/home/me/volley", 60),
+    ],
+)
+def test_reports_that_cannot_be_merged_leave_no_path_in_the_record(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(subprocess, "run", none)
+    made = Made("0" * 32, [a_part(1), a_part(2)])
+    shot = program(workspace, a_fleet(1, 1))._shot(made, a_profile(), tmp_path / "warm-up")
+    assert shot.problem == "the reports cannot be merged"
+    assert "/home/me/volley" in shot.output
+
+
+def a_part(number: int) -> Part:
+    """Return the real output of a share."""
+    content = SHARES[number - 1].read_bytes()
+    return Part(content, hashlib.sha256(content).hexdigest(), NEAR, None)
 
 
 def join(
@@ -161,12 +239,16 @@ def test_a_host_that_is_in_the_wrong_place_is_refused(
 
 
 def plans(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, options: RunOptions, **environment: str
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    options: RunOptions,
+    tests: Sequence[str] = ("stream-grpc", "load-const", "blast-unary"),
+    **environment: str,
 ) -> list[Plan]:
     """Plan with a fleet of two hosts."""
     located = join(workspace, monkeypatch, host(), host(name="g2"))
     monkeypatch.setattr(module, "joined", lambda *_: located)
-    add_framework(workspace, "odd-jobs", "stream-grpc", "load-const", "blast-unary")
+    add_framework(workspace, "odd-jobs", *tests)
     selected = selection.frameworks(workspace, options.frameworks)
     return plan_sessions(workspace, options, environment, selected)
 
@@ -181,6 +263,19 @@ def test_a_fleet_makes_what_it_can_and_only_what_is_named_can_be_refused(
         named = RunOptions("odd-jobs", (name,), fleet="tls://h:1")
         with pytest.raises(UsageError, match=f"{name}: volley-fleet cannot make this load.*{why}"):
             plans(workspace, monkeypatch, named)
+
+
+def test_a_fleet_makes_the_loads_of_any_generator_but_no_blast_and_no_scenario() -> None:
+    assert all(not FLEET.problem(a_profile(generator=name)) for name in GENERATORS)
+    assert FLEET.problem(a_profile(**ITEMS)) == "a scenario load is not one it knows"
+
+
+def test_a_fleet_that_can_make_nothing_says_why(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = RunOptions("odd-jobs", fleet="tls://h:1")
+    with pytest.raises(UsageError, match="blast-unary: volley-fleet cannot make this load: a bl"):
+        plans(workspace, monkeypatch, options, tests=["blast-unary"])
 
 
 def test_what_contradicts_a_fleet_is_refused(

@@ -94,6 +94,11 @@ def test_the_shares_of_a_schedule_close_with_their_last_calls(tmp_path: Path) ->
     assert len(list(misfits(shares, close_together=True))) == 1
 
 
+def test_a_cost_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="peak_bytes"):
+        handed_over(1, tmp_path, lambda run: run["cost"].update(peak_bytes=-1))
+
+
 @pytest.mark.parametrize("gone", ["opened_monotonic_ns", "late_ns", "cost", "threads"])
 def test_the_report_of_another_volley_is_refused(tmp_path: Path, gone: str) -> None:
     with pytest.raises(ValueError, match="not the report of a share"):

@@ -1,5 +1,7 @@
 """Units, manifests and launchers are whole, and start this checkout's programs."""
 
+import getpass
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure.fleet.units import unit_of
 from tests.conftest import ROOT
@@ -31,7 +33,7 @@ def test_a_manifest_has_one_program_with_its_certificates(what: str) -> None:
     [container] = made["spec"]["template"]["spec"]["containers"]
     assert container["command"][:2] == ["./scripts/fleet.sh", what]
     assert container["command"][-2:] == ["--interface", "eth1"]
-    assert container["volumeMounts"][1]["mountPath"] == f"{ROOT}/.certs/fleet"
+    assert container["volumeMounts"][1]["mountPath"] == f"{ROOT}/.fleet"
 
 
 @pytest.mark.parametrize("what", ["coordinator", "worker"])
@@ -41,6 +43,24 @@ def test_a_launcher_is_sound_bash(what: str, tmp_path: Path) -> None:
     subprocess.run(["bash", "-n", path], check=True)
     if shutil.which("shellcheck"):
         subprocess.run(["shellcheck", path], check=True)
+
+
+@pytest.mark.parametrize("kind", ["systemd", "kubernetes", "ssh"])
+def test_a_path_that_would_be_read_otherwise_is_refused(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(HostError, match="a b: move the checkout to a path of letters"):
+        unit_of(Workspace(tmp_path / "a b"), "worker", kind, ADDRESS, None)
+
+
+@pytest.mark.parametrize("error", [KeyError("uid not found"), OSError("No username set")])
+def test_a_user_without_a_name_has_a_number(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def none() -> str:
+        raise error
+
+    monkeypatch.setattr(getpass, "getuser", none)
+    text = unit_of(Workspace(ROOT), "worker", "systemd", ADDRESS, None)
+    assert f"User={os.getuid()}" in text.splitlines()
 
 
 @pytest.mark.parametrize("what", ["coordinator", "worker"])

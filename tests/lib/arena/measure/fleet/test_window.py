@@ -1,7 +1,7 @@
 """A load of a fleet is fired at most once; every fault has its words, and leaves nothing behind."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from arena.measure.fleet import window
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.clock import Offset
 from arena.measure.fleet.members import LostError
-from arena.measure.fleet.window import Load, Made, Part, bound_problem, make
+from arena.measure.fleet.window import Load, Made, Part, Problem, bound_problem, make
 from tests.lib.arena.measure.fleet.conftest import Hosts
 
 
@@ -24,9 +24,15 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(
-    hosts: Hosts, words: dict[int, str] | None = None, on_start: Callable[[int], None] = print
+    hosts: Hosts,
+    words: dict[int, str] | None = None,
+    on_start: Callable[[int], None] = print,
+    held: Sequence[str] = (),
 ) -> Made:
-    """Make a load of a tenth of a second; `words` are for the volley of a host."""
+    """Make a load of a tenth of a second; `words` are for the volley of a host.
+
+    Afterwards, all hosts are free but those that are `held`.
+    """
 
     async def work() -> Made:
         parts = [[[words[n]] if words and n in words else []] for n in (1, 2, 3)]
@@ -34,6 +40,7 @@ def made(
         try:
             return await make(hosts, hosts.members, load, is_counted=True, on_start=on_start)
         finally:
+            assert hosts.busy() == list(held)
             for each in hosts.agents.values():
                 await each.close()
 
@@ -69,9 +76,6 @@ def test_a_host_that_goes_before_the_start_ends_it_and_nothing_was_fired(
     with pytest.raises(HostError, match=r"generator 2 of 3: .*no load was made"):
         made(hosts)
     assert hosts.fired() == 0
-    # The others are free again.
-    hosts.before = lambda *_: None
-    assert all(isinstance(each, Part) for each in made(hosts).parts)
 
 
 def test_a_host_that_has_left_the_fleet_ends_it(hosts: Hosts) -> None:
@@ -108,8 +112,8 @@ def test_a_start_that_cannot_be_called_back_counts_as_made(hosts: Hosts) -> None
             raise LostError("connection closed")
 
     hosts.before = before
-    done = made(hosts)
-    assert set(done.parts) == {"generator 2 of 3 did not confirm the start, nor its end"}
+    done = made(hosts, held=["g2"])
+    assert set(done.parts) == {Problem("generator 2 of 3 did not confirm the start, nor its end")}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,9 @@ def test_a_volley_that_fails_in_the_window_spoils_its_part_only(
     first, second, third = made(hosts, {2: word}).parts
     assert isinstance(first, Part)
     assert isinstance(third, Part)
-    assert str(second).startswith(words)
+    assert isinstance(second, Problem)
+    assert second.words == words
+    assert second.detail.startswith("g2")
 
 
 def test_a_host_that_comes_back_in_time_hands_over_its_part(hosts: Hosts) -> None:
@@ -144,14 +150,65 @@ def test_a_host_that_comes_back_in_time_hands_over_its_part(hosts: Hosts) -> Non
     assert hosts.fired() == 3
 
 
-def test_a_host_that_does_not_come_back_is_named_and_the_others_are_kept(hosts: Hosts) -> None:
-    failing(hosts, "g2", "collect")
+def test_a_host_that_does_not_come_back_is_numbered_and_the_others_are_kept(hosts: Hosts) -> None:
+    failing(hosts, "g2", "collect", LostError("in <TLS tls://10.0.0.2:1>", "connection lost"))
     first, second, third = made(hosts).parts
     assert isinstance(first, Part)
     assert isinstance(third, Part)
-    assert second == (
-        "generator 2 of 3 ended in the window, or cannot be reached: connection closed"
+    assert second == Problem(
+        "generator 2 of 3 ended in the window, or cannot be reached: connection lost",
+        "g2: in <TLS tls://10.0.0.2:1>",
     )
+
+
+def test_a_host_that_was_cut_off_takes_part_in_the_next_load(hosts: Hosts) -> None:
+    def before(name: str, verb: str, _: dict[str, Any]) -> None:
+        if name == "g2" and verb in {"collect", "disarm"}:
+            raise LostError("cut off")
+
+    async def work() -> None:
+        load = Load([[[]]] * 3, [4] * 3, lead_s=0.0, window_s=0.1)
+        hosts.before = before
+        first = await make(hosts, hosts.members, load, is_counted=True, on_start=print)
+        assert [type(each) for each in first.parts] == [Part, Problem, Part]
+        assert hosts.busy() == ["g2"]
+        hosts.before = lambda *_: None
+        second = await make(hosts, hosts.members, load, is_counted=True, on_start=print)
+        assert {type(each) for each in second.parts} == {Part}
+        for each in hosts.agents.values():
+            await each.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None, "done", {}, {"state": "done"}, {"state": "failed", "why": 1, "said": ""},
+        {"state": "done", "sha256": "", "content": "text"},
+        {"state": "done", "sha256": "", "content": b"no zlib"},
+    ],
+)  # fmt: skip
+def test_an_answer_that_cannot_be_read_spoils_one_part_only(hosts: Hosts, said: Any) -> None:
+    hosts.after = lambda name, verb, true: said if (name, verb) == ("g2", "collect") else true
+    first, second, third = made(hosts).parts
+    assert isinstance(first, Part)
+    assert isinstance(third, Part)
+    assert isinstance(second, Problem)
+    assert second.words == "generator 2 of 3's answer cannot be read"
+
+
+def test_a_report_beyond_all_measure_is_not_unpacked(
+    hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window, "_MOST_BYTES", 3)
+    assert [str(each).count("was damaged on its way") for each in made(hosts).parts] == [1, 1, 1]
+
+
+def test_a_clock_that_is_no_number_ends_it(hosts: Hosts) -> None:
+    hosts.after = lambda name, verb, true: "noon" if (name, verb) == ("g2", "clock") else true
+    with pytest.raises(HostError, match="generator 2 of 3: its clock is no number; no load"):
+        made(hosts)
 
 
 def test_a_load_that_is_cancelled_ends_on_all_hosts(hosts: Hosts) -> None:
@@ -165,7 +222,7 @@ def test_a_load_that_is_cancelled_ends_on_all_hosts(hosts: Hosts) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert not any(each._armed for each in hosts.agents.values())
+        assert hosts.busy() == []
         for each in hosts.agents.values():
             await each.close()
 

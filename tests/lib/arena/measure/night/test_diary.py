@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from arena.base.errors import UsageError
 from arena.measure.night.diary import Diary, Scope, to_resume
 from tests.fakes import FakeProgress
 
@@ -40,6 +43,30 @@ def test_a_night_that_is_over_is_not_unfinished(tmp_path: Path) -> None:
     diary.end(NIGHT)
     assert not Diary.read(diary.path).is_open
     assert found_in(tmp_path) is None
+
+
+FLEETS = SCOPE.changed(generator="volley-fleet")
+
+
+@pytest.mark.parametrize("asked", [Scope(), FLEETS.changed(generator=None)])
+def test_a_fleets_night_is_not_gone_on_with_by_this_machine(tmp_path: Path, asked: Scope) -> None:
+    Diary.new(tmp_path, NIGHT, FLEETS)
+    with pytest.raises(UsageError, match=r"was a fleet's: add --fleet ADDRESS") as error:
+        to_resume(tmp_path, asked, FakeProgress())
+    assert "tonic --profile load-* --fleet ADDRESS --only-changed" in str(error.value)
+
+
+@pytest.mark.parametrize("asked", [Scope(generator="volley-fleet"), FLEETS])
+def test_a_fleet_goes_on_with_its_night(tmp_path: Path, asked: Scope) -> None:
+    Diary.new(tmp_path, NIGHT, FLEETS)
+    found = to_resume(tmp_path, asked, FakeProgress())
+    assert found
+    assert found.scope == FLEETS
+
+
+def test_a_fleet_does_not_go_on_with_the_night_of_a_machine(tmp_path: Path) -> None:
+    Diary.new(tmp_path, NIGHT, Scope())
+    assert to_resume(tmp_path, Scope(generator="volley-fleet"), FakeProgress()) is None
 
 
 def test_only_the_newest_night_counts(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ def test_each_framework_has_a_turn_before_any_has_another_and_the_short_ones_com
     assert shop.published == 1
 
 
+def test_a_fleet_with_another_generator_is_refused_as_in_a_benchmark(shop: Shop) -> None:
+    with pytest.raises(UsageError, match="--generator: a fleet runs volley, not ghz"):
+        shop.night(fleet="tls://h:1", generator="ghz")
+
+
 def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(shop: Shop) -> None:
     shop.night("beta", profiles=(SLOW,))
     shop.night("alpha", profiles=(QUICK,))

@@ -89,6 +89,8 @@ def with_raw(*names: str) -> list[Run]:
         (made(a_record(), git=Git(commit="ab" * 20, dirty=True)), "with local changes"),
         (made(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
+        (made(a_record(), cpus=Cpus(policy="fleet", server=None, generator=None)),
+         "fleet: server on all CPUs, load from other hosts"),
         (made(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
          "docker; stand-in : go 1"),
         (made(a_record(), generator=None, runtime=None), "not started"),

@@ -143,6 +143,8 @@ fn other_names_of_this_host_and_other_pages_are_refused() {
         ("host", "", 403),
         ("host", "localhost:4300", 200),
         ("host", "[::1]:4300", 200),
+        ("host", "127.0.0.2:4300", 200),
+        ("host", "10.0.0.1:4300", 403),
         ("origin", "http://evil.example", 403),
         ("origin", "null", 403),
         ("origin", &own, 200),
@@ -308,6 +310,8 @@ fn an_iteration_has_a_limit() {
         .build()
         .unwrap();
     let limit = std::time::Duration::from_millis(50);
-    let shown = runtime.block_on(Trial::default().run(plan, false, limit)).unwrap();
+    let shown = runtime
+        .block_on(Trial::default().run(plan, false, limit))
+        .unwrap();
     assert_eq!(shown["reason"], "stopped after 0 s");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
 use crate::scenario::engine::RunError;
-use crate::scenario::engine::flight::{Fault, Flight, is_open};
+use crate::scenario::engine::flight::{Fault, Flight, MOST_KEPT, is_open};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
@@ -14,9 +14,6 @@ use crate::units::duration::GoDuration;
 
 /// A user whose actions failed before they could send anything waits so long before it does them again.
 const NOTHING_SENT_NS: u64 = 100_000_000;
-
-/// Longer bodies are not kept for the next request.
-const MOST_KEPT: usize = 16 * 1024;
 
 impl Driver<'_> {
     /// Begins an iteration. Its first action is taken in this turn. `false`: a feed had nothing for it.
@@ -246,21 +243,10 @@ impl Driver<'_> {
         core.serial += 1;
         let due_ns = iteration.is_due.then_some(iteration.due_ns);
         iteration.open += 1;
-        let [body, path] = [(); 2].map(|()| {
-            let mut spare = core.spare_bytes.pop().unwrap_or_default();
-            spare.clear();
-            spare
-        });
-        let flight = core.flights.insert(Flight {
-            serial: core.serial,
-            iteration: key,
-            step,
-            due_ns,
-            sent_ns: now_ns,
-            body,
-            path,
-            ..Flight::default()
-        });
+        let mut flight = core.spare_flights.pop().unwrap_or_default();
+        (flight.serial, flight.iteration, flight.step) = (core.serial, key, step);
+        (flight.due_ns, flight.sent_ns) = (due_ns, now_ns);
+        let flight = core.flights.insert(flight);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
             let is_open = |key, serial| is_open(&core.flights, key, serial);
@@ -436,9 +422,9 @@ impl Core<'_> {
             }
             self.ready.push(flight.iteration);
         }
-        self.spare_rewritten.extend(flight.rewritten);
-        self.keep(flight.body);
-        self.keep(flight.path);
+        self.spare_rewritten.extend(flight.rewritten.take());
+        flight.renew();
+        self.spare_flights.push(flight);
     }
 
     /// What the response was whose status ends the run: nothing else may show it.
@@ -452,13 +438,6 @@ impl Core<'_> {
         let is_shown = is_http && ends && fault.reason == Reason::Status;
         let exchange = flight.exchange.as_mut().filter(|_| is_shown)?;
         record::said(self.plan, exchange, &iteration.values)
-    }
-
-    /// Keeps memory for the next request.
-    fn keep(&mut self, bytes: Vec<u8>) {
-        if bytes.capacity() <= MOST_KEPT {
-            self.spare_bytes.push(bytes);
-        }
     }
 
     /// What came slower than it must.

@@ -127,7 +127,10 @@ struct Core<'a> {
     iterations: Slab<Iteration>,
     /// Iterations that are over, for their memory.
     spare: Vec<Iteration>,
-    flights: Slab<Flight>,
+    flights: Slab<Box<Flight>>,
+    /// Flights that are over, for their memory.
+    #[expect(clippy::vec_box, reason = "a flight is large, and never moves")]
+    spare_flights: Vec<Box<Flight>>,
     /// By step.
     readings: Vec<Reading>,
     /// The scripts, if there are any.
@@ -139,8 +142,6 @@ struct Core<'a> {
     spare_kept: Vec<Box<Kept>>,
     /// What a script did wrong that ends the run: the step, and why.
     broken: Option<(usize, Fault)>,
-    /// Bodies and paths that are over, for their memory.
-    spare_bytes: Vec<Vec<u8>>,
     serial: u64,
     /// Iterations that can go on.
     ready: Vec<usize>,
@@ -251,12 +252,12 @@ impl<'a> Driver<'a> {
                 iterations: Slab::new(),
                 spare: Vec::new(),
                 flights: Slab::new(),
+                spare_flights: Vec::new(),
                 readings,
                 lua: lua.map(Box::new),
                 spare_rewritten: Vec::new(),
                 spare_kept: Vec::new(),
                 broken: None,
-                spare_bytes: Vec::new(),
                 serial: 0,
                 ready: Vec::new(),
                 again: Vec::new(),

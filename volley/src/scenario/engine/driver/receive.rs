@@ -6,13 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
-use crate::engine::transport::Remedies;
+use crate::engine::transport;
 use crate::http::{decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
+use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::record;
-use crate::scenario::engine::wire::Phase;
+use crate::scenario::engine::wire::{Phase, Remedies};
 use crate::scenario::plan::Request;
 use crate::scenario::response::{End, Head};
 use crate::scenario::tally::Reason;
@@ -166,13 +166,17 @@ impl Driver<'_> {
     }
 }
 
-/// What helps against TLS errors, in the file.
+/// What helps against errors, in the file.
 const KEYS: Remedies = Remedies {
-    authority: "`tls: {ca: FILE}` of the target",
-    any: "`tls: {insecure: true}`",
-    name: "`tls: {server_name: NAME}` of the target",
-    plaintext: "write `http://`",
-    identity: "`tls: {cert: FILE, key: FILE}` of the target",
+    tls: transport::Remedies {
+        authority: "`tls: {ca: FILE}` of the target",
+        any: "`tls: {insecure: true}`",
+        name: "`tls: {server_name: NAME}` of the target",
+        plaintext: "write `http://`",
+        identity: "`tls: {cert: FILE, key: FILE}` of the target",
+    },
+    http1: "`http: {version: 1}`",
+    https: "`https://`",
 };
 
 /// Handles the events of one read.
@@ -427,7 +431,10 @@ impl Core<'_> {
             Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
             Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
-        let own = self.flights.get_mut(at).map_or(Ok(()), Flight::verdict);
+        let own = self
+            .flights
+            .get_mut(at)
+            .map_or(Ok(()), |flight| flight.verdict());
         self.finish(at, own.and(failure.map_or(Ok(()), Err)), now_ns);
     }
 }

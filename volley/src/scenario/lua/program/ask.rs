@@ -45,9 +45,10 @@ pub enum Refusal {
 impl Ask {
     /// What a coroutine has yielded.
     pub fn parse(lua: &Lua, mut values: MultiValue) -> mlua::Result<Self> {
-        let what = values.pop_front().unwrap_or(Value::Nil);
-        let what = BString::from_lua_multi(MultiValue::from_vec(vec![what]), lua)?;
-        match what.as_slice() {
+        let what = values.pop_front();
+        let what = what.as_ref().and_then(Value::as_string);
+        let what = what.map(|what| what.as_bytes().to_vec());
+        match what.as_deref().unwrap_or_default() {
             b"set_up" => {
                 let (threads, connections, coroutines) = FromLuaMulti::from_lua_multi(values, lua)?;
                 Ok(set_up(threads, connections, coroutines))
@@ -80,7 +81,12 @@ impl Ask {
                     ttl_ns: (ttl * MS) as u64,
                 })
             }
-            _ => Ok(Self::Forever),
+            b"wait" => Ok(Self::Forever),
+            _ => Ok(Self::Nonsense(
+                Refusal::Error,
+                "coroutine.yield: only a coroutine that the program makes itself can yield"
+                    .to_owned(),
+            )),
         }
     }
 

@@ -13,6 +13,8 @@ pub type Fields = Vec<(Box<[u8]>, Vec<u8>)>;
 /// The time that a request has if the program names none.
 pub const TIMEOUT_NS: u64 = 5_000_000_000;
 
+const MS_NS: u64 = 1_000_000;
+
 /// The longest body of a response.
 pub const MOST_BODY: usize = 64 << 20;
 
@@ -81,6 +83,15 @@ pub struct Response {
     pub fields: Fields,
     pub body: Vec<u8>,
     pub trailers: Fields,
+}
+
+impl Response {
+    /// The bytes that it takes, more or less.
+    pub fn bytes(&self) -> usize {
+        let fields = self.fields.iter().chain(&self.trailers);
+        let fields = fields.map(|(name, value)| name.len() + value.len());
+        self.body.len() + fields.sum::<usize>()
+    }
 }
 
 impl Base {
@@ -192,9 +203,10 @@ impl Draft {
                 false => body.to_vec(),
             },
             is_grpc,
+            // Each distinct time has a queue of its own.
             timeout_ns: match timeout_ns {
                 0 => TIMEOUT_NS,
-                ns => ns,
+                ns => ns.div_ceil(MS_NS).saturating_mul(MS_NS),
             },
             row,
         })
@@ -264,6 +276,15 @@ mod tests {
         assert_eq!(made.fields.len(), 2);
         assert_eq!(made.timeout_ns, TIMEOUT_NS);
         assert!(!made.base.is_http1 && made.is_idempotent());
+    }
+
+    #[test]
+    fn times_are_rounded_up_to_whole_milliseconds() {
+        for (ns, expected) in [(1, MS_NS), (MS_NS, MS_NS), (MS_NS + 1, 2 * MS_NS)] {
+            let parts = PLAIN.map(|(name, value)| format!("{name}\0{value}"));
+            let made = Draft::new(parts.join("\0").as_bytes(), 8, b"", b"http", ns);
+            assert_eq!(made.unwrap().timeout_ns, expected);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Connections of a thread, and the requests on them. Each host has its own, as many as the program says; they are opened
 //! when requests need them.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -36,8 +37,11 @@ const CONNECT_NS: u64 = 10_000_000_000;
 /// After so many refusals, a request fails.
 const MOST_REFUSALS: u8 = 10;
 
-/// The most responses that are kept for `await_response`.
-const MOST_KEPT: usize = 10_000;
+/// The most hosts that a thread has connections to.
+const MOST_HOSTS: usize = 10_000;
+
+/// The most entries of what is only kept because it may be needed again.
+const MOST_KNOWN: usize = 10_000;
 
 /// The connections to a host.
 pub struct Pool {
@@ -100,16 +104,12 @@ impl Worker {
         }
         let endpoint = address(&base.authority, Some(if base.is_tls { 443 } else { 80 }));
         let endpoint = endpoint.map_err(|error| error.to_string())?;
-        let at = self.pools.len();
-        self.pools.push(Pool {
-            base: base.clone(),
-            site: None,
-            links: Vec::new(),
-            waiting: VecDeque::new(),
-            callers: Vec::new(),
-            turn: 0,
-        });
-        self.pool_of.insert(base.clone(), at);
+        if self.pools.len() >= MOST_HOSTS {
+            return Err(format!(
+                "a thread has requests to {MOST_HOSTS} hosts at most"
+            ));
+        }
+        let at = self.pools.vacant_key();
         let target = Target {
             name: base.authority.clone(),
             hosts: vec![Endpoint::Name(endpoint)],
@@ -130,7 +130,15 @@ impl Worker {
         };
         let started = thread::Builder::new().name("route".to_owned()).spawn(look);
         started.map_err(|error| format!("cannot be looked up: {error}"))?;
-        Ok(at)
+        self.pool_of.insert(base.clone(), at);
+        Ok(self.pools.insert(Pool {
+            base: base.clone(),
+            site: None,
+            links: Vec::new(),
+            waiting: VecDeque::new(),
+            callers: Vec::new(),
+            turn: 0,
+        }))
     }
 
     /// A host was looked up.
@@ -151,13 +159,14 @@ impl Worker {
                 self.send_waiting(at, now_ns);
             }
             Err(words) => {
-                // The next request tries again.
-                let base = pool.base.clone();
-                self.pool_of.remove(&base);
                 for waiter in callers {
                     self.wake(waiter, Answer::Client(None));
                 }
                 self.fail_waiting(at, &Fault::new(Reason::Connect, words), now_ns);
+                // The next request tries again.
+                if let Some(pool) = self.pools.try_remove(at) {
+                    self.pool_of.remove(&pool.base);
+                }
             }
         }
     }
@@ -233,6 +242,7 @@ impl Worker {
             Some(row) => *row,
             None => {
                 let row = self.shared.rows.of(&known.0, known.1);
+                make_room(&mut self.rows, |_| false);
                 self.rows.insert(known, row);
                 row
             }
@@ -347,6 +357,7 @@ impl Worker {
                     draft.base.is_tls,
                     draft.authority.clone(),
                 );
+                make_room(&mut self.heads, |_| false);
                 let head = self.heads.entry(kind).or_insert_with(|| {
                     let fields = [
                         (":method", draft.method.as_bytes()),
@@ -410,10 +421,10 @@ impl Worker {
         };
         let bytes = link.wire.http.unsent(stream).saturating_sub(before) as u64;
         call.place = Some((link_key, stream));
-        call.id = (link.number, stream.into());
-        let id = call.id;
         match call.sent_ns {
             None => {
+                // Sent again, it is still known by this.
+                call.id = (link.number, stream.into());
                 call.sent_ns = Some(now_ns);
                 self.tally.sent(call.row, now_ns, bytes);
                 if now_ns > call.asked_ns {
@@ -422,6 +433,7 @@ impl Worker {
             }
             Some(sent_ns) => self.tally.sent_again(call.row, sent_ns, bytes),
         }
+        let id = call.id;
         if let Some(sender) = call.sender.take() {
             self.sent.insert(id, key);
             self.wake(sender, Answer::Sent(Some(id)));
@@ -588,7 +600,10 @@ impl Worker {
             return false;
         };
         let may = call.draft.is_idempotent() && call.refusals == 0;
-        call.refusals += u8::from(may);
+        if may {
+            call.refusals += 1;
+            call.place = None;
+        }
         may
     }
 
@@ -601,8 +616,13 @@ impl Worker {
         let done = match (call.fault.take(), why) {
             (Some(fault), _) => Err(fault),
             (None, Closed::Ended) => Ok(()),
+            (None, Closed::Refused) if call.is_answered => fault(
+                Reason::Reset,
+                "the server refused it after its answer had begun",
+            ),
             (None, Closed::Refused) if call.refusals < MOST_REFUSALS => {
                 call.refusals += 1;
+                call.place = None;
                 let at = call.pool;
                 if let Some(pool) = self.pools.get_mut(at) {
                     pool.waiting.push_back(key);
@@ -689,25 +709,14 @@ impl Worker {
         let is_unawaited = self.sent.remove(&call.id).is_some() && call.waiter.is_none();
         match call.waiter {
             Some(waiter) => self.wake(waiter, Answer::Response(response)),
-            None if is_unawaited => self.keep(call.id, Answer::Response(response)),
+            None if is_unawaited => self.kept.insert(call.id, response),
             None => {}
         }
     }
 
-    /// Keeps a response for `await_response`.
-    fn keep(&mut self, id: (u64, u64), answer: Answer) {
-        self.kept.insert(id, answer);
-        self.kept_order.push_back(id);
-        if self.kept_order.len() > MOST_KEPT
-            && let Some(oldest) = self.kept_order.pop_front()
-        {
-            self.kept.remove(&oldest);
-        }
-    }
-
     pub(super) fn await_response(&mut self, waiter: Waiter, id: (u64, u64)) {
-        if let Some(answer) = self.kept.remove(&id) {
-            return self.wake(waiter, answer);
+        if let Some(response) = self.kept.take(id) {
+            return self.wake(waiter, Answer::Response(response));
         }
         let open = self.sent.get(&id).and_then(|key| self.calls.get_mut(*key));
         match open {
@@ -718,6 +727,7 @@ impl Worker {
 
     /// A coroutine wants the addresses of a name.
     pub(super) fn resolve(&mut self, waiter: Waiter, name: String, ttl_ns: u64, now_ns: u64) {
+        make_room(&mut self.resolved, |known| !known.waiters.is_empty());
         let known = self.resolved.entry(name.clone()).or_default();
         if known.until_ns > now_ns {
             let addresses = known.addresses.clone();
@@ -727,7 +737,7 @@ impl Worker {
         if known.waiters.len() > 1 {
             return;
         }
-        let postbox = self.postbox.clone();
+        let (postbox, asked) = (self.postbox.clone(), name.clone());
         let look = move || {
             let found = address(&name, Some(0))
                 .ok()
@@ -741,8 +751,10 @@ impl Worker {
             }
             postbox.send(Mail::Addresses(name, addresses));
         };
-        // Without a thread, it waits for the next one that asks.
-        let _ = thread::Builder::new().name("names".to_owned()).spawn(look);
+        let started = thread::Builder::new().name("names".to_owned()).spawn(look);
+        if started.is_err() {
+            self.resolved(asked, Vec::new(), now_ns);
+        }
     }
 
     pub(super) fn resolved(&mut self, name: String, addresses: Vec<String>, now_ns: u64) {
@@ -759,6 +771,13 @@ impl Worker {
         for (waiter, _) in waiters {
             self.wake(waiter, Answer::Addresses(addresses.clone()));
         }
+    }
+}
+
+/// Forgets what may be forgotten if there is too much of it: a program may make up names without end.
+fn make_room<K: Eq + Hash, V>(known: &mut HashMap<K, V>, is_needed: impl Fn(&V) -> bool) {
+    if known.len() >= MOST_KNOWN {
+        known.retain(|_, value| is_needed(value));
     }
 }
 
@@ -787,4 +806,16 @@ fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
         false => Err(Fault::new(Reason::Status, status.to_string())),
     };
     (Some(status.code as u16), done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_stays_when_the_rest_is_forgotten() {
+        let mut known: HashMap<usize, bool> = (0..MOST_KNOWN).map(|n| (n, n == 7)).collect();
+        make_room(&mut known, |is_needed| *is_needed);
+        assert_eq!(known, HashMap::from([(7, true)]));
+    }
 }

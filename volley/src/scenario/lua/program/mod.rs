@@ -6,12 +6,14 @@
 mod answer;
 mod ask;
 mod call;
+mod kept;
 mod links;
 mod mock;
 mod offers;
 mod report;
 mod rows;
 mod shared;
+mod store;
 mod task;
 mod turn;
 mod worker;
@@ -31,7 +33,7 @@ use crate::scenario::plan::{Script, TlsFiles};
 use shared::{Group, Shared};
 use worker::{Outcome, Worker};
 
-/// The most connections and coroutines of a thread: a state has no room for more.
+/// The most coroutines of the program itself that a thread has; the functions that answer requests may have as many again.
 const MOST_COROUTINES: u64 = 30_000;
 
 /// The most threads.
@@ -113,11 +115,13 @@ pub fn run(
     let mut harvests = Vec::new();
     let mut threads = 1;
     let mut connections = 1;
-    match Worker::new(&shared, 0, Group::single())?.run()? {
+    match Worker::new(&shared, 0, None)?.run()? {
         Outcome::Over(harvest) => harvests.push(harvest),
         Outcome::SetUp(group, harvest) => {
             (threads, connections) = (group.threads, group.connections);
             harvests.push(harvest);
+            // Their thread is over. All threads of the group register their own.
+            shared.servers.forget_handlers();
             harvests.extend(all(&shared, group)?);
         }
     }
@@ -137,24 +141,21 @@ pub fn run(
 
 /// Runs the threads of a group.
 fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<worker::Harvest>, RunError> {
+    let mut outcomes: Vec<_> = (0..group.threads).map(|_| None).collect();
     thread::scope(|scope| {
-        let workers = (0..group.threads).map(|index| {
+        for (index, outcome) in (0..).zip(&mut outcomes) {
             scope.spawn(move || {
-                let done = Worker::new(shared, index, group).and_then(Worker::run);
+                let done = Worker::new(shared, index, Some(group)).and_then(Worker::run);
                 if done.is_err() {
                     shared.failed.store(true, Ordering::Relaxed);
                 }
-                done
-            })
-        });
-        let workers: Vec<_> = workers.collect();
-        let done = workers.into_iter().map(|worker| match worker.join() {
-            Ok(Ok(Outcome::Over(harvest) | Outcome::SetUp(_, harvest))) => Ok(harvest),
-            Ok(Err(error)) => Err(error),
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        done.collect()
-    })
+                *outcome = Some(done);
+            });
+        }
+    });
+    let harvest = |(Outcome::Over(harvest) | Outcome::SetUp(_, harvest))| harvest;
+    let done = outcomes.into_iter().flatten();
+    done.map(|done| done.map(harvest)).collect()
 }
 
 /// Names what the host refused.

@@ -1,11 +1,13 @@
 //! The functions of programs that do not wait.
 
 use std::cell::RefCell;
+use std::path::{Component, Path};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::{AnyUserData, BString, Function, Lua, LuaString, Table, Value};
 
+use super::MEMORY;
 use super::answer::{Address, Reply};
 use super::call::{Fields, pairs, prefixed};
 use super::shared::Shared;
@@ -45,20 +47,21 @@ pub fn install(
 /// The store that all threads share.
 fn values(lua: &Lua, globals: &Table, shared: &Arc<Shared>) -> mlua::Result<()> {
     let s = Arc::clone(shared);
-    let store = move |_: &Lua, (key, value): (BString, BString)| {
-        s.values().insert(key.to_vec(), value.to_vec());
-        Ok(())
+    let store = move |lua: &Lua, (key, value): (BString, BString)| {
+        let is_stored = s.values().insert(key.into(), value.into());
+        let words = || format!("store_value: the store has more than {} MiB", MEMORY >> 20);
+        is_stored.then_some(()).ok_or_else(|| wrong(lua, &words()))
     };
     globals.set("store_value", lua.create_function(store)?)?;
     let s = Arc::clone(shared);
     let get = move |lua: &Lua, key: BString| {
-        let value = s.values().get(key.as_slice()).cloned();
+        let value = s.values().get(&key).map(<[u8]>::to_vec);
         value.map(|value| lua.create_string(value)).transpose()
     };
     globals.set("get_value", lua.create_function(get)?)?;
     let s = Arc::clone(shared);
     let delete = move |lua: &Lua, key: BString| {
-        let value = s.values().remove(key.as_slice());
+        let value = s.values().remove(&key);
         value.map(|value| lua.create_string(value)).transpose()
     };
     globals.set("delete_value", lua.create_function(delete)?)
@@ -72,8 +75,10 @@ fn servers(
 ) -> mlua::Result<()> {
     let s = Arc::clone(shared);
     let start = move |lua: &Lua, (file, _): (String, Value)| {
-        let path = s.folder.join(&file);
-        let started = s.servers.start(&path);
+        let started = match s.options.allow_io || is_inside(Path::new(&file)) {
+            true => s.servers.start(&s.folder.join(&file)),
+            false => Err("a file outside of the program's folder needs `--allow-io`".to_owned()),
+        };
         started.map_err(|why| wrong(lua, &format!("start_server: `{file}`: {why}")))
     };
     globals.set("start_server", lua.create_function(start)?)?;
@@ -89,6 +94,12 @@ fn servers(
         registered.map_err(|why| wrong(lua, &format!("register_service_handler: {why}")))
     };
     globals.set("register_service_handler", lua.create_function(register)?)
+}
+
+/// Whether a path leads to no other folder than those below this one.
+fn is_inside(path: &Path) -> bool {
+    let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    path.components().all(is_below)
 }
 
 /// `send_response` and `forward_response`. `is_message`: with trailers, the body becomes one of gRPC.

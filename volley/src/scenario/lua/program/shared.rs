@@ -1,12 +1,12 @@
 //! What all threads of a program share.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::mock::Servers;
 use super::rows::Rows;
+use super::store::Store;
 use super::{Options, Program};
 use crate::engine::Clock;
 use crate::pace::whole_ns;
@@ -53,7 +53,7 @@ pub struct Shared {
     pub servers: Servers,
     /// The program's coroutines that are not over, of all threads.
     open: AtomicUsize,
-    values: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
+    values: Mutex<Store>,
 }
 
 impl Shared {
@@ -74,7 +74,7 @@ impl Shared {
     }
 
     /// The store that all threads share.
-    pub fn values(&self) -> MutexGuard<'_, HashMap<Vec<u8>, Vec<u8>>> {
+    pub fn values(&self) -> MutexGuard<'_, Store> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

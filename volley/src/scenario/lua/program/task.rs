@@ -1,6 +1,6 @@
 //! Coroutines: they go on with an answer, until they ask for the next one.
 
-use mlua::{MultiValue, Thread};
+use mlua::{MultiValue, Thread, Value};
 
 use super::MOST_COROUTINES;
 use super::answer::{Answer, Received};
@@ -19,7 +19,6 @@ pub struct Waiter {
 
 /// A coroutine.
 pub struct Task {
-    pub thread: Thread,
     pub serial: u64,
     pub began_ns: u64,
     /// Of the program itself, by its number; `None`: it answers a request.
@@ -34,7 +33,7 @@ impl Worker {
             let thread = begun.map_err(|error| self.trouble_of(&error))?;
             self.open += 1;
             self.shared.began(1);
-            self.add(thread, Some(number), Answer::Nothing);
+            self.add(&thread, Some(number), Answer::Nothing)?;
         }
         Ok(())
     }
@@ -54,18 +53,16 @@ impl Worker {
         };
         let begun = self.starter.call::<Thread>(found);
         let thread = begun.map_err(|error| self.trouble_of(&error))?;
-        self.add(thread, None, Answer::Request(request));
-        Ok(())
+        self.add(&thread, None, Answer::Request(request))
     }
 
-    fn add(&mut self, thread: Thread, number: Option<u64>, answer: Answer) {
+    fn add(&mut self, thread: &Thread, number: Option<u64>, answer: Answer) -> Result<(), Trouble> {
         self.serial += 1;
         let began_ns = self.now_ns();
         if number.is_some() {
             self.tally.iteration_began(0, None, began_ns);
         }
         let task = self.tasks.insert(Task {
-            thread,
             serial: self.serial,
             began_ns,
             number,
@@ -75,6 +72,8 @@ impl Worker {
             serial: self.serial,
         };
         self.ready.push_back((waiter, answer));
+        let added = self.threads.raw_set(task + 1, thread);
+        added.map_err(|error| self.trouble_of(&error))
     }
 
     /// A coroutine that waits can go on.
@@ -100,8 +99,9 @@ impl Worker {
     }
 
     fn resume(&mut self, waiter: Waiter, answer: Answer) {
-        let Some(thread) = self.tasks.get(waiter.task).map(|task| task.thread.clone()) else {
-            return;
+        let thread = match self.threads.raw_get::<Thread>(waiter.task + 1) {
+            Ok(thread) => thread,
+            Err(error) => return self.fail(self.trouble_of(&error)),
         };
         self.why.borrow_mut().take();
         let resumed = answer
@@ -135,6 +135,11 @@ impl Worker {
         let Some(task) = self.tasks.try_remove(key) else {
             return;
         };
+        // A place that was filled before takes no more memory.
+        let _ = self.threads.raw_set(key + 1, Value::Nil);
+        if let Err(words) = end {
+            self.first_words.get_or_insert_with(|| words.to_owned());
+        }
         if task.number.is_none() {
             return;
         }
@@ -146,10 +151,7 @@ impl Worker {
             (0, task.began_ns, now_ns),
             match end {
                 Ok(()) => End::Ok,
-                Err(words) => {
-                    self.first_words.get_or_insert_with(|| words.to_owned());
-                    End::Failed
-                }
+                Err(_) => End::Failed,
             },
         );
     }
@@ -173,7 +175,7 @@ impl Worker {
 
     /// The first call of all begins the threads; each coroutine of these gets its number.
     fn set_up(&mut self, waiter: Waiter, group: Group) {
-        if self.is_first && self.group == Group::single() {
+        if self.is_first {
             self.set_up = Some(group);
             return;
         }

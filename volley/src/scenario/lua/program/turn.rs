@@ -10,12 +10,12 @@ use super::answer::Answer;
 use super::call::{Call, MOST_BODY};
 use super::host;
 use super::worker::{ALARM, MAIL, Mail, Timer, Worker};
-use crate::engine::transport::Remedies;
+use crate::engine::transport;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, FlightKey};
-use crate::scenario::engine::wire::Phase;
+use crate::scenario::engine::wire::{Phase, Remedies};
 use crate::scenario::lua::Trouble;
 use crate::scenario::report::EndedBy;
 use crate::scenario::tally::Reason;
@@ -23,13 +23,17 @@ use crate::scenario::tally::Reason;
 /// Signals, and what other threads do, are looked at so often.
 const GLANCE_NS: u64 = 50_000_000;
 
-/// What helps against TLS errors, on the command line.
-const FLAGS: Remedies = Remedies {
-    authority: "`--cacert`",
-    any: "`--skipTLS`",
-    name: "`:authority`",
-    plaintext: "write `http`",
-    identity: "`--cert` and `--key`",
+/// What helps against errors, in the program and on the command line.
+const REMEDIES: Remedies = Remedies {
+    tls: transport::Remedies {
+        authority: "`--cacert`",
+        any: "`--skipTLS`",
+        name: "`:authority`",
+        plaintext: "write `http`",
+        identity: "`--cert` and `--key`",
+    },
+    http1: "`[\"x-protocol-to-use\"] = \"http/1.1\"`",
+    https: "`[\":scheme\"] = \"https\"`",
 };
 
 /// Reads from one connection before the others get their turn.
@@ -218,7 +222,7 @@ impl Worker {
             .get(link.pool)
             .and_then(|pool| pool.site.as_deref());
         let mut sink = Sink::new(&mut self.calls, now_ns);
-        let taken = link.wire.take(bytes, || site, &FLAGS, &mut sink);
+        let taken = link.wire.take(bytes, || site, &REMEDIES, &mut sink);
         let over = sink.over;
         self.finish_all(over, now_ns);
         if let Err(fault) = taken {

@@ -13,6 +13,7 @@ use slab::Slab;
 
 use super::answer::{Answer, Received};
 use super::call::{Base, Call};
+use super::kept::Kept;
 use super::links::{Link, Pool};
 use super::shared::{Group, Shared};
 use super::task::{Task, Waiter};
@@ -106,6 +107,7 @@ pub struct Harvest {
 pub struct Worker {
     pub shared: Arc<Shared>,
     pub group: Group,
+    /// The program has not asked for threads yet.
     pub is_first: bool,
     index: u32,
     pub state: State,
@@ -118,6 +120,8 @@ pub struct Worker {
     pub failure: Option<Trouble>,
     pub set_up: Option<Group>,
     pub tasks: Slab<Task>,
+    /// Their coroutines, by their keys from 1 on. mlua has room for 8,000 values of Lua that Rust holds itself.
+    pub threads: Table,
     /// The program's own ones.
     pub open: usize,
     pub ready: VecDeque<(Waiter, Answer)>,
@@ -128,7 +132,7 @@ pub struct Worker {
     pub alarm: Alarm,
     pub mail: Receiver<Mail>,
     pub postbox: Postbox,
-    pub pools: Vec<Pool>,
+    pub pools: Slab<Pool>,
     pub pool_of: HashMap<Base, usize>,
     pub links: Slab<Link>,
     /// Connections by the numbers that the program knows them by.
@@ -136,8 +140,7 @@ pub struct Worker {
     pub calls: Slab<Call>,
     /// Requests that were sent and are not awaited, by their numbers: those that are open, and responses.
     pub sent: HashMap<(u64, u64), usize>,
-    pub kept: HashMap<(u64, u64), Answer>,
-    pub kept_order: VecDeque<(u64, u64)>,
+    pub kept: Kept,
     pub resolved: HashMap<String, Resolved>,
     pub heads: HashMap<(String, bool, String), Arc<Head>>,
     pub rows: HashMap<(String, bool), usize>,
@@ -151,12 +154,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A thread whose coroutines have not begun.
+    /// A thread whose coroutines have not begun. `group`: what the program has asked for, if it has.
     ///
     /// # Errors
     ///
     /// The host refused something, or the program cannot be compiled.
-    pub fn new(shared: &Arc<Shared>, index: u32, group: Group) -> Result<Self, RunError> {
+    pub fn new(shared: &Arc<Shared>, index: u32, group: Option<Group>) -> Result<Self, RunError> {
         let cpu_s = process::thread_cpu_s();
         let poll = Poll::new().map_err(host("open a poll"))?;
         let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
@@ -174,12 +177,13 @@ impl Worker {
         };
         let state = State::new(limit, io).map_err(broken)?;
         let (chunk, names) = state.compile(&shared.script)?;
+        let threads = state.lua.create_table().map_err(broken)?;
         let why = Rc::default();
         let starter = offers::install(&state, shared, &postbox, &why).map_err(broken)?;
         Ok(Self {
             shared: Arc::clone(shared),
-            group,
-            is_first: index == 0 && group == Group::single(),
+            group: group.unwrap_or(Group::single()),
+            is_first: group.is_none(),
             index,
             state,
             starter,
@@ -190,6 +194,7 @@ impl Worker {
             failure: None,
             set_up: None,
             tasks: Slab::new(),
+            threads,
             open: 0,
             ready: VecDeque::new(),
             serial: 0,
@@ -199,14 +204,13 @@ impl Worker {
             alarm,
             mail,
             postbox,
-            pools: Vec::new(),
+            pools: Slab::new(),
             pool_of: HashMap::new(),
             links: Slab::new(),
             link_numbers: HashMap::new(),
             calls: Slab::new(),
             sent: HashMap::new(),
-            kept: HashMap::new(),
-            kept_order: VecDeque::new(),
+            kept: Kept::default(),
             resolved: HashMap::new(),
             heads: HashMap::new(),
             rows: HashMap::new(),

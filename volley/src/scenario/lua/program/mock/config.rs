@@ -10,7 +10,7 @@ use crate::scenario::plan::Pointer;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Config {
-    #[serde(default = "any_address")]
+    #[serde(default = "loopback")]
     pub address: String,
     #[serde(default = "http_port")]
     pub port: u16,
@@ -102,8 +102,8 @@ struct Source {
     sub_string_length: i64,
 }
 
-fn any_address() -> String {
-    "0.0.0.0".to_owned()
+fn loopback() -> String {
+    "127.0.0.1".to_owned()
 }
 
 fn http_port() -> u16 {
@@ -260,4 +260,14 @@ impl Source {
 
 fn pointer(text: &str) -> Result<Pointer, String> {
     Pointer::parse(text).ok_or_else(|| format!("`{text}` is no JSON pointer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_names_no_address_is_for_this_host_alone() {
+        assert_eq!(Config::parse("{}").unwrap().address, "127.0.0.1");
+    }
 }

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::thread::JoinHandle;
 
 use tokio::sync::Notify;
 
@@ -29,6 +30,7 @@ struct Running {
     file: PathBuf,
     id: String,
     mock: Arc<Mock>,
+    thread: JoinHandle<()>,
 }
 
 /// What a server's connections share.
@@ -66,30 +68,27 @@ impl Servers {
             turn: AtomicUsize::new(0),
             stop: Notify::new(),
         });
-        serve::start(&config, file.parent().unwrap_or(Path::new("")), &mock)?;
+        let thread = serve::start(&config, file.parent().unwrap_or(Path::new("")), &mock)?;
         let id = self.started.fetch_add(1, Ordering::Relaxed).to_string();
         all.push(Running {
             file: file.to_owned(),
             id: id.clone(),
             mock,
+            thread,
         });
         Ok(id)
     }
 
     /// Stops a server, if there is one with this number.
     pub fn stop(&self, id: &str) {
-        self.all().retain(|running| {
-            if running.id == id {
-                running.mock.stop.notify_one();
-            }
-            running.id != id
-        });
+        let mut all = self.all();
+        if let Some(at) = all.iter().position(|running| running.id == id) {
+            all.swap_remove(at).stop();
+        }
     }
 
     pub fn stop_all(&self) {
-        for running in self.all().drain(..) {
-            running.mock.stop.notify_one();
-        }
+        self.all().drain(..).for_each(Running::stop);
     }
 
     /// Whether any server runs.
@@ -115,10 +114,7 @@ impl Servers {
         if !mock.rules.iter().any(|rule| rule.name == service) {
             return Err(format!("the server has no request `{service}`"));
         }
-        let mut handlers = mock
-            .handlers
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut handlers = mock.handlers_mut();
         let handlers = handlers.entry(service.to_owned()).or_default();
         // Each coroutine of a thread does the same.
         handlers.retain(|known| !known.postbox.is(postbox));
@@ -129,12 +125,34 @@ impl Servers {
         Ok(())
     }
 
+    /// Lets the rules alone answer, until a thread registers a function again.
+    pub fn forget_handlers(&self) {
+        for running in self.all().iter() {
+            running.mock.handlers_mut().clear();
+        }
+    }
+
     fn all(&self) -> MutexGuard<'_, Vec<Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Running {
+    /// Returns when its socket is closed, and the address is free again.
+    fn stop(self) {
+        self.mock.stop.notify_one();
+        // It has nothing to say.
+        let _ = self.thread.join();
+    }
+}
+
 impl Mock {
+    fn handlers_mut(&self) -> RwLockWriteGuard<'_, HashMap<String, Vec<Handler>>> {
+        self.handlers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The function that is next to answer a rule's request.
     fn handler(&self, rule: &Rule) -> Option<Handler> {
         let handlers = self.handlers.read().unwrap_or_else(PoisonError::into_inner);

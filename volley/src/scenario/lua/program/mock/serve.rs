@@ -6,7 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Limited};
@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_rustls::TlsAcceptor;
 
 use super::config::Config;
@@ -29,11 +29,14 @@ use crate::scenario::lua::program::call::{Fields, MOST_BODY};
 use crate::scenario::lua::program::worker::Mail;
 use crate::serve::{Identity, load_tls};
 
+/// The maximum number of clients at a time; others wait.
+const MOST_CLIENTS: usize = 10_000;
+
 /// After a failure to accept a client: there may be too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Starts a server, in a thread of its own.
-pub fn start(config: &Config, folder: &Path, mock: &Arc<Mock>) -> Result<(), String> {
+pub fn start(config: &Config, folder: &Path, mock: &Arc<Mock>) -> Result<JoinHandle<()>, String> {
     let listener = std::net::TcpListener::bind((config.address.as_str(), config.port));
     let listener = listener.map_err(|error| {
         format!(
@@ -73,11 +76,13 @@ pub fn start(config: &Config, folder: &Path, mock: &Arc<Mock>) -> Result<(), Str
         });
     };
     let started = thread::Builder::new().name("mock".to_owned()).spawn(serve);
-    started.map(drop).map_err(refused)
+    started.map_err(refused)
 }
 
 async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, streams: u32, mock: Arc<Mock>) {
-    loop {
+    let places = Arc::new(Semaphore::new(MOST_CLIENTS));
+    // Nobody closes it.
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
@@ -94,6 +99,7 @@ async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, streams: u32, m
                     }
                 }
             }
+            drop(place);
         });
     }
 }
