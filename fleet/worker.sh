@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Start generator hosts of a fleet over SSH (docs/fleet.md): worker.sh HOST...
+# Start workers over SSH, each a ${role}${of_rack} of a fleet (docs/fleet.md): worker.sh HOST...
 # Each host has a checkout at ${root}, with its certificates in .fleet.
 set -euo pipefail
 for host in "$@"; do

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,15 +79,19 @@ class Played:
         *options: str,
         environment: Mapping[str, str] = MappingProxyType({}),
         prefix: Sequence[str] = (),
+        command: Sequence[str | Path] = (ROOT / "scripts" / "fleet.sh",),
     ) -> None:
-        """Start its worker, behind the words of another command if there are any."""
+        """Start its worker, behind the words of another command if there are any.
+
+        `command` is fleet.sh, or what runs its commands in another checkout.
+        """
         words = ["--fleet", ADDRESS, "--interface", "eth0", "--name", self.name, *options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
                     "ip", "netns", "exec", self.space,
                     sys.executable, PLAYED, str(self.offset_ns), self.boot_id,
-                    *prefix, ROOT / "scripts" / "fleet.sh", "worker", *words,
+                    *prefix, *command, "worker", *words,
                 ],
                 cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, **environment},
@@ -150,6 +155,7 @@ def hosts(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Itera
         _ip("link", "add", BRIDGE, "type", "bridge")
         _ip("addr", "add", f"{SERVER}/24", "dev", BRIDGE)
         _ip("link", "set", BRIDGE, "up")
+        _let_hosts_talk(stack)
         played = [
             Played(number, skews_ns[(number - 1) % len(skews_ns)], folder)
             for number in range(1, count + 1)
@@ -167,6 +173,16 @@ def hosts(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Itera
             _ip("-n", each.space, "link", "set", "lo", "up")
             stack.callback(each.end)
         yield played
+
+
+def _let_hosts_talk(stack: ExitStack) -> None:
+    """Let hosts reach each other: where Docker runs, the firewall sees bridges, and drops all."""
+    if not shutil.which("iptables"):
+        return
+    rule = ["FORWARD", "-i", BRIDGE, "-o", BRIDGE, "-j", "ACCEPT"]
+    subprocess.run(["iptables", "-w", "-I", *rule], check=False, stderr=subprocess.DEVNULL)
+    remove = ["iptables", "-w", "-D", *rule]
+    stack.callback(subprocess.run, remove, check=False, stderr=subprocess.DEVNULL)
 
 
 def _remove(count: int) -> None:
@@ -207,13 +223,20 @@ class Coordinator:
 @contextmanager
 def fleet(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Iterator["Rig"]:
     """Make hosts with workers and their coordinator for the block."""
+    with idle_hosts(count, folder, skews_ns) as rig:
+        for each in rig.hosts:
+            each.start("--cpus", "1")
+        rig.await_workers()
+        yield rig
+
+
+@contextmanager
+def idle_hosts(count: int, folder: Path, skews_ns: Sequence[int] = SKEWS_NS) -> Iterator["Rig"]:
+    """Make hosts and a coordinator for the block, and no workers yet."""
     with hosts(count, folder, skews_ns) as played, ExitStack() as stack:
         rig = Rig(Coordinator(folder), played)
         stack.callback(rig.coordinator.kill)
         rig.coordinator.start()
-        for each in played:
-            each.start("--cpus", "1")
-        rig.await_workers()
         yield rig
 
 

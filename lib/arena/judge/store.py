@@ -51,22 +51,36 @@ class Draft:
         Beside the raw outputs, SHA256SUMS has the sum of the record's file.
         """
         path = self._results / record.path
-        beside = path.with_suffix("")
         text = to_json(record)
         sha256 = hashlib.sha256(text.encode()).hexdigest()
-        with held():
-            try:
-                (self.folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
-                beside.parent.mkdir(parents=True, exist_ok=True)
-                self.folder.rename(beside)
-            except OSError as error:
-                raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
-            try:
-                write_new(path, text)
-            except HostError:
-                shutil.rmtree(beside, ignore_errors=True)
-                raise
+        (self.folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
+        _put(self.folder, path, text)
         return path
+
+
+def adopt(record: Path, path: Path) -> Path:
+    """Move a record that was saved elsewhere on this disk to `path`, its folder first.
+
+    HostError, and nothing is overwritten, if that cannot be.
+    """
+    _put(record.with_suffix(""), path, record.read_text(encoding="utf-8"))
+    return path
+
+
+def _put(folder: Path, path: Path, text: str) -> None:
+    """Move the folder of a record to its place, and create the record's file beside it."""
+    beside = path.with_suffix("")
+    with held():
+        try:
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(beside)
+        except OSError as error:
+            raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
+        try:
+            write_new(path, text)
+        except HostError:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
 
 
 def clear_drafts(results: Path) -> None:

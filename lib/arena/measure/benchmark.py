@@ -13,7 +13,7 @@ from arena.base.text import printable, shown
 from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
 from arena.measure.blocks.job import Request, measure_in_blocks
-from arena.measure.night.diary import Scope, to_resume
+from arena.measure.night.diary import Diary, Scope, to_resume
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import choose
@@ -46,6 +46,8 @@ def benchmark(
     if options.blocks.blocks:
         scope = _scope(options)
         diary = to_resume(workspace.nights, scope, shows) if options.resume else None
+        if options.night:
+            diary = Diary.read(workspace.nights / f"{options.night}.jsonl")
         blocks = options.blocks
         asked = Request(workspace, scope, blocks, options, plans, environment, command, diary)
         return max(_worst(codes), measure_in_blocks(asked, publish))

@@ -32,7 +32,10 @@ _ONLY_FOR = {
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The user's request on the command line; None leaves a choice to the profile."""
+    """The user's request on the command line; None leaves a choice to the profile.
+
+    `night` is for a session that a rack makes for that night.
+    """
 
     frameworks: str = selection.ALL
     profiles: tuple[str, ...] = ()
@@ -43,11 +46,13 @@ class RunOptions:
     runtime: str = "auto"
     generator: str | None = None
     fleet: str | None = None
+    rack: str | None = None
     ready_timeout: float = 60.0
     wait: bool = False
     dry_run: bool = False
     no_save: bool = False
     resume: bool = False
+    night: str | None = None
     blocks: BlockOptions = field(default_factory=BlockOptions)
 
     @property
@@ -78,14 +83,19 @@ class Plan:
 
 
 def plan_sessions(
-    workspace: Workspace, options: RunOptions, environment: Mapping[str, str], selected: Selection
+    workspace: Workspace,
+    options: RunOptions,
+    environment: Mapping[str, str],
+    selected: Selection,
+    rack: tuple[Located, CpuPlan] | None = None,
 ) -> list[Plan]:
     """Return the sessions to run: framework x profile x connections. UsageError on bad input.
 
-    Disabled frameworks are left out unless they were named.
+    Disabled frameworks are left out unless they were named. `rack` is where the sessions will run,
+    if that is not here: its generator and CPUs.
     """
     require_known(options.runtime)
-    fleet, split = _joined(workspace, options, environment)
+    fleet, split = rack or _joined(workspace, options, environment)
     overrides = _overrides(options, environment)
     profiles = selection.profiles(workspace, selected, options.profiles)
     left_out: list[str] = []
@@ -138,11 +148,13 @@ def _joined(
 ) -> tuple[Located | None, CpuPlan]:
     """Return the fleet that makes the load, if one is to, and the CPUs of each side."""
     if options.fleet is None:
+        if options.rack:
+            raise UsageError("--rack: is for a fleet (add --fleet ADDRESS)")
         return None, cpus.plan_cpus(cpus.physical_cores(), environment)
     require_fleets(options.generator, environment)
     from arena.measure.fleet.generator import joined
 
-    return joined(workspace, options.fleet, environment, progress())
+    return joined(workspace, options.fleet, environment, progress(), options.rack)
 
 
 def require_fleets(generator: str | None, environment: Mapping[str, str]) -> None:
@@ -150,7 +162,7 @@ def require_fleets(generator: str | None, environment: Mapping[str, str]) -> Non
     if generator not in {None, "volley"}:
         raise UsageError(f"--generator: a fleet runs volley, not {generator}")
     for name in filter(environment.get, CPUS):
-        raise UsageError(f"{name}: with --fleet, the server has all CPUs of this host")
+        raise UsageError(f"{name}: with --fleet, the server has all CPUs of its host")
 
 
 def _overridden(profile: Profile, workspace: Workspace, options: RunOptions) -> Profile:

@@ -4,24 +4,26 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import click
 
-from arena.base.errors import ArenaError, HostError
+from arena.base.errors import ArenaError, HostError, UsageError
 from arena.base.progress import Progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.judge.host_class import class_of
 from arena.judge.store import Draft, clear_drafts
-from arena.machine import lock
+from arena.machine import cpus, facts, lock
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.leftovers import end_leftovers
 from arena.machine.needs import install_lines
 from arena.machine.sentinel import Sentinel
 from arena.measure import generators
 from arena.measure.announce import headline_line, notes
+from arena.measure.blocks.once import BuiltOnce
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.limits import limits_here
@@ -69,12 +71,33 @@ class Streak:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs planned sessions under one runtime. Only `run` needs the host's lock."""
+    """Runs planned sessions under one runtime. Only `run` needs the host's lock.
+
+    `width` sessions run at the same time; `cannot` says why some may be left. No error is told by
+    `code`: each has its session.
+    """
 
     workspace: Workspace
     options: RunOptions
     runtime: Runtime
     shows: Progress
+    width: int = 1
+    cannot: str = "this host cannot measure"
+    code: int = 0
+
+    def host_class(self, plan: Plan, environment: Mapping[str, str]) -> str:
+        """Return the class that the host has now."""
+        hosts, split = plan.generator.hosts, plan.cpus
+        try:
+            if not hosts:
+                split = cpus.plan_cpus(cpus.physical_cores(), environment)
+        except UsageError as error:  # A CPU of SERVER_CPUS was taken away.
+            return str(error)
+        return class_of(facts.describe(None), split.record(), self.runtime.name, hosts).id
+
+    def once(self) -> "Runner":
+        """Return the same, with builds that are remembered."""
+        return replace(self, runtime=BuiltOnce(self.runtime))
 
     @cached_property
     def sentinel(self) -> Sentinel:
@@ -116,9 +139,9 @@ class Runner:
         """
         found = {}
         missing = []
-        for located, cpus in {each.generator: each.cpus.generator for each in plans}.items():
+        for located, own in {each.generator: each.cpus.generator for each in plans}.items():
             try:
-                found[located] = generators.ready(located, self.workspace, cpus, self.shows)
+                found[located] = generators.ready(located, self.workspace, own, self.shows)
             except HostError as error:
                 missing.append(error)
         for reason in missing:

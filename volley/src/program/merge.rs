@@ -59,7 +59,12 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     // Those of the run are for the whole load.
     let own = if merge.partial { &[] } else { sum.fail_if() };
     let fail_if = [own, &merge.fail_if].concat();
+    // The shares of a single host are the whole load. Their report can be merged all the same.
+    let tally = merge
+        .partial
+        .then(|| serde_json::to_value(&sum).unwrap_or_default());
     let mut report = sum.into_report().exact_if_whole();
+    report.tally = tally;
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
     if versions.len() > 1 {
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");

@@ -203,19 +203,26 @@ fn some_shares_make_a_report_that_can_be_merged_with_the_others() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();
     let (paths, reports) = together(UNARY, &server, 3, "-n 30 -c 3 --connections 3", &scratch);
-    let output = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["merge", "--partial", "-O", "json"])
-        .args(&paths[..2])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let two = scratch.write("two.json", &String::from_utf8(output.stdout).unwrap());
-    let whole = merged(&[two, paths[2].clone()]);
-    assert_eq!(whole.all_ok(), 30);
-    assert_eq!(
-        whole.own("/latency_ns/histogram"),
-        merged(&paths).own("/latency_ns/histogram")
-    );
+    let partial = |file: &str, shares: &[PathBuf]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_volley"))
+            .args(["merge", "--partial", "-O", "json"])
+            .args(shares)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        scratch.write(file, &String::from_utf8(output.stdout).unwrap())
+    };
+    let two = partial("two.json", &paths[..2]);
+    // A single host makes all shares.
+    let all = partial("all.json", &paths);
+    for files in [vec![two, paths[2].clone()], vec![all]] {
+        let whole = merged(&files);
+        assert_eq!(whole.all_ok(), 30);
+        assert_eq!(
+            whole.own("/latency_ns/histogram"),
+            merged(&paths).own("/latency_ns/histogram")
+        );
+    }
     for report in &reports {
         let run = report.own("/tally/run");
         assert!(run["opened_monotonic_ns"].as_u64().unwrap() > 0, "{run}");

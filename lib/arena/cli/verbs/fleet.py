@@ -2,6 +2,7 @@
 
 import os
 import socket
+from typing import Any
 
 import click
 
@@ -18,6 +19,14 @@ _interface = click.option(
     "--interface", metavar="NAME",
     help="The network interface to listen on, like eth1. [default: loopback only]",
 )  # fmt: skip
+_rack = click.option(
+    "--rack", metavar="NAME", help="The rack that the host belongs to: a-z, 0-9 and -. "
+    "[default: none]",
+)  # fmt: skip
+_serves = click.option(
+    "--serves", is_flag=True,
+    help="This is the server's host of the rack: it runs the sessions of nights.",
+)  # fmt: skip
 _local = click.argument("where", type=click.Choice(["local"]))
 
 
@@ -25,31 +34,35 @@ _local = click.argument("where", type=click.Choice(["local"]))
     epilog=f"docs/fleet.md leads from nothing to three hosts. {options.EXIT_CODES}",
 )
 def command() -> None:
-    """Set up several generator hosts for one server."""
+    """Set up several generator hosts for one server, or racks of such hosts."""
 
 
 @command.command()
 @_local
 @click.option(
     "--hosts", type=click.IntRange(1, 64), default=3, show_default=True,
-    help="How many generator hosts to play.",
+    help="How many generator hosts to play; with --racks, in each rack.",
+)  # fmt: skip
+@click.option(
+    "--racks", type=click.IntRange(0, 8), default=0,
+    help="How many racks to play, for a night on several. [default: none]",
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=8786, show_default=True,
     help="The coordinator's port.",
 )  # fmt: skip
 @click.pass_obj
-def up(workspace: Workspace, where: str, hosts: int, port: int) -> None:
+def up(workspace: Workspace, where: str, hosts: int, racks: int, port: int) -> None:
     """Start generator hosts as processes on this machine, to try a fleet.
 
     Prints the coordinator's address. Figures of such a fleet are marked as `unpinned`: its hosts
-    share the CPUs with the server.
+    share the CPUs with the server. Racks take turns, as they have one machine.
     """
     from arena.base.progress import progress
     from arena.measure.fleet.local import start
 
     del where
-    click.echo(start(workspace, hosts, port, os.environ, progress()))
+    click.echo(start(workspace, hosts, racks, port, os.environ, progress()))
 
 
 @command.command()
@@ -67,7 +80,7 @@ def down(workspace: Workspace, where: str) -> None:
 @_address
 @click.pass_obj
 def status(workspace: Workspace, address: str) -> int:
-    """Show the generator hosts: CPUs, class, volley, clock, limits, and whether each is ready."""
+    """Show all hosts: rack, CPUs, class, volley, clock, limits, and whether each is ready."""
     from arena.measure.fleet.status import show
 
     return show(workspace, address)
@@ -117,9 +130,11 @@ def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
     "--name", default=lambda: socket.gethostname().lower().split(".")[0], metavar="NAME",
     help="The host's name in the fleet: a-z, 0-9 and -. [default: the host's name]",
 )  # fmt: skip
+@_rack
+@_serves
 @click.option(
     "--class", "host_class", default="default", show_default=True, metavar="NAME",
-    help="The kind of host; hosts of one class are alike.",
+    help="The kind of host; hosts of one class are alike. With --serves, the class of the rack.",
 )  # fmt: skip
 @click.option(
     "--parts", type=click.IntRange(1, 64),
@@ -132,7 +147,7 @@ def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
 @click.option("--local", "is_local", is_flag=True, hidden=True)
 @click.pass_obj
 def worker(workspace: Workspace, /, **given: object) -> None:
-    """Run this generator host's worker until the coordinator ends."""
+    """Run this host's worker until the coordinator ends: it makes load, or serves a rack."""
     from arena.measure.fleet.host import serve
 
     serve(workspace, os.environ, **given)  # type: ignore[arg-type]
@@ -146,12 +161,14 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 )  # fmt: skip
 @_address
 @_interface
+@_rack
+@_serves
 @click.pass_obj
-def unit(workspace: Workspace, what: str, kind: str, address: str, interface: str | None) -> None:
+def unit(workspace: Workspace, /, **given: Any) -> None:
     """Print a systemd unit, a Kubernetes manifest or an SSH launcher of a program of the fleet."""
     from arena.measure.fleet.units import unit_of
 
-    click.echo(unit_of(workspace, what, kind, address, interface), nl=False)
+    click.echo(unit_of(workspace, **given), nl=False)
 
 
 @command.command()

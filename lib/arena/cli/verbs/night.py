@@ -40,6 +40,17 @@ from arena.cli.options import Counts, Duration
 @options.runtime
 @options.generator
 @options.fleet
+@click.option(
+    "--class", "host_class", metavar="NAME",
+    help="Of a fleet with racks of several classes: the class that measures. [default: the only "
+    "one]",
+)  # fmt: skip
+@click.option(
+    "--quarantine", type=click.FloatRange(0, 100), default=2.0, show_default=True,
+    metavar="PERCENT",
+    help="Leave out a rack for this night if its references are off its class by more than this; "
+    "0 measures no references.",
+)  # fmt: skip
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be measured, and do nothing.")
 @click.pass_obj
@@ -61,6 +72,9 @@ def command(
     frameworks are left out.
 
     If a framework fails, its record says so, and the night continues.
+
+    With --fleet, the server runs on this host. If the fleet has racks, the sessions are spread over
+    these, and this host collects the records.
     """
     options.go_on_with_dask(given)
     from arena.measure.night.job import NightOptions, night

@@ -43,6 +43,10 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
 @options.generator
 @options.fleet
 @click.option(
+    "--rack", metavar="NAME",
+    help="The rack of the fleet whose generator hosts make the load. [default: this host's]",
+)  # fmt: skip
+@click.option(
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
     help="How long a server may take to start.",
 )  # fmt: skip
@@ -55,6 +59,7 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--no-save", is_flag=True, help="Measure, but save no record and build no site.")
+@click.option("--night", hidden=True)  # of a session on a rack: the site is built elsewhere
 @click.pass_obj
 def command(workspace: Workspace, /, **given: object) -> int:
     """Measure FRAMEWORKS under PROFILES and build the site.
@@ -80,4 +85,5 @@ def command(workspace: Workspace, /, **given: object) -> int:
     from arena.publish.site.build import build
 
     request = RunOptions(**given)  # type: ignore[arg-type]
-    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build)
+    publish = (lambda *_: workspace.public) if request.night else build
+    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)

@@ -1,6 +1,6 @@
 """The engine of a night of blocks: visit after visit, until every block has ended."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from arena.base.errors import HostError
@@ -42,45 +42,26 @@ class _Turn:
 
 
 @dataclass
-class Engine:
-    """Measures the blocks of one night that have not ended yet.
+class Blocks:
+    """The blocks of one night that have not ended yet, in order; `run` makes them.
 
-    `plans` are by load and framework. `host_class` reads the class that the host has now, `left_s`
-    the seconds that are left for blocks. `load_ended` is told of each load after its last block.
+    `plans` are by load and framework. `left_s` reads the seconds that are left for blocks.
+    `load_ended` is told of each load after its last block.
     """
 
-    runner: Runner
-    found: Mapping[Located, Generator]
+    shows: Progress
     night: str
     planned: PlannedNight
     plans: Mapping[str, Mapping[str, Plan]]
     log: Log
     expected: Expected
     quiet_wait_s: float
-    host_class: Callable[[], str]
     left_s: Callable[[], float]
     load_ended: Callable[[PlannedLoad], None]
 
-    def __post_init__(self) -> None:
-        self._streak = Streak(len(self.planned.sources))
-
-    @property
-    def _shows(self) -> Progress:
-        return self.runner.shows
-
     def run(self) -> None:
         """Make the blocks, pass by pass; CutShortError if the host cannot go on."""
-        for load, block in self._blocks():
-            if (load.load, block) not in self.log.ended and (slots := self._slots(load)):
-                needed_s = self.expected.block_s(load, block, slots)
-                if needed_s + self.expected.builds_s([load]) <= self.left_s():
-                    self._block(load, block, slots)
-                else:
-                    self._shows.say(
-                        f"no time left for block {block} of {load.blocks} of {self._label(load)}"
-                    )
-            if block == load.blocks:
-                self.load_ended(load)
+        raise NotImplementedError
 
     def _blocks(self) -> Iterator[tuple[PlannedLoad, int]]:
         """Yield every block of the night, in order."""
@@ -93,6 +74,51 @@ class Engine:
     def _slots(self, load: PlannedLoad) -> list[Slot]:
         """Return the visits of a block, without the frameworks that were dropped."""
         return [slot for slot in load.slots if slot.framework not in self.log.dropped[load.load]]
+
+    def _may_begin(self, load: PlannedLoad, block: int, slots: list[Slot]) -> bool:
+        """Return whether a block is to be made now; report one that does not fit."""
+        if (load.load, block) in self.log.ended or not slots:
+            return False
+        needed_s = self.expected.block_s(load, block, slots)
+        if needed_s + self.expected.builds_s([load]) <= self.left_s():
+            return True
+        self.shows.say(f"no time left for {self._words(load, block)}")
+        return False
+
+    def _ahead_s(self, blocks: Iterable[tuple[PlannedLoad, int]]) -> float:
+        """Return the seconds of those blocks that have not ended."""
+        return sum(
+            self.expected.block_s(each, number, self._slots(each))
+            for each, number in blocks
+            if (each.load, number) not in self.log.ended
+        )
+
+    def _words(self, load: PlannedLoad, block: int) -> str:
+        return f"block {block} of {load.blocks} of {self._label(load)}"
+
+    def _label(self, load: PlannedLoad) -> str:
+        return next(iter(self.plans[load.load].values())).profile.label
+
+
+@dataclass
+class Engine(Blocks):
+    """Makes the blocks on this host. `host_class` reads the class that it has now."""
+
+    runner: Runner
+    found: Mapping[Located, Generator]
+    host_class: Callable[[], str]
+
+    def __post_init__(self) -> None:
+        self._streak = Streak(len(self.planned.sources))
+
+    def run(self) -> None:
+        """Make the blocks, pass by pass; CutShortError if the host cannot go on."""
+        for load, block in self._blocks():
+            slots = self._slots(load)
+            if self._may_begin(load, block, slots):
+                self._block(load, block, slots)
+            if block == load.blocks:
+                self.load_ended(load)
 
     def _block(self, load: PlannedLoad, block: int, slots: list[Slot]) -> None:
         """Make one attempt at a block; void visits are repeated at its end."""
@@ -169,7 +195,7 @@ class Engine:
         if record.visit and record.visit.is_void:
             why = words(record.runs[0].disturbed)
             self._note(block, "void", turn, why)
-            self._shows.say(f"void: {turn.slot}: {why}")
+            self.shows.say(f"void: {turn.slot}: {why}")
             return False
         return True
 
@@ -179,13 +205,12 @@ class Engine:
         why = f"not good in {_REPEATS + 1} visits: {names}" if left else ""
         self.log.note(block.changed(event="lost" if left else "done", why=why))
         if left:
-            number = f"block {block.block} of {load.blocks} of {self._label(load)}"
-            self._shows.say(f"{number} is lost ({why}); the night goes on")
+            self.shows.say(f"{self._words(load, block.block)} is lost ({why}); the night goes on")
 
     def _drop(self, load: PlannedLoad, block: Event, turn: _Turn, code: int, why: str) -> None:
         self._note(block, "dropped", turn, why, code)
         later = "" if block.block == load.blocks else " and is not visited again tonight"
-        self._shows.say(f"{turn.slot.framework} failed under {self._label(load)}{later}")
+        self.shows.say(f"{turn.slot.framework} failed under {self._label(load)}{later}")
 
     def _note(self, block: Event, event: str, turn: _Turn, why: str = "", code: int = 0) -> None:
         self.log.note(
@@ -205,16 +230,10 @@ class Engine:
     ) -> None:
         blocks = [*self._blocks()]
         seconds = self.expected.builds_s(self.planned.loads)
-        seconds += self.expected.block_s(load, block, ahead) + sum(
-            self.expected.block_s(each, number, self._slots(each))
-            for each, number in blocks[blocks.index((load, block)) + 1 :]
-            if (each.load, number) not in self.log.ended
-        )
+        seconds += self.expected.block_s(load, block, ahead)
+        seconds += self._ahead_s(blocks[blocks.index((load, block)) + 1 :])
         repeat = f" (repeat {turn.repeat})" if turn.repeat else ""
-        self._shows.say(
+        self.shows.say(
             f"block {block} of {load.blocks}, visit {turn.place} of {size}{repeat}: {turn.slot} "
             f"under {self._label(load)}, about {minutes_words(seconds)} left"
         )
-
-    def _label(self, load: PlannedLoad) -> str:
-        return next(iter(self.plans[load.load].values())).profile.label

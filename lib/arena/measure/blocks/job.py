@@ -3,8 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,16 +16,13 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import Archive, open_archive
 from arena.judge.entry import Entry
-from arena.judge.host_class import class_of
 from arena.judge.nights import Verdict
 from arena.judge.twins import read_book
-from arena.machine import cpus, facts
 from arena.measure.blocks.asked import BlockOptions, warn_of_few
-from arena.measure.blocks.engine import CANNOT, RESUME, CutShortError, Engine
+from arena.measure.blocks.engine import RESUME, Blocks, CutShortError, Engine
 from arena.measure.blocks.expected import Expected
 from arena.measure.blocks.learning import learn
 from arena.measure.blocks.log import Log
-from arena.measure.blocks.once import BuiltOnce
 from arena.measure.blocks.order import seed_of
 from arena.measure.blocks.planned import PlannedLoad, PlannedNight
 from arena.measure.blocks.planning import (
@@ -42,6 +41,8 @@ from arena.measure.night.diary import Diary, Scope
 from arena.measure.night.history import History
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan, RunOptions
+from arena.measure.racks.blocks import RackBlocks
+from arena.measure.racks.runner import AnyRunner, RackRunner
 from arena.measure.runner import Outcome, Runner, only_here
 from arena.measure.runtimes import choose
 from arena.record.times import utc_now
@@ -56,7 +57,8 @@ _KEPT_SHARE = 0.25
 class Request:
     """A night of blocks: its scope and plans, and how they are measured.
 
-    With a `diary`, it is the rest of that night. `budget_s` is None for no limit.
+    With a `diary`, it is the rest of that night. `budget_s` is None for no limit. Without `racks`,
+    it is measured on this host.
     """
 
     workspace: Workspace
@@ -70,6 +72,7 @@ class Request:
     budget_s: float | None = None
     clock: Callable[[], float] = time.monotonic
     tally: Tally = field(default_factory=Tally)
+    racks: RackRunner | None = None
 
 
 def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], Path]) -> int:
@@ -80,15 +83,16 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
     asked.options.twins_of({each.framework.name: each for each in asked.plans})
     warn_of_few(asked.scope.blocks or 1, shows)
     if sessions.dry_run:
-        runtime = choose(sessions.runtime, workspace, shows)
-        _Night(asked, Runner(workspace, sessions, runtime, shows), {}).show()
+        runner = asked.racks or Runner(
+            workspace, sessions, choose(sessions.runtime, workspace, shows), shows
+        )
+        _Night(asked, runner, {}).show()
         return asked.tally.code
-    with only_here(workspace, sessions, asked.command, shows) as runner:
+    with _place(asked, shows) as runner:
         if asked.diary:
             asked = replace(asked, diary=asked.diary.as_it_is(shows))
-        once = replace(runner, runtime=BuiltOnce(runner.runtime))
         found = runner.find_generators(asked.plans)
-        night = _Night(asked, once, found)
+        night = _Night(asked, runner.once(), found)
         try:
             night.measure()
         except KeyboardInterrupt:
@@ -99,6 +103,13 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
     return asked.tally.code
 
 
+def _place(asked: Request, shows: Progress) -> AbstractContextManager[AnyRunner]:
+    """Return what runs the sessions, and holds this host's lock if they run here."""
+    if asked.racks:
+        return nullcontext(asked.racks)
+    return only_here(asked.workspace, asked.sessions, asked.command, shows)
+
+
 def _has_blocks(plan: Plan) -> bool:
     return plan.profile.load.keeps_in_flight
 
@@ -106,7 +117,9 @@ def _has_blocks(plan: Plan) -> bool:
 class _Night:
     """One night, new or resumed. Its plan is made at once; HostError if it cannot be resumed."""
 
-    def __init__(self, asked: Request, runner: Runner, found: Mapping[Located, Generator]) -> None:
+    def __init__(
+        self, asked: Request, runner: AnyRunner, found: Mapping[Located, Generator]
+    ) -> None:
         self._asked, self._runner, self._found = asked, runner, found
         self._tally, self._shows = asked.tally, runner.shows
         plans = runner.runnable(asked.plans, lambda plan: self._count(plan, "skipped"))
@@ -128,6 +141,8 @@ class _Night:
         }
         self._diary = asked.diary
         if self._diary and self._diary.planned and (why := self._why_not(self._diary.planned)):
+            if asked.sessions.night:
+                raise HostError(f"this is not as the night was planned: {why}")
             self._shows.say(f"that night cannot be resumed: {why}: a new one begins")
             self._diary = None
         self.id = self._diary.started_at if self._diary else utc_now()
@@ -158,22 +173,15 @@ class _Night:
         if asked.budget_s is None:
             return night
         return within(
-            asked.budget_s - self._kept_s,
+            (asked.budget_s - self._kept_s) * self._runner.width,
             night,
             self._expected,
             last_night_of(self._plans, self._history),
         )
 
     def _host_class(self) -> str:
-        """Return the class that the host has now."""
-        try:
-            split = cpus.plan_cpus(cpus.physical_cores(), self._asked.environment)
-        except UsageError as error:  # A CPU of SERVER_CPUS was taken away.
-            return str(error)
-        first, hosts = self._asked.plans[0], self._asked.plans[0].generator.hosts
-        if hosts:
-            split = first.cpus
-        return class_of(facts.describe(None), split.record(), self._runner.runtime.name, hosts).id
+        """Return the class that the hosts have now."""
+        return self._runner.host_class(self._asked.plans[0], self._asked.environment)
 
     def show(self) -> None:
         """Print the plan."""
@@ -197,26 +205,14 @@ class _Night:
         for line in self._words():
             self._shows.say(line)
         log = Log(book)
-        engine = Engine(
-            runner=self._runner,
-            found=self._found,
-            night=self.id,
-            planned=planned,
-            plans=self._plans,
-            log=log,
-            expected=self._expected,
-            quiet_wait_s=asked.options.quiet_wait_s,
-            host_class=self._host_class,
-            left_s=lambda: self._left_s() - self._kept_s,
-            load_ended=lambda load: self._show_table(load, log),
-        )
+        engine = self._engine(log)
         why = ""
         try:
             engine.run()
         except CutShortError as error:
             why = str(error)
         if not why and (left := self._measure_once(book)):
-            why = CANNOT
+            why = f"{self._runner.cannot}: the night ends here ({RESUME})"
             for plan in left:
                 self._count(plan, "left")
         if why:
@@ -225,7 +221,25 @@ class _Night:
         else:
             self._learn()
             book.end(utc_now())
+        self._tally.code = max(self._tally.code, self._runner.code)
         self._end(log)
+
+    def _engine(self, log: Log) -> Blocks:
+        runner = self._runner
+        given: dict[str, Any] = {
+            "shows": self._shows,
+            "night": self.id,
+            "planned": self._planned,
+            "plans": self._plans,
+            "log": log,
+            "expected": self._expected,
+            "quiet_wait_s": self._asked.options.quiet_wait_s,
+            "left_s": lambda: self._left_s() - self._kept_s,
+            "load_ended": lambda load: self._show_table(load, log),
+        }
+        if isinstance(runner, Runner):
+            return Engine(**given, runner=runner, found=self._found, host_class=self._host_class)
+        return RackBlocks(**given, runner=runner)
 
     def _made(self, plan: Plan) -> Entry | None:
         """Return the record of a load without blocks that this night made before it was cut."""
@@ -272,7 +286,7 @@ class _Night:
         planned, scope = self._planned, self._asked.scope
         if any(not TRIAL.keys().isdisjoint(each.overrides) for each in self._asked.plans):
             return
-        if scope.warm_up_s is not None:
+        if scope.warm_up_s is not None or self._asked.sessions.night:
             return
         warm_ups = self._warm_ups()
         if warm_ups.is_broken:

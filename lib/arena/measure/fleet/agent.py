@@ -93,14 +93,32 @@ class _Armed:
     start_ns: int | None = None
 
 
-class Agent:
+class HostAgent:
+    """A host of a fleet: what can be asked of any. `host` is what it is."""
+
+    def __init__(self, host: HostFacts) -> None:
+        self.host = host
+
+    async def facts(self) -> dict[str, Any]:
+        """Return what this host is."""
+        return self.host.changed(load=os.getloadavg()[0]).model_dump()
+
+    async def clock(self) -> int:
+        """Return what this host's CLOCK_MONOTONIC shows."""
+        return monotonic_ns()
+
+    async def close(self) -> None:
+        """End whatever is in hand, and wait until it has ended."""
+
+
+class Agent(HostAgent):
     """A generator host. Its methods are what can be asked of it.
 
     `root` is the checkout in which volley runs, `folder` where its runs and their outputs are.
     """
 
-    def __init__(self, facts: HostFacts, volley: Path, root: Path, folder: Path) -> None:
-        self._facts = facts
+    def __init__(self, host: HostFacts, volley: Path, root: Path, folder: Path) -> None:
+        super().__init__(host)
         self._volley = volley
         self._root = root
         self._folder = folder
@@ -109,17 +127,9 @@ class Agent:
         for each in ("runs", "outputs"):
             (folder / each).mkdir(parents=True, exist_ok=True)
 
-    async def facts(self) -> dict[str, Any]:
-        """Return what this host is."""
-        return self._facts.changed(load=os.getloadavg()[0]).model_dump()
-
-    async def clock(self) -> int:
-        """Return what this host's CLOCK_MONOTONIC shows."""
-        return monotonic_ns()
-
     async def arm(self, run: str, connections: int, volley: str) -> None:
         """Reserve the host for a run, which must be new; `volley` is the SHA-256 of its program."""
-        if volley != self._facts.volley_sha256:
+        if volley != self.host.volley_sha256:
             raise RefusedError("its volley is not the one that it had when the fleet was joined")
         if why := lacks(connections):
             raise RefusedError(why)
@@ -221,9 +231,7 @@ class Agent:
         raise RefusedError("this run is not armed here")
 
     def _run_folder(self, run: str) -> Path:
-        if not _RUN.fullmatch(run):
-            raise RefusedError("a run's id is 32 hex digits")
-        return self._folder / "runs" / run
+        return run_folder(self._folder / "runs", run)
 
     def _outputs(self, run: str) -> Path:
         return self._folder / "outputs" / self._run_folder(run).name
@@ -295,6 +303,13 @@ class Agent:
         newest = sorted(outputs, key=lambda each: each.stat().st_mtime, reverse=True)
         for old in newest[_KEPT_RUNS - 1 :]:
             shutil.rmtree(old, ignore_errors=True)
+
+
+def run_folder(folder: Path, run: str) -> Path:
+    """Return the folder of a run, or of a session; RefusedError if that is not an id."""
+    if not _RUN.fullmatch(run):
+        raise RefusedError("an id is 32 hex digits")
+    return folder / run
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,11 +40,17 @@ def _one_line(text: str) -> str:
 # A record has 200 characters for a CPU and the number of them.
 _Line = Annotated[str, Field(max_length=160), AfterValidator(_one_line)]
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+_SLUG = r"^[a-z0-9][a-z0-9-]{0,39}$"
+Slug = Annotated[str, Field(pattern=_SLUG)]
+
+
+def is_slug(text: str) -> bool:
+    """Return whether a text may name a host, a class or a rack."""
+    return bool(re.fullmatch(_SLUG, text))
 
 
 class HostFacts(Frozen):
-    """A generator host.
+    """A host of a fleet.
 
     `cpu` is its CPU in words, `cpus` how many volley may use, of those that the process is confined
     to and its control group pays for. `parts` is the share that it was told to take. `is_local`:

@@ -15,8 +15,15 @@ from arena.base.workspace import Workspace
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.certificates import own_folder
 from arena.measure.fleet.clock import Offset
-from arena.measure.fleet.facts import HostFacts, problems, read_message
-from arena.measure.fleet.members import LostError, Member, clock_of, not_ready
+from arena.measure.fleet.facts import HostFacts, boot_id, problems, read_message
+from arena.measure.fleet.members import (
+    NO_RACK,
+    LostError,
+    Member,
+    Place,
+    clock_of,
+    not_ready,
+)
 from arena.measure.fleet.shares import divide
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ class Seen:
     facts: HostFacts | None
     offset: Offset | None
     why: str = ""
+    place: Place = NO_RACK
 
 
 async def look(link: "Link") -> list[Seen]:
@@ -43,11 +51,33 @@ async def look(link: "Link") -> list[Seen]:
 
 
 async def _look_at(link: "Link", name: str) -> Seen:
+    place = link.place(name)
     try:
         facts = read_message(await link.call(name, "facts", _FACTS_S))
-        return Seen(name, facts, await clock_of(link, name))
+        return Seen(name, facts, await clock_of(link, name), place=place)
     except (LostError, RefusedError, HostError) as error:
-        return Seen(name, None, None, printable(str(error)))
+        return Seen(name, None, None, printable(str(error)), place)
+
+
+def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
+    """Return the generator hosts of a rack.
+
+    Without a name, it is the rack whose server's host is this machine, or else the hosts that are
+    in no rack.
+    """
+    if rack is None:
+        here = (each for each in seen if each.place.serves and each.facts)
+        rack = next(
+            (it.place.rack for it in here if it.facts and it.facts.boot_id == boot_id()), ""
+        )
+    found = [each for each in seen if each.place == Place(rack)]
+    if rack and not found:
+        raise HostError(f"rack {rack} has no generator hosts: start workers with --rack {rack}")
+    if racks := sorted({each.place.rack for each in seen} - {""}) if not found else None:
+        raise HostError(
+            f"this machine serves no rack (racks: {', '.join(racks)}): run it on a server's host"
+        )
+    return found
 
 
 def members_of(seen: Sequence[Seen]) -> list[Member]:
@@ -84,10 +114,13 @@ class Fleet:
         return any(each.facts.is_local for each in self.members)
 
 
-def join(workspace: Workspace, address: str) -> Fleet:
-    """Join a fleet; HostError if it does not answer, or if one of its hosts is not ready."""
+def join(workspace: Workspace, address: str, rack: str | None = None) -> Fleet:
+    """Join a fleet; HostError if it does not answer, or if one of its hosts is not ready.
+
+    In a fleet of racks, only the generator hosts of one rack are joined.
+    """
     link, seen, server = look_around(workspace, address)
-    return Fleet(link, members_of(seen), server)
+    return Fleet(link, members_of(generators_of(seen, rack)), server)
 
 
 def look_around(workspace: Workspace, address: str) -> tuple["Link", list[Seen], str]:

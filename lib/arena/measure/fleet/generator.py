@@ -221,22 +221,30 @@ class LocatedFleet(Located):
 
 
 def joined(
-    workspace: Workspace, address: str, environment: Mapping[str, str], shows: Progress
+    workspace: Workspace,
+    address: str,
+    environment: Mapping[str, str],
+    shows: Progress,
+    rack: str | None = None,
 ) -> tuple[LocatedFleet, CpuPlan]:
-    """Join a fleet; return its generator, and the CPUs of the server: all of this host's.
+    """Join a fleet, or one rack of it; return its generator, and the CPUs of the server: all here.
 
     HostError if it does not answer, or if a host is not ready: then nothing is measured.
     """
     program, version = find_volley(workspace, environment, shows)
-    fleet = join(workspace, address)
+    fleet = join(workspace, address, rack)
     for each in fleet.members:
         if why := _misplaced(each.facts, version):
             raise not_ready(each.number, len(fleet.members), f"{each.facts.name}: {why}")
+    return located(fleet, str(program), version)
+
+
+def located(fleet: Fleet, program: str, version: str) -> tuple[LocatedFleet, CpuPlan]:
+    """Return the generator of a fleet, and the CPUs of its server: all of the server's host."""
     of = fleet.members[0].share.of
     description = replace(FLEET, refuses=lambda profile: _too_few(profile, of))
     plan = CpuPlan("unpinned" if fleet.is_local else "fleet", None, None)
-    located = LocatedFleet(description, description, "fleet", str(program), version, fleet=fleet)
-    return located, plan
+    return LocatedFleet(description, description, "fleet", program, version, fleet=fleet), plan
 
 
 def _too_few(profile: MeasuredProfile, of: int) -> str:

@@ -1,4 +1,4 @@
-"""A generator host: what it is, and its worker."""
+"""A host of a fleet: what it is, and its worker."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,15 @@ from arena.base.errors import UsageError
 from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
-from arena.measure.fleet.facts import read_facts
+from arena.measure.fleet.agent import Agent, HostAgent
+from arena.measure.fleet.facts import is_slug, read_facts
 from arena.measure.fleet.fleet import own_address, require_interface
+from arena.measure.fleet.members import Place
 from arena.measure.fleet.nodes import dask_version, serve_worker
+from arena.measure.fleet.server import ServerAgent
 from arena.measure.fleet.volley import find_volley
+
+_SLUG = "use a-z, 0-9 and -, 40 characters at most"
 
 
 def serve(
@@ -21,6 +26,8 @@ def serve(
     address: str,
     interface: str | None,
     name: str,
+    rack: str | None,
+    serves: bool,
     host_class: str,
     parts: int | None,
     cpus: int | None,
@@ -31,6 +38,10 @@ def serve(
     Of a name with a domain, such as a node's in Kubernetes, the first part counts.
     """
     require_interface(interface, own_address(address))
+    if serves and not rack:
+        raise UsageError("--serves: is for the server's host of a rack (add --rack NAME)")
+    if rack and not is_slug(rack):
+        raise UsageError(f"--rack: {rack!r:.60} is not allowed: {_SLUG}")
     shows, name = PlainProgress(), name.lower().partition(".")[0]
     volley, version = find_volley(workspace, environment, shows)
     allow_open_files()
@@ -42,8 +53,12 @@ def serve(
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         flag = {"name": "--name", "host_class": "--class"}.get(str(first["loc"][0]), "this host")
-        raise UsageError(
-            f"{flag}: {first['input']!r:.60} is not allowed: use a-z, 0-9 and -, 40 characters "
-            "at most"
-        ) from error
-    serve_worker(workspace, address, interface, facts, volley, shows)
+        raise UsageError(f"{flag}: {first['input']!r:.60} is not allowed: {_SLUG}") from error
+    folder = workspace.tools / "fleet" / name
+    agent: HostAgent
+    if serves:
+        words = ["--fleet", address, "--rack", str(rack), *["--wait"] * is_local]
+        agent = ServerAgent(facts, workspace, volley, words, folder)
+    else:
+        agent = Agent(facts, volley, workspace.root, folder)
+    serve_worker(workspace, address, interface, agent, Place(rack or "", serves), folder, shows)

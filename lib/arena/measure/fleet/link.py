@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from distributed import Client
+from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
 from arena.base.errors import HostError
 from arena.base.text import printable
 from arena.measure.fleet import settings
 from arena.measure.fleet.agent import RefusedError
-from arena.measure.fleet.ask import ask
-from arena.measure.fleet.members import LostError
+from arena.measure.fleet.ask import ask, ask_as_task
+from arena.measure.fleet.members import NO_RACK, LostError, Place
 
 Result = TypeVar("Result")
 
@@ -49,10 +50,14 @@ class Doing(Generic[Result]):
         """Return what it returned, or raise what it raised."""
         return self._future.result()
 
+    def stop(self) -> None:
+        """Have it end, if it goes on."""
+        self._future.cancel()
+
     def cancel(self) -> None:
         """End it, if it goes on, and wait until it has cleaned up."""
         if not self.done():
-            self._future.cancel()
+            self.stop()
             self.wait(_CANCEL_S)
 
 
@@ -64,10 +69,15 @@ class Link:
         self.address = address
         self._security = settings.security(certificates)
         self._names: dict[str, str] = {}
+        self._places: dict[str, Place] = {}
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="fleet", daemon=True).start()
         self._client = self.wait(_connected(address, self._security))
         self._connecting: asyncio.Future[None] | None = None
+
+    def begin(self, work: Coroutine[Any, Any, Result]) -> "Doing[Result]":
+        """Do work on the link's thread."""
+        return Doing(work, self._loop)
 
     @contextmanager
     def doing(self, work: Coroutine[Any, Any, Result]) -> "Iterator[Doing[Result]]":
@@ -75,7 +85,7 @@ class Link:
 
         What has not ended at the block's end is cancelled, and its cleaning up is awaited.
         """
-        doing = Doing(work, self._loop)
+        doing = self.begin(work)
         try:
             yield doing
         finally:
@@ -97,10 +107,16 @@ class Link:
             # With AttributeError, Dask's client has just closed itself.
             what = "the coordinator does not answer"
             raise LostError(f"{what} ({settings.words(error)})", what) from error
-        self._names = {
-            printable(str(each["name"])): where for where, each in said["workers"].items()
-        }
+        workers = [
+            (printable(str(each["name"])), where, each) for where, each in said["workers"].items()
+        ]
+        self._names = {name: where for name, where, _ in workers}
+        self._places = {name: Place.read(each["resources"]) for name, _, each in workers}
         return sorted(self._names)
+
+    def place(self, name: str) -> Place:
+        """Return the rack of a host that `names` has returned, even if it is silent."""
+        return self._places.get(name, NO_RACK)
 
     async def _connect(self) -> None:
         self._client = await _connected(self.address, self._security)
@@ -119,25 +135,50 @@ class Link:
         """Call a method of a host's agent; RefusedError as it raises it, else LostError."""
         try:
             async with asyncio.timeout(deadline_s):
-                if name not in self._names:
-                    await self.names()
-                where = self._names.get(name)
-                if where is not None:
-                    said = await self._client.run(ask, verb, given, workers=[where])
-                    return said[where]
+                where = await self._address(name)
+                said = await self._client.run(ask, verb, given, workers=[where])
+                return said[where]
         except (RefusedError, LostError):
             raise
         except TimeoutError as error:
             self._names.pop(name, None)
             raise LostError(f"no answer within {deadline_s:.1f} s") from error
         except Exception as error:
-            # Whatever Dask raises for a connection that broke; the host may come back elsewhere.
-            self._names.pop(name, None)
-            # What an agent could not do has a number of the system, or is no OSError.
-            is_lost = isinstance(error, OSError) and error.errno is None
-            words = "connection lost" if is_lost else "its agent failed"
-            raise LostError(settings.words(error), words) from error
+            raise self._lost(name, error) from error
+
+    async def task(self, name: str, verb: str, resource: str, **given: Any) -> Any:
+        """Do the same as a task, which takes as long as it takes and has the resource meanwhile.
+
+        It is made once or not at all: no other host may have it, and an agent refuses to repeat it.
+        """
+        try:
+            future = self._client.submit(
+                ask_as_task, verb, given, workers=[await self._address(name)],
+                resources={resource: 1}, retries=0, pure=False,
+            )  # fmt: skip
+            return await future
+        except (RefusedError, LostError):
+            raise
+        except KilledWorker as error:
+            raise LostError("its worker has ended") from error
+        except Exception as error:
+            raise self._lost(name, error) from error
+
+    async def _address(self, name: str) -> str:
+        if name not in self._names:
+            await self.names()
+        if where := self._names.get(name):
+            return where
         raise LostError("it is not in the fleet")
+
+    def _lost(self, name: str, error: Exception) -> LostError:
+        """Return the error for what Dask raises if a connection breaks."""
+        # The host may come back elsewhere.
+        self._names.pop(name, None)
+        # What an agent could not do has a number of the system, or is no OSError.
+        is_lost = isinstance(error, OSError) and error.errno is None
+        words = "connection lost" if is_lost else "its agent failed"
+        return LostError(settings.words(error), words)
 
 
 async def _connected(address: str, security: Security) -> Client:

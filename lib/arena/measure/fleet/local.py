@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from string import ascii_lowercase
 
 import psutil
 
@@ -19,7 +20,7 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.measure.fleet.certificates import make_authority, own_folder
-from arena.measure.fleet.fleet import look, members_of
+from arena.measure.fleet.fleet import generators_of, look, members_of
 from arena.measure.fleet.link import Link
 from arena.measure.fleet.nodes import LOOPBACK
 from arena.measure.fleet.volley import find_volley
@@ -30,11 +31,17 @@ _END_S = 8.0
 
 
 def start(
-    workspace: Workspace, hosts: int, port: int, environment: Mapping[str, str], shows: Progress
+    workspace: Workspace,
+    hosts: int,
+    racks: int,
+    port: int,
+    environment: Mapping[str, str],
+    shows: Progress,
 ) -> str:
     """Start a coordinator and workers; return the address once all are ready.
 
-    HostError, and nothing runs, if one does not start.
+    With racks, each has so many generator hosts, and a worker that runs its sessions. HostError,
+    and nothing runs, if one does not start.
     """
     if running := _running(workspace):
         raise HostError(
@@ -48,16 +55,24 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     address = f"tls://{LOOPBACK}:{port}"
     commands = {"coordinator": ["coordinator", "--port", str(port)]}
-    for number in range(1, hosts + 1):
-        name = f"local-{number}"
-        commands[name] = ["worker", "--fleet", address, "--name", name, "--cpus", "1", "--local"]
+    names: list[str | None] = [*ascii_lowercase[:racks]] or [None]
+    for rack in names:
+        of_rack, stem = (["--rack", rack], f"local-{rack}") if rack else ([], "local")
+        own = {f"{stem}-{number}": ["--cpus", "1"] for number in range(1, hosts + 1)}
+        if rack:
+            own[f"{stem}-server"] = ["--serves"]
+        for name, words in own.items():
+            commands[name] = [
+                "worker", "--fleet", address, "--name", name, *of_rack, *words, "--local",
+            ]  # fmt: skip
     started: list[tuple[str, psutil.Popen]] = []
     try:
-        with shows.waiting(f"starting {hosts} generator hosts on this machine"):
+        count = hosts * len(names)
+        with shows.waiting(f"starting {count} generator hosts on this machine"):
             for name, words in commands.items():
                 started.append((name, _spawn(workspace, words, folder / f"{name}.log")))
                 _save(workspace, started)
-            _await_ready(workspace, address, hosts, started, folder)
+            _await_ready(workspace, address, names, started, folder)
     except BaseException:
         stop(workspace)
         raise
@@ -81,7 +96,7 @@ def stop(workspace: Workspace) -> int:
 def _await_ready(
     workspace: Workspace,
     address: str,
-    hosts: int,
+    racks: Sequence[str | None],
     started: Sequence[tuple[str, psutil.Popen]],
     folder: Path,
 ) -> None:
@@ -96,10 +111,11 @@ def _await_ready(
         try:
             link = link or Link(address, own_folder(workspace))
             seen = link.wait(look(link))
-            if len(seen) == hosts:
-                members_of(seen)
+            if len(seen) == len(started) - 1:
+                for rack in racks:
+                    members_of(generators_of(seen, rack or ""))
                 return
-            why = f"{len(seen)} of {hosts} hosts have come"
+            why = f"{len(seen)} of {len(started) - 1} hosts have come"
         except HostError as error:
             why = str(error)
         time.sleep(_LOOK_S)

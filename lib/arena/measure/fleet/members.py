@@ -1,9 +1,9 @@
 """The hosts of a fleet, as the coordinator sees them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from arena.base.errors import HostError
 from arena.base.text import printable
@@ -28,6 +28,30 @@ class LostError(Exception):
     def __init__(self, text: str, words: str = "") -> None:
         super().__init__(text)
         self.words = words or text
+
+
+class Place(NamedTuple):
+    """Where a host belongs: the name of its rack, if any, and whether it is the server's host.
+
+    A worker declares both as resources of Dask, so they are known of silent hosts, too.
+    """
+
+    rack: str = ""
+    serves: bool = False
+
+    def resources(self, host_class: str) -> dict[str, float]:
+        """Return what the worker of a host of a class declares."""
+        kind = "rack" if self.serves else "generator"
+        return {f"{kind}:{host_class}": 1, **({f"in:{self.rack}": 1} if self.rack else {})}
+
+    @classmethod
+    def read(cls, resources: Mapping[str, float]) -> Self:
+        """Return the place of a worker with these resources."""
+        rack = "".join(each[3:] for each in resources if each.startswith("in:"))
+        return cls(rack, any(each.startswith("rack:") for each in resources))
+
+
+NO_RACK = Place()
 
 
 class Calls(Protocol):

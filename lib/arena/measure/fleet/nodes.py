@@ -14,9 +14,9 @@ from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.measure.fleet import settings
-from arena.measure.fleet.agent import Agent, can_die_together
+from arena.measure.fleet.agent import HostAgent, can_die_together
 from arena.measure.fleet.certificates import own_folder
-from arena.measure.fleet.facts import HostFacts
+from arena.measure.fleet.members import Place
 
 LOOPBACK = "127.0.0.1"
 
@@ -33,7 +33,7 @@ class _Scheduler(_WithoutPages, Scheduler):  # type: ignore[misc]
 
 
 class _Worker(_WithoutPages, Worker):  # type: ignore[misc]
-    agent: Agent
+    agent: HostAgent
 
 
 def serve_coordinator(
@@ -64,27 +64,26 @@ def serve_worker(
     workspace: Workspace,
     coordinator: str,
     interface: str | None,
-    facts: HostFacts,
-    volley: Path,
+    agent: HostAgent,
+    place: Place,
+    folder: Path,
     shows: Progress,
 ) -> None:
-    """Run a generator host's worker until a signal comes or the coordinator ends.
+    """Run a host's worker, with files in `folder`, until a signal comes or the coordinator ends.
 
     HostError if the coordinator does not take it.
     """
     settings.apply()
     if not can_die_together():
         raise HostError("setpriv is missing: install util-linux")
-    security = settings.security(own_folder(workspace))
-    folder = workspace.tools / "fleet" / facts.name
-    agent = Agent(facts, volley, workspace.root, folder)
+    security, host = settings.security(own_folder(workspace)), agent.host
 
     async def serve() -> None:
         worker = _Worker(
-            coordinator, name=facts.name, nthreads=1, memory_limit=0, security=security,
+            coordinator, name=host.name, nthreads=1, memory_limit=0, security=security,
             host=None if interface else LOOPBACK, interface=interface, dashboard=False,
             local_directory=str(folder / "dask"), heartbeat_interval="5s",
-            resources={f"generator:{facts.host_class}": 1}, death_timeout=10,
+            resources=place.resources(host.host_class), death_timeout=10,
         )  # fmt: skip
         worker.agent = agent
         try:
@@ -93,7 +92,7 @@ def serve_worker(
             await worker.close(executor_wait=False)
             why = settings.words(error)
             raise HostError(f"{coordinator} does not take this worker: {why}") from error
-        shows.say(f"worker {facts.name}: in the fleet of {coordinator}")
+        shows.say(f"worker {host.name}: in the fleet of {coordinator}")
         try:
             await _until_told(worker)
         finally:

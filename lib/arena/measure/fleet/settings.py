@@ -22,6 +22,8 @@ _QUIET = {
     "distributed.client.heartbeat": "60s",
     # Nothing is ever made twice.
     "distributed.scheduler.allowed-failures": 0,
+    # A task whose host has gone fails, and does not wait for it.
+    "distributed.scheduler.no-workers-timeout": "2s",
     "distributed.comm.retry.count": 0,
     "distributed.comm.timeouts.connect": "5s",
     "distributed.comm.require-encryption": True,

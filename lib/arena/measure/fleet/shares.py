@@ -33,13 +33,16 @@ class Share:
 def divide(cpus: Sequence[float], told: Sequence[int | None]) -> list[Share]:
     """Return the share of each host, by its CPUs, or by the parts that it was told to take.
 
-    If any host was told, a host that was not takes one part.
+    If any host was told, a host that was not takes one part. A single host takes two at least:
+    volley's report of the whole load is not one that can be merged and checked.
     """
     if any(told):
         counts = [each or 1 for each in told]
     else:
         fewest = min(cpus)
         counts = [min(round(each / fewest), _MOST_PARTS) for each in cpus]
+    if sum(counts) == 1:
+        counts = [2]
     shares, first = [], 1
     for count in counts:
         shares.append(Share(first, count, sum(counts)))

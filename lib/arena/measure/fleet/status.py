@@ -1,4 +1,7 @@
-"""`fleet.sh status`: the hosts of a fleet, one a line."""
+"""`fleet.sh status`: the hosts of a fleet, one a line, those of a rack together."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -6,13 +9,14 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure.fleet.facts import problems
 from arena.measure.fleet.fleet import Seen, look_around
+from arena.measure.fleet.members import Place
 
 
 def show(workspace: Workspace, address: str) -> int:
     """Print a line for each host; return 0 if all are ready, else the code of a host's error."""
     _, seen, _ = look_around(workspace, address)
     if not seen:
-        click.echo("no generator hosts")
+        click.echo("no hosts")
         return HostError.exit_code
     known = [each for each in seen if each.facts]
     whys = {each.name: each.why for each in seen if not each.facts}
@@ -20,13 +24,28 @@ def show(workspace: Workspace, address: str) -> int:
         facts = [each.facts for each in known if each.facts]
         for number, why in problems(facts, [each.offset for each in known]):
             whys.setdefault(known[number - 1].name, why)
-    for each in seen:
+    for each in sorted(seen, key=lambda it: (it.place.rack, not it.place.serves, it.name)):
         click.echo(_line(each, whys.get(each.name, "")))
-    return HostError.exit_code if whys else 0
+    lacking = list(_lacking(seen))
+    for line in lacking:
+        click.echo(line)
+    return HostError.exit_code if whys or lacking else 0
+
+
+def _lacking(seen: Sequence[Seen]) -> Iterator[str]:
+    """Yield what each rack lacks: it has one server's host, and a generator host at least."""
+    hosts = Counter(each.place for each in seen)
+    for rack in sorted({each.place.rack for each in seen} - {""}):
+        if not hosts[Place(rack)]:
+            yield f"rack {rack}: not ready: it has no generator hosts"
+        if (servers := hosts[Place(rack, serves=True)]) != 1:
+            yield f"rack {rack}: not ready: it has {servers} server's hosts, and needs one"
 
 
 def _line(seen: Seen, why: str) -> str:
     parts = [seen.name]
+    if rack := seen.place.rack:
+        parts.append(f"rack {rack}{', server' * seen.place.serves}")
     if facts := seen.facts:
         parts += [
             facts.words,

@@ -7,24 +7,45 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
 
 _SUFFIXES = {"systemd": "service", "kubernetes": "yaml", "ssh": "sh"}
 
 
-def unit_of(workspace: Workspace, what: str, kind: str, address: str, interface: str | None) -> str:
+def unit_of(
+    workspace: Workspace,
+    what: str,
+    kind: str,
+    address: str,
+    interface: str | None,
+    rack: str | None = None,
+    *,
+    serves: bool = False,
+) -> str:
     """Return the text of a unit, a manifest or a launcher, for checkouts at this one's path.
 
-    HostError if the path has characters that systemd, YAML or a shell read in ways of their own.
+    UsageError for what cannot be; HostError if the path has characters that systemd, YAML or a
+    shell read in ways of their own.
     """
+    if (rack or serves) and what != "worker":
+        raise UsageError("--rack, --serves: are for workers")
+    if serves and not rack:
+        raise UsageError("--serves: is for the server's host of a rack (add --rack NAME)")
+    if serves and kind == "kubernetes":
+        raise UsageError(
+            "--serves: builds and starts servers, and the image of the manifest cannot: use "
+            "--kind systemd or ssh"
+        )
     root = str(workspace.root)
     if not re.fullmatch(r"[\w./-]+", root):
         raise HostError(f"{root}: move the checkout to a path of letters, digits and . _ - only")
     options: list[str] = []
     if what == "worker":
         options += ["--fleet", address]
+    if rack:
+        options += ["--rack", rack, *["--serves"] * serves]
     if interface:
         options += ["--interface", interface]
     text = read_input(workspace.root / "fleet" / f"{what}.{_SUFFIXES[kind]}")
@@ -32,6 +53,9 @@ def unit_of(workspace: Workspace, what: str, kind: str, address: str, interface:
         "root": root,
         "user": _user(),
         "options": shlex.join(options),
+        "role": "server's host" if serves else "generator host",
+        "of_rack": f" of rack {rack}" if rack else "",
+        "suffix": f"-{rack}" if rack else "",
         "listed": _listed(options),
     }
     for name, value in values.items():

@@ -91,9 +91,8 @@ class Diary:
     ) -> Self:
         """Create the file of a night; HostError if it cannot be written."""
         path = folder / f"{started_at}.jsonl"
-        beginning = _Beginning(night=started_at, scope=scope, planned=planned)
-        write_new(path, beginning.model_dump_json(exclude_none=True) + "\n")
-        return cls(path, beginning, ())
+        write_new(path, diary_text(started_at, scope, planned))
+        return cls(path, _Beginning(night=started_at, scope=scope, planned=planned), ())
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -146,6 +145,18 @@ class Diary:
                 os.close(handle)
         except OSError as error:
             raise HostError(f"{shown(self.path)}: cannot be written ({error.strerror})") from error
+
+
+def diary_text(
+    started_at: str,
+    scope: Scope,
+    planned: PlannedNight | None,
+    events: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Return the content of a diary with these events."""
+    beginning = _Beginning(night=started_at, scope=scope, planned=planned)
+    lines = [beginning.model_dump_json(exclude_none=True), *map(json.dumps, events)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:

@@ -3,19 +3,20 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arena.base.durations import format_duration
-from arena.base.errors import FrameworkError, UsageError
+from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
-from arena.judge.host_class import class_of
-from arena.machine import facts
+from arena.machine.cpus import CpuPlan
 from arena.measure import plan as planning
 from arena.measure.blocks.asked import BlockOptions
 from arena.measure.blocks.job import Request, measure_in_blocks
@@ -25,20 +26,27 @@ from arena.measure.night.diary import Diary, Scope, to_resume
 from arena.measure.night.history import History, in_turn
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
+from arena.measure.racks.runner import AnyRunner, RackRunner, class_of_racks
 from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
-from arena.measure.runtimes import Runtime, choose
+from arena.measure.runtimes import choose
 from arena.record.times import utc_now
 from arena.what import selection
 from arena.what.framework import source_sha256
 from arena.what.overrides import FLEET_GENERATOR, TRIAL
 from arena.what.selection import Selection
 
+if TYPE_CHECKING:
+    from arena.measure.fleet.racks import Racks
+
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class NightOptions:
-    """The command line's options; `budget` is in seconds, None for no limit."""
+    """The command line's options; `budget` is in seconds, None for no limit.
+
+    `quarantine` is how far a rack may be off its class, in percent.
+    """
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -49,6 +57,8 @@ class NightOptions:
     runtime: str = "auto"
     generator: str | None = None
     fleet: str | None = None
+    host_class: str | None = None
+    quarantine: float = 2.0
     wait: bool = False
     dry_run: bool = False
     blocks: BlockOptions = field(default_factory=BlockOptions)
@@ -86,15 +96,18 @@ def night(
     )
     diary = to_resume(workspace.nights, options.scope, shows) if options.resume else None
     scope, tally = diary.scope if diary else options.scope, Tally()
+    racks = _racks(workspace, options, environment, shows)
+    away = racks.generator if racks else None
     try:
-        sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
+        sessions, plans = _plans(workspace, options, scope, environment, tally, shows, away)
     except UsageError as error:
         if scope == options.scope:
             raise
         shows.say(f"that night cannot be resumed: {error}: a new one begins")
         diary, scope, tally = None, options.scope, Tally()
-        sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
+        sessions, plans = _plans(workspace, options, scope, environment, tally, shows, away)
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
+    at_racks = _at_racks(workspace, options, sessions, plans, racks, shows) if racks else None
     if scope.blocks:
         asked = replace(
             options.blocks,
@@ -106,23 +119,28 @@ def night(
         return measure_in_blocks(
             Request(
                 workspace, scope, asked, sessions, plans, environment, command, diary,
-                options.budget, clock, tally,
+                options.budget, clock, tally, at_racks,
             ),
             publish,
         )  # fmt: skip
     if options.dry_run:
-        runtime = choose(options.runtime, workspace, shows)
-        history = _history(workspace, plans, runtime, {})
-        runnable = _runnable(Runner(workspace, sessions, runtime, shows), plans, tally)
+        here: AnyRunner = at_racks or Runner(
+            workspace, sessions, choose(options.runtime, workspace, shows), shows
+        )
+        history = _history(workspace, plans, here, environment, {})
+        runnable = _runnable(here, plans, tally)
         ordered = _in_turn(workspace, scope, runnable, history, diary, tally)
         _show(ordered, options.budget, history, tally)
         return tally.code
-    with only_here(workspace, sessions, command, shows) as runner:
+    place: AbstractContextManager[AnyRunner] = (
+        nullcontext(at_racks) if at_racks else only_here(workspace, sessions, command, shows)
+    )
+    with place as runner:
         diary = diary and diary.as_it_is(shows)
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)
         began = clock()  # The build of a generator does not count: it happens once.
-        history = _history(workspace, plans, runner.runtime, found)
+        history = _history(workspace, plans, runner, environment, found)
         ordered = _in_turn(workspace, scope, runnable, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
 
@@ -138,7 +156,8 @@ def night(
             tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
 
         left = runner.run(ordered, found, may_begin=may_begin, ended=ended, goes_on=True)
-        _end(book, left, tally)
+        _end(book, left, tally, runner.cannot)
+        tally.code = max(tally.code, runner.code)
         for line in (*tally.table(), *tally.notes()):
             click.echo(line)
         page = publish(workspace, shows)
@@ -146,15 +165,44 @@ def night(
     return tally.code
 
 
-def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
+def _racks(
+    workspace: Workspace,
+    options: NightOptions,
+    environment: Mapping[str, str],
+    shows: Progress,
+) -> "Racks | None":
+    """Return the racks of the fleet; None if the server runs here."""
+    if options.fleet is None:
+        return None
+    planning.require_fleets(options.generator, environment)
+    from arena.measure.fleet.racks import find_racks
+
+    return find_racks(workspace, options.fleet, options.host_class, shows)
+
+
+def _at_racks(
+    workspace: Workspace,
+    options: NightOptions,
+    sessions: planning.RunOptions,
+    plans: Sequence[Plan],
+    racks: "Racks",
+    shows: Progress,
+) -> RackRunner:
+    """Return what runs the sessions on those racks that can make one night together."""
+    fit, offers = class_of_racks(racks.racks, frameworks_of(plans), workspace, options.runtime)
+    limit = options.quarantine / 100
+    return RackRunner(workspace, sessions, shows, fit, offers, limit)
+
+
+def _end(book: Diary, left: Sequence[Plan], tally: Tally, cannot: str) -> None:
     """End the night; it can be resumed if the host cut it short and sessions are `left`."""
     if not left:
         book.end(utc_now())
         return
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
-    why = "this host cannot measure: the night ends here (--resume continues it)"
-    report_error(why)
+    report_error(f"{cannot}: the night ends here (--resume continues it)")
+    tally.code = max(tally.code, HostError.exit_code)
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
@@ -171,6 +219,7 @@ def _plans(
     environment: Mapping[str, str],
     tally: Tally,
     shows: Progress,
+    rack: tuple[Located, CpuPlan] | None,
 ) -> tuple[planning.RunOptions, list[Plan]]:
     """Return the options of every session, and the sessions. UsageError on bad input."""
     sessions = planning.RunOptions(
@@ -183,7 +232,7 @@ def _plans(
         dry_run=options.dry_run,
     )
     selected = _frameworks(workspace, scope, tally, shows)
-    plans = planning.plan_sessions(workspace, sessions, environment, selected)
+    plans = planning.plan_sessions(workspace, sessions, environment, selected, rack)
     if scope.connections:
         plans = [each for each in plans if each.profile.connection_count in scope.connections]
     if not plans:
@@ -203,7 +252,7 @@ def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progres
     return replace(selected, named=frozenset())
 
 
-def _runnable(runner: Runner, plans: Sequence[Plan], tally: Tally) -> list[Plan]:
+def _runnable(runner: AnyRunner, plans: Sequence[Plan], tally: Tally) -> list[Plan]:
     """Return the plans that this host can run; count the others as skipped."""
 
     def skipped(plan: Plan) -> None:
@@ -215,13 +264,13 @@ def _runnable(runner: Runner, plans: Sequence[Plan], tally: Tally) -> list[Plan]
 def _history(
     workspace: Workspace,
     plans: Sequence[Plan],
-    runtime: Runtime,
+    runner: AnyRunner,
+    environment: Mapping[str, str],
     found: Mapping[Located, Generator],
 ) -> History:
-    """Return the past sessions on this host; all plans of a night use it in one way."""
-    one = plans[0]
-    here = class_of(facts.describe(None), one.cpus.record(), runtime.name, one.generator.hosts)
-    return History(open_archive(workspace.results), here.id, found)
+    """Return the past sessions on such hosts; all plans of a night use them in one way."""
+    here = runner.host_class(plans[0], environment)
+    return History(open_archive(workspace.results), here, found)
 
 
 def _in_turn(

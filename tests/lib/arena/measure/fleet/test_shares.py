@@ -14,7 +14,8 @@ from arena.measure.fleet.shares import divide
         ([1.5, 6], [None, None], ["1/5", "2-5/5"]),
         ([8, 16], [3, None], ["1-3/4", "4/4"]),
         ([1, 1000], [None, None], ["1/9", "2-9/9"]),
-        ([4], [None], ["1/1"]),
+        ([4], [None], ["1-2/2"]),
+        ([4], [1], ["1-2/2"]),
     ],
 )
 def test_hosts_take_parts(cpus: list[float], told: list[int | None], shares: list[str]) -> None:

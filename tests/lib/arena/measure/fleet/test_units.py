@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure.fleet.units import unit_of
 from tests.conftest import ROOT
@@ -70,3 +70,38 @@ def test_a_unit_starts_again_and_gains_no_rights(what: str) -> None:
     assert {"Restart=always", "NoNewPrivileges=yes"} <= set(lines)
     [start] = [line for line in lines if line.startswith("ExecStart=")]
     assert start.startswith(f"ExecStart={ROOT}/scripts/fleet.sh {what}")
+
+
+@pytest.mark.parametrize("kind", ["systemd", "kubernetes", "ssh"])
+def test_a_worker_of_a_rack_says_so(kind: str) -> None:
+    text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, "eth1", "a")
+    assert "generator host" in text
+    assert "of rack a" in text
+    assert "--rack a" in text.replace('"', "").replace(",", "")
+    assert "${" not in text.replace('"${1', "")
+
+
+def test_racks_have_manifests_of_their_own() -> None:
+    made = yaml.safe_load(unit_of(Workspace(ROOT), "worker", "kubernetes", ADDRESS, None, "a"))
+    assert made["metadata"]["name"] == "httparena-worker-a"
+    assert made["spec"]["template"]["spec"]["nodeSelector"] == {"httparena": "generator-a"}
+
+
+def test_a_servers_host_is_started_by_systemd_or_ssh() -> None:
+    for kind in ("systemd", "ssh"):
+        text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, None, "a", serves=True)
+        assert "--rack a --serves" in text
+        assert "server's host of rack a" in text
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "rack", "words"),
+    [
+        ("worker", "kubernetes", "a", "use --kind systemd or ssh"),
+        ("worker", "systemd", None, "add --rack NAME"),
+        ("coordinator", "systemd", "a", "are for workers"),
+    ],
+)
+def test_what_cannot_serve_is_bad_usage(what: str, kind: str, rack: str | None, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        unit_of(Workspace(ROOT), what, kind, ADDRESS, None, rack, serves=True)

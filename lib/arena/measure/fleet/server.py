@@ -1,0 +1,247 @@
+"""What the server's host of a rack does when it is asked: it runs sessions, one at a time.
+
+A session is an ordinary benchmark in a checkout of its own: links to this one, and empty results.
+Its id is a folder that is made once. So no session is ever made twice here, whatever is asked.
+"""
+
+import asyncio
+import hashlib
+import json
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.base.errors import ArenaError
+from arena.base.progress import PlainProgress
+from arena.base.text import printable
+from arena.base.workspace import Workspace
+from arena.judge.host_class import class_of
+from arena.machine import facts
+from arena.machine.cpus import CpuPlan
+from arena.measure.fleet.agent import HostAgent, RefusedError, run_folder
+from arena.measure.fleet.facts import HostFacts
+from arena.measure.racks.archive import HOST, pack
+from arena.measure.racks.references import OWN_SERVER, meta_of
+from arena.measure.runtimes import choose
+from arena.what.framework import load_framework, source_sha256
+
+# A session that nobody has asked after for so long ends: the night has ended, or is cut off.
+ALONE_S = 10.0
+
+# A session that was told to end has so long to end its server.
+_END_S = 15.0
+
+_LOOK_S = 0.5
+CHUNK_BYTES = 4 << 20
+
+# The results of so many sessions are kept; their folders are kept for ever.
+_KEPT_SESSIONS = 20
+
+_RESULTS, _LOG, _ARCHIVE = "results", "log", "results.tar.gz"
+
+
+@dataclass
+class _InHand:
+    """The session that runs, and when it was last asked after."""
+
+    session: str
+    process: asyncio.subprocess.Process
+    asked_s: float
+    is_ending: bool = False
+
+
+class ServerAgent(HostAgent):
+    """A server's host. Its methods are what can be asked of it.
+
+    `words` are what its benchmarks have besides those of a session: the fleet and the rack.
+    """
+
+    def __init__(
+        self,
+        host: HostFacts,
+        workspace: Workspace,
+        volley: Path,
+        words: Sequence[str],
+        folder: Path,
+    ) -> None:
+        super().__init__(host)
+        self._workspace = workspace
+        self._volley = volley
+        self._words = tuple(words)
+        self._folder = folder / "sessions"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._in_hand: _InHand | None = None
+
+    async def offer(
+        self, runtime: str, frameworks: Sequence[str], hosts: Sequence[str]
+    ) -> dict[str, Any]:
+        """Return what can be measured here; `hosts` are the CPUs of its generator hosts."""
+        return await asyncio.to_thread(self._offer, runtime, frameworks, hosts)
+
+    async def session(self, session: str, words: Sequence[str], night: str, diary: str) -> Any:
+        """Run a session, which must be new, until it ends, and return what came of it."""
+        folder = run_folder(self._folder, session)
+        if self._in_hand:
+            raise RefusedError("another session is in progress here")
+        try:
+            folder.mkdir()
+        except FileExistsError as error:
+            raise RefusedError("this session was begun before, and is never made twice") from error
+        root = make_checkout(self._workspace, self._volley, folder, night, diary)
+        words = [*words, *self._words, "--night", night]
+        code = await self._run(session, root, words, folder / _LOG)
+        archive = await asyncio.to_thread(pack, root / _RESULTS)
+        (folder / _ARCHIVE).write_bytes(archive)
+        self._forget_results()
+        return {
+            "code": code,
+            "error": _last_error(folder / _LOG),
+            "sha256": hashlib.sha256(archive).hexdigest(),
+            "bytes": len(archive),
+        }
+
+    async def watch(self, session: str, at: int) -> dict[str, Any]:
+        """Return what a session has printed since byte `at`; it goes on while it is asked after."""
+        if self._in_hand and self._in_hand.session == session:
+            self._in_hand.asked_s = asyncio.get_running_loop().time()
+        try:
+            with (run_folder(self._folder, session) / _LOG).open("rb") as log:
+                log.seek(at)
+                text = log.read(CHUNK_BYTES)
+        except FileNotFoundError:
+            text = b""
+        whole = text[: text.rfind(b"\n") + 1]
+        return {"text": whole.decode(errors="replace"), "at": at + len(whole)}
+
+    async def fetch(self, session: str, at: int) -> bytes:
+        """Return a part of a session's results; may be asked again and again."""
+        try:
+            with (run_folder(self._folder, session) / _ARCHIVE).open("rb") as archive:
+                archive.seek(at)
+                return archive.read(CHUNK_BYTES)
+        except FileNotFoundError as error:
+            raise RefusedError("this session has no results here") from error
+
+    async def end(self, session: str) -> None:
+        """Have a session end, if it runs."""
+        if self._in_hand and self._in_hand.session == session:
+            self._end()
+
+    async def close(self) -> None:
+        """End the session in hand, and wait until it has ended."""
+        if in_hand := self._in_hand:
+            self._end()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(in_hand.process.wait(), _END_S + 1)
+
+    def _offer(
+        self, runtime: str, frameworks: Sequence[str], hosts: Sequence[str]
+    ) -> dict[str, Any]:
+        try:
+            chosen = choose(runtime, self._workspace, PlainProgress())
+        except ArenaError as error:
+            raise RefusedError(str(error)) from error
+        plan = CpuPlan("unpinned" if self.host.is_local else "fleet", None, None)
+        here = class_of(facts.describe(None), plan.record(), chosen.name, tuple(hosts))
+        sources, unavailable = {}, {}
+        for name in frameworks:
+            try:
+                framework = load_framework(self._workspace.frameworks, name)
+                sources[name] = source_sha256(self._workspace.framework(name))
+                if problem := chosen.unavailable(framework):
+                    unavailable[name] = problem.reason
+            except (ArenaError, OSError) as error:
+                unavailable[name] = str(error)
+        return {
+            "host_class": here.id, "words": here.words, "runtime": chosen.name,
+            "sources": sources, "unavailable": unavailable,
+        }  # fmt: skip
+
+    async def _run(self, session: str, root: Path, words: Sequence[str], log: Path) -> int:
+        """Run the benchmark until it ends, which it is told to if nobody asks after it."""
+        loop = asyncio.get_running_loop()
+        # If this worker is killed, the session is told to end, and ends its server.
+        argv = ["setpriv", "--pdeathsig", "TERM", "--", *own_program()]
+        with log.open("wb") as file:
+            process = await asyncio.create_subprocess_exec(
+                *argv, "--root", str(root), "run", *words,
+                cwd=root, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file,
+                start_new_session=True,
+            )  # fmt: skip
+        self._in_hand = in_hand = _InHand(session, process, loop.time())
+        ended = asyncio.ensure_future(process.wait())
+        try:
+            while not ended.done():
+                await asyncio.wait([ended], timeout=_LOOK_S)
+                if loop.time() - in_hand.asked_s > ALONE_S:
+                    self._end()
+        finally:
+            if ended.done():
+                self._in_hand = None
+            else:
+                self._end()
+        return ended.result()
+
+    def _end(self) -> None:
+        """Tell the session in hand to end; kill it if it has not ended in time."""
+        in_hand = self._in_hand
+        if in_hand and not in_hand.is_ending:
+            in_hand.is_ending = True
+            _signal(in_hand.process, signal.SIGTERM)
+            loop = asyncio.get_running_loop()
+            loop.call_later(_END_S, _signal, in_hand.process, signal.SIGKILL)
+
+    def _forget_results(self) -> None:
+        """Remove the results of old sessions, but not the marks that they were made."""
+        made = [each for each in self._folder.iterdir() if each.is_dir()]
+        for old in sorted(made, key=lambda each: each.stat().st_mtime)[:-_KEPT_SESSIONS]:
+            for each in old.iterdir():
+                if each.is_dir():
+                    shutil.rmtree(each, ignore_errors=True)
+                else:
+                    each.unlink(missing_ok=True)
+
+
+def make_checkout(workspace: Workspace, volley: Path, folder: Path, night: str, diary: str) -> Path:
+    """Make a session's own checkout below its folder, and return it."""
+    root = folder / "checkout"
+    frameworks, results = root / "frameworks", root / _RESULTS
+    workspace.host.mkdir(parents=True, exist_ok=True)
+    for path in (frameworks / OWN_SERVER, results / "nights"):
+        path.mkdir(parents=True)
+    for each in workspace.root.iterdir():
+        # The commit is that of the checkout around this one.
+        if each.name not in {".git", _RESULTS, frameworks.name}:
+            (root / each.name).symlink_to(each)
+    for each in workspace.frameworks.iterdir():
+        (frameworks / each.name).symlink_to(each)
+    (frameworks / OWN_SERVER / "meta.json").write_text(json.dumps(meta_of(volley)))
+    (results / HOST).symlink_to(workspace.host)
+    if diary:
+        (results / "nights" / f"{Path(night).name}.jsonl").write_text(diary)
+    return root
+
+
+def own_program() -> list[str]:
+    """Return what this process was started with: the interpreter, and the folder that it runs."""
+    return [sys.executable, *sys.orig_argv[1:2]]
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(number)
+
+
+def _last_error(log: Path) -> str:
+    """Return the last error that a session reported, without its mark; empty without one."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    found = [each.removeprefix("error: ") for each in lines if each.startswith("error: ")]
+    return printable(found[-1])[:300] if found else ""

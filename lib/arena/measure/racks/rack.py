@@ -1,0 +1,65 @@
+"""A rack as a night sees it: it takes one session at a time, and hands over what came of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A session for a rack: the words of a `benchmark.sh` command, and the diary of `night`.
+
+    With a `diary`, the session goes on with that night.
+    """
+
+    words: tuple[str, ...]
+    night: str
+    diary: str = ""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a session ended: its exit code, its last error, and its results as an archive."""
+
+    code: int
+    error: str
+    archive: bytes
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a rack can measure: its host class, its runtime, and what it has of each framework.
+
+    `sources` are the SHA-256 of the frameworks' sources, `unavailable` says why one cannot run.
+    """
+
+    host_class: str
+    words: str
+    runtime: str
+    sources: Mapping[str, str]
+    unavailable: Mapping[str, str]
+
+
+class LostRackError(Exception):
+    """A rack ended, or is silent, with a session in hand; the text says how."""
+
+
+class Rack(Protocol):
+    """A server host and its generator hosts."""
+
+    name: str
+
+    def offer(self, runtime: str, frameworks: Sequence[str]) -> Offer:
+        """Return what it can measure; LostRackError if it does not answer."""
+
+    def begin(self, asked: Asked) -> None:
+        """Start a session. A rack has one at a time."""
+
+    def poll(self) -> Ended | None:
+        """Return how the session ended; None while it goes on; LostRackError if it is lost."""
+
+    def stop(self) -> None:
+        """Have the session end now, without waiting for it."""
+
+    def await_stop(self) -> None:
+        """Wait until the rack knows that the session is to end, for a few seconds at most."""

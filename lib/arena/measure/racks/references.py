@@ -1,0 +1,130 @@
+"""References: what every rack measures before a night, and which racks are off their class.
+
+Racks of one class should measure the same. One that does not is ill, or is of another class, and
+its blocks would not be those of its class.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from arena.base.model import Frozen, to_json, validated
+from arena.base.reading import read_json
+from arena.base.writing import write_atomic
+from arena.measure.racks.rack import Offer
+from arena.record.record import Record
+from arena.record.times import UtcTime
+
+# `volley serve`, under the name that it has as a framework.
+OWN_SERVER = "volley-serve"
+
+# A framework that most hosts can run.
+FRAMEWORK = "grpc-go"
+
+_PROFILE, _CONNECTIONS, _PORT = "unary-grpc", 256, 8080
+_LOAD = ("--connections", str(_CONNECTIONS), "--duration", "2s", "--runs", "5")
+
+# A rack has so many nights of history, and each is compared with so many.
+_KEPT, _COMPARED = 500, 10
+
+
+class Measured(Frozen):
+    """The median rate of a reference on a rack in a night, in its profile's metric."""
+
+    night: UtcTime
+    host_class: str
+    rack: str
+    reference: str
+    rate: Annotated[float, Field(gt=0)]
+
+
+class History(Frozen):
+    """The content of results/host/racks.json, the newest night last."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    measured: tuple[Measured, ...] = ()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read the file, which may be missing; UsageError if it is broken."""
+        if not path.exists():
+            return cls()
+        return validated(cls, read_json(path), path, list(cls.model_fields))
+
+    def write(self, path: Path, tonight: Sequence[Measured]) -> None:
+        """Add the figures of a night."""
+        write_atomic(path, to_json(History(measured=(*self.measured, *tonight)[-_KEPT:])))
+
+    def before(self, it: Measured) -> list[float]:
+        """Return what a rack measured in the last nights."""
+        same = (it.host_class, it.rack, it.reference)
+        found = [
+            each.rate
+            for each in self.measured
+            if (each.host_class, each.rack, each.reference) == same
+        ]
+        return found[-_COMPARED:]
+
+
+def sessions(offer: Offer) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each reference that a rack can measure, and the words of its session."""
+    yield OWN_SERVER, (OWN_SERVER, _PROFILE, *_LOAD, "--runtime", "native")
+    if FRAMEWORK in offer.sources and FRAMEWORK not in offer.unavailable:
+        yield FRAMEWORK, (FRAMEWORK, _PROFILE, *_LOAD, "--runtime", offer.runtime)
+
+
+def rate_of(record: Record) -> float | None:
+    """Return the figure of a reference; None if it failed."""
+    return record.spread.median if record.status == "ok" and record.spread else None
+
+
+def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Mapping[str, str]:
+    """Return the racks that are off their class by more than `limit`, a share, and why.
+
+    Several racks are compared with their median, a single one with its own history. If no rack is
+    near the median, which two racks cannot be if they differ, nobody knows from this night which of
+    them is ill: then their histories decide, and without one, all are off.
+    """
+    racks = {each.rack for each in tonight}
+    own = {each: history.before(each) for each in tonight}
+    if len(racks) == 1:
+        return _off({it: median(rates) for it, rates in own.items() if rates}, limit)
+    classes = {
+        each.reference: median(it.rate for it in tonight if it.reference == each.reference)
+        for each in tonight
+    }
+    off = _off({each: classes[each.reference] for each in tonight}, limit)
+    if off.keys() == racks and all(own.values()):
+        return _off({it: median(rates) for it, rates in own.items()}, limit, "its past")
+    return off
+
+
+def _off(
+    expected: Mapping[Measured, float],
+    limit: float,
+    than: str = "its class",
+) -> dict[str, str]:
+    return {
+        it.rack: (
+            f"{it.reference} is {abs(it.rate / rate - 1):.1%} "
+            f"{'below' if it.rate < rate else 'above'} {than} ({it.rate:,.0f}/s against "
+            f"{rate:,.0f}/s; limit {limit:.1%})"
+        )
+        for it, rate in reversed([*expected.items()])
+        if abs(it.rate / rate - 1) > limit
+    }
+
+
+def meta_of(volley: Path) -> dict[str, Any]:
+    """Return the meta.json of `volley serve`."""
+    return {
+        "display_name": "volley serve",
+        "language": "Rust",
+        "type": "engine",
+        "tests": [_PROFILE],
+        "native": {"run": f"exec {shlex.quote(str(volley))} serve --listen 0.0.0.0:{_PORT}"},
+    }

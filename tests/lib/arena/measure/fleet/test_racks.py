@@ -1,0 +1,239 @@
+"""The racks of a fleet: which are ready, and what becomes of a session when a link breaks."""
+
+import asyncio
+import hashlib
+import sys
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure.fleet import racks as module
+from arena.measure.fleet.agent import RefusedError
+from arena.measure.fleet.facts import boot_id
+from arena.measure.fleet.fleet import Seen, generators_of
+from arena.measure.fleet.members import LostError, Place
+from arena.measure.fleet.racks import find_racks, run_session
+from arena.measure.plan import RunOptions, plan_sessions
+from arena.measure.racks.rack import Asked, Ended
+from arena.what import selection
+from tests.fakes import FakeProgress, add_framework
+from tests.lib.arena.measure.fleet.test_facts import NEAR, host
+
+ASKED = Asked(("alpha", "quick"), "night", "diary")
+RESULTS = bytes(range(256)) * 40
+
+
+@dataclass
+class Host:
+    """A server's host that can be asked. `lasts` is how often it is watched before it ends."""
+
+    lasts: int = 3
+    part: int = 4096
+    task_error: Exception | None = None
+    before: Callable[[str, int], None] = lambda *_: None
+    asked: list[str] = field(default_factory=list)
+    sent: bytes = RESULTS
+
+    async def names(self) -> list[str]:
+        return ["s1"]
+
+    async def task(self, name: str, verb: str, resource: str, **given: Any) -> Any:
+        assert (name, verb, resource) == ("s1", "session", "rack:big")
+        assert given["words"] == ASKED.words
+        while self.asked.count("watch") < self.lasts:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        if self.task_error:
+            raise self.task_error
+        return {
+            "code": 1, "error": "why", "bytes": len(RESULTS),
+            "sha256": hashlib.sha256(RESULTS).hexdigest(),
+        }  # fmt: skip
+
+    async def call(self, name: str, verb: str, deadline_s: float, **given: Any) -> Any:
+        self.asked.append(verb)
+        self.before(verb, self.asked.count(verb))
+        if verb == "watch":
+            return {"text": "" if given["at"] else "block 1\nblock 2\n", "at": 16}
+        if verb == "fetch":
+            return self.sent[given["at"] : given["at"] + self.part]
+        return None
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(module, "_AGAIN_S", 0.0)
+
+
+def run(calls: Host, lines: "deque[str] | None" = None) -> Ended:
+    return asyncio.run(
+        run_session(calls, "s1", "rack:big", ASKED, deque() if lines is None else lines)
+    )
+
+
+def test_a_session_is_watched_until_it_ends_and_its_results_come_in_parts() -> None:
+    lines: deque[str] = deque()
+    calls = Host()
+    assert run(calls, lines) == Ended(1, "why", RESULTS)
+    assert list(lines) == ["block 1", "block 2"]
+    assert calls.asked.count("fetch") == 3
+    assert "end" not in calls.asked
+
+
+def test_a_part_that_is_lost_is_fetched_again() -> None:
+    def before(verb: str, times: int) -> None:
+        if (verb, times) == ("fetch", 2):
+            raise LostError("connection closed")
+
+    assert run(Host(before=before)).archive == RESULTS
+
+
+def test_results_that_change_on_their_way_are_no_results() -> None:
+    with pytest.raises(LostError, match="damaged on their way"):
+        run(Host(sent=RESULTS[::-1]))
+
+
+def test_a_rack_that_ends_is_lost_at_once() -> None:
+    calls = Host(task_error=LostError("KilledWorker"))
+    with pytest.raises(LostError, match="KilledWorker"):
+        run(calls)
+
+
+def test_a_session_that_was_begun_before_is_refused() -> None:
+    with pytest.raises(RefusedError, match="never made twice"):
+        run(Host(task_error=RefusedError("this session was begun before, and is never made twice")))
+
+
+def test_a_rack_that_is_silent_for_long_is_lost_and_a_short_silence_is_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def silent(verb: str, times: int) -> None:
+        if verb == "watch" and times > 1:
+            raise LostError("no answer within 3.0 s")
+
+    assert run(Host(lasts=4, before=silent)).code == 1
+    monkeypatch.setattr(module, "SILENT_S", 0.05)
+    calls = Host(lasts=10**9, before=silent)
+    with pytest.raises(LostError, match=r"no answer for 0.05 s \(no answer within 3.0 s\)"):
+        run(calls)
+    assert calls.asked[-1] == "end"
+
+
+def test_a_session_that_is_cancelled_ends_on_the_rack() -> None:
+    calls = Host(lasts=10**9)
+
+    async def work() -> None:
+        doing = asyncio.ensure_future(run_session(calls, "s1", "rack:big", ASKED, deque()))
+        while "watch" not in calls.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        doing.cancel()
+        await asyncio.gather(doing, return_exceptions=True)
+
+    asyncio.run(work())
+    assert calls.asked[-1] == "end"
+
+
+def seen(
+    name: str, rack: str, *, serves: bool = False, is_there: bool = True, **facts: Any
+) -> Seen:
+    known = host(name=name, **facts) if is_there else None
+    why = "" if is_there else "no answer"
+    return Seen(name, known, NEAR, why, Place(rack, serves))
+
+
+RACKS = [
+    seen("g1", "a"), seen("s1", "a", serves=True),
+    seen("g2", "b"), seen("s2", "b", serves=True, host_class="big"),
+]  # fmt: skip
+
+
+def found(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, hosts: list[Seen], wanted: str | None
+) -> Any:
+    class Link:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def wait(self, given: list[Seen]) -> list[Seen]:
+            return given
+
+    monkeypatch.setitem(
+        sys.modules, "arena.measure.fleet.link", cast("Any", SimpleNamespace(Link=Link))
+    )
+    monkeypatch.setattr(module, "look", lambda _: hosts)
+    monkeypatch.setattr(module, "own_address", lambda _: "10.0.0.9")
+    return find_racks(workspace, "tls://h:1", wanted, FakeProgress())
+
+
+def test_a_fleet_without_servers_hosts_has_no_racks(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found(workspace, monkeypatch, [seen("g1", "")], None) is None
+
+
+def test_the_racks_of_one_class_are_found_with_their_own_generators(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match=r"--class: .* choose big or default"):
+        found(workspace, monkeypatch, RACKS, None)
+    [rack] = found(workspace, monkeypatch, RACKS, "big").racks
+    assert (rack.name, rack.server) == ("b", "s2")
+    assert [each.facts.name for each in rack.fleet.members] == ["g2"]
+    with pytest.raises(HostError, match="no rack of the class small is ready"):
+        found(workspace, monkeypatch, RACKS, "small")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ([*RACKS[:2], seen("s3", "c", serves=True)], "rack c is left out: rack c has no generator"),
+        ([*RACKS[:2], seen("g3", "c", is_there=False), seen("s3", "c", serves=True)], "no answer"),
+        ([*RACKS[:2], seen("g3", "c"), seen("s3", "c", serves=True, is_there=False)], "s3 is not"),
+        (
+            [*RACKS[:2], seen("g3", "c"), *(seen(n, "c", serves=True) for n in ("s3", "s4"))],
+            "it has 2 server's hosts",
+        ),
+    ],
+)
+def test_a_rack_that_is_not_ready_is_left_out_and_the_others_are_not(
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    hosts: list[Seen],
+    words: str,
+) -> None:
+    assert [each.name for each in found(workspace, monkeypatch, hosts, None).racks] == ["a"]
+    err = capsys.readouterr().err
+    assert "rack c is left out" in err
+    assert words in err
+
+
+def test_a_benchmark_uses_the_generators_of_its_own_rack() -> None:
+    hosts = [*RACKS[:3], seen("s2", "b", serves=True, boot_id=boot_id())]
+    assert [each.name for each in generators_of(hosts, None)] == ["g2"]
+    assert [each.name for each in generators_of(hosts, "a")] == ["g1"]
+    assert [each.name for each in generators_of([seen("g9", "")], None)] == ["g9"]
+    with pytest.raises(HostError, match=r"serves no rack \(racks: a, b\)"):
+        generators_of(RACKS, None)
+    with pytest.raises(HostError, match="rack x has no generator hosts"):
+        generators_of(RACKS, "x")
+
+
+def test_a_worker_declares_its_place_as_resources() -> None:
+    for place in (Place(), Place("a"), Place("a", serves=True)):
+        assert Place.read(place.resources("big")) == place
+    assert Place("a", serves=True).resources("big") == {"rack:big": 1, "in:a": 1}
+    assert Place().resources("big") == {"generator:big": 1}
+
+
+def test_a_rack_without_a_fleet_is_bad_usage(workspace: Workspace) -> None:
+    add_framework(workspace, "alpha")
+    selected = selection.frameworks(workspace, "alpha")
+    with pytest.raises(UsageError, match="--rack: is for a fleet"):
+        plan_sessions(workspace, RunOptions("alpha", rack="a"), {}, selected)

@@ -1,0 +1,195 @@
+"""A night on racks: who takes what, who may take part, and what is told of the others."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.measure.racks import runner
+from arena.measure.racks.rack import Asked, Ended, LostRackError
+from arena.record.record import Record
+from tests.lib.arena.measure.night.shop import QUICK, SLOW
+from tests.lib.arena.measure.racks.conftest import FakeRack, Night, is_reference
+
+
+def test_the_sessions_go_to_the_racks_in_order_and_the_records_come_here(night: Night) -> None:
+    assert night(profiles=(QUICK, SLOW)) == 0
+    assert sorted(night.shop.measured()) == [
+        ("alpha", SLOW), ("alpha", QUICK), ("beta", SLOW), ("beta", QUICK),
+    ]  # fmt: skip
+    assert [len(each.begun) for each in night.racks] == [2, 2]
+    [sums] = {
+        len(list(night.shop.workspace.results.glob(f"{name}/*/alpha/*/SHA256SUMS")))
+        for name in (QUICK, SLOW)
+    }
+    assert sums == 1
+    assert night.shop.published == 1
+    out, err = night.shop.capsys.readouterr()
+    assert "all           4       0        0     0\n" in out
+    assert "rack b: " in err
+    assert night(profiles=(QUICK, SLOW), only_changed=True) == 0
+    assert len(night.shop.records()) == 4
+
+
+def test_what_a_lost_rack_had_in_hand_failed_and_its_rest_goes_to_the_others(night: Night) -> None:
+    night.shop.add("gamma", QUICK)
+    night.racks[0].fate = lambda *_: LostRackError("no answer for 10 s")
+    assert night() == 3
+    assert len(night.shop.records()) == 2
+    [lost] = {"alpha", "beta", "gamma"} - {name for name, _ in night.shop.measured()}
+    out, err = night.shop.capsys.readouterr()
+    assert f"failed:\n  stream-grpc: {lost}\n" in out
+    assert f"no answer for 10 s; {lost} under stream-grpc was in hand, and is not repeated" in err
+
+
+def test_a_rack_that_fails_three_times_in_a_row_ends_and_the_night_with_the_last(
+    night: Night,
+) -> None:
+    for name in ("gamma", "delta", "epsilon", "zeta", "eta"):
+        night.shop.add(name, QUICK)
+    del night.racks[1]
+    night.racks[0].fate = lambda number, _: HostError("port 8080 is taken") if number else None
+    assert night() == 3
+    assert len(night.racks[0].begun) == 4
+    out, err = night.shop.capsys.readouterr()
+    assert "rack a measures no more tonight: it failed three times in a row" in err
+    assert "error: no rack is left: the night ends here (--resume continues it)" in err
+    assert ["all", "1", "3", "0", "3"] in [line.split() for line in out.splitlines()]
+
+
+def test_a_failing_framework_ends_no_rack(night: Night) -> None:
+    for name in ("gamma", "delta", "epsilon"):
+        night.shop.add(name, QUICK)
+    night.shop.on_session(lambda _: "broke")
+    assert night() == 3
+    assert len(night.shop.records()) == 5
+    assert "measures no more" not in night.shop.capsys.readouterr().err
+
+
+def test_a_rack_with_other_frameworks_is_left_out_with_the_remedy(night: Night) -> None:
+    night.racks[0].sources = {"beta": "0" * 64}
+    assert night() == 0
+    assert night.racks[0].begun == []
+    err = night.shop.capsys.readouterr().err
+    assert "rack a is left out: beta is not as in this checkout: use the same commit" in err
+
+
+def test_a_rack_of_another_class_is_left_out(night: Night) -> None:
+    night.racks.append(FakeRack("c", night.shop, memory_bytes=1 << 40))
+    night.racks[0], night.racks[2] = night.racks[2], night.racks[0]
+    assert night() == 0
+    assert [len(each.begun) for each in night.racks if each.name == "c"] == [0]
+    err = night.shop.capsys.readouterr().err
+    assert "error: rack c is left out: it is " in err
+    assert "1024 GiB" in err
+
+
+def test_a_framework_that_one_rack_cannot_run_is_skipped(night: Night) -> None:
+    night.racks[1].unavailable = {"beta": "beta needs java"}
+    assert night() == 0
+    assert night.shop.measured() == [("alpha", QUICK)]
+    assert "skipped beta: rack b: beta needs java" in night.shop.capsys.readouterr().err
+
+
+RATES = {"a": 100.0, "b": 100.0, "c": 100.0}
+
+
+@pytest.fixture
+def rates(night: Night, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, float]:
+    """Let racks measure references that nobody has; the test may change their rates."""
+    found = dict(RATES)
+
+    def rate(_: object, end: Ended | LostRackError) -> tuple[float | None, str]:
+        if isinstance(end, LostRackError):
+            return None, str(end)
+        return found[end.error], "its words"
+
+    def fate(name: str) -> object:
+        return lambda _, asked: Ended(0, name, b"") if is_reference(asked) else None
+
+    night.racks.append(FakeRack("c", night.shop))
+    for rack in night.racks:
+        rack.fate = fate(rack.name)  # type: ignore[assignment]
+    monkeypatch.setattr(runner.RackRunner, "_reference_rate", rate)
+    return found
+
+
+def references(asked: list[Asked]) -> list[str]:
+    return [each.words[0] for each in asked if is_reference(each)]
+
+
+def test_a_rack_off_its_class_is_quarantined_for_this_night(
+    night: Night, rates: dict[str, float]
+) -> None:
+    rates["b"] = 97.0
+    night.shop.add("grpc-go", QUICK)
+    assert night("alpha", "beta", quarantine=2.0) == 0
+    for rack in night.racks:
+        assert references(rack.begun) == ["volley-serve", "grpc-go"]
+    assert len(night.racks[1].begun) == 2
+    assert len(night.shop.records()) == 2
+    err = night.shop.capsys.readouterr().err
+    assert (
+        "error: rack b is quarantined tonight: volley-serve is 3.0% below its class "
+        "(97/s against 100/s; limit 2.0%)"
+    ) in err
+    kept = json.loads((night.shop.workspace.host / "racks.json").read_bytes())["measured"]
+    assert len(kept) == 6
+
+
+def test_of_two_racks_that_differ_the_one_that_left_its_past_is_quarantined(
+    night: Night, rates: dict[str, float]
+) -> None:
+    del night.racks[2]
+    assert night(quarantine=2.0) == 0
+    rates["a"] = 110.0
+    assert night(quarantine=2.0) == 0
+    err = night.shop.capsys.readouterr().err
+    assert "rack a is quarantined tonight: volley-serve is 10.0% above its past" in err
+    assert "rack b is quarantined" not in err
+
+
+def test_two_racks_that_differ_and_have_no_past_measure_nothing(
+    night: Night, rates: dict[str, float]
+) -> None:
+    del night.racks[2]
+    rates["a"] = 110.0
+    with pytest.raises(HostError, match="no rack is left"):
+        night(quarantine=2.0)
+    assert night.shop.records() == []
+    assert night.shop.capsys.readouterr().err.count("is quarantined tonight") == 2
+
+
+def test_a_single_rack_is_compared_with_its_past(night: Night, rates: dict[str, float]) -> None:
+    del night.racks[1:]
+    assert night(quarantine=2.0) == 0
+    rates["a"] = 98.5
+    assert night(quarantine=2.0) == 0
+    rates["a"] = 90.0
+    with pytest.raises(HostError, match="no rack is left"):
+        night(quarantine=2.0)
+
+
+def test_a_rack_whose_reference_fails_takes_no_part(night: Night, rates: dict[str, float]) -> None:
+    night.racks[2].fate = lambda *_: LostRackError("gone")
+    assert night(quarantine=2.0) == 3
+    assert len(night.shop.records()) == 2
+    err = night.shop.capsys.readouterr().err
+    assert "rack c measures no more tonight: its reference volley-serve failed: gone" in err
+
+
+def test_the_references_themselves_are_no_records(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Record] = []
+
+    def rate_of(record: Record) -> float:
+        found.append(record)
+        return 100.0
+
+    monkeypatch.setattr(runner, "rate_of", rate_of)
+    assert night("alpha", quarantine=2.0) == 0
+    assert {each.framework.name for each in found} == {"volley-serve"}
+    assert all(each.is_trial and len(each.runs) == 5 for each in found)
+    assert night.shop.measured() == [("alpha", QUICK)]
