@@ -20,15 +20,16 @@
 
 namespace {
 
-constexpr int kH2cPort = 8080;
-constexpr int kTlsPort = 8443;
-
 /// Calls still open this long after SIGTERM are broken off.
 constexpr std::chrono::seconds kStopGrace{1};
 
 std::string env_or(const char* name, const char* fallback) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0' ? value : fallback;
+}
+
+int port(const char* name, const char* fallback) {
+    return std::stoi(env_or(name, fallback));
 }
 
 std::string contents(const std::string& path) {
@@ -51,17 +52,19 @@ std::unique_ptr<grpc::Server> start(grpc::Service& service) {
     const std::string key = env_or("TLS_KEY", "/certs/server.key");
     grpc::SslServerCredentialsOptions certificate;
     certificate.pem_key_cert_pairs.push_back({contents(key), contents(chain)});
-    check_port_is_free(kH2cPort);
-    check_port_is_free(kTlsPort);
+    const int h2c = port("PORT_H2C", "8080");
+    const int tls = port("PORT_TLS", "8443");
+    check_port_is_free(h2c);
+    check_port_is_free(tls);
 
     int h2c_port = 0;  // stays 0 if gRPC cannot listen
     grpc::ServerBuilder builder;
     builder.RegisterService(&service);
-    builder.AddListeningPort(address(kH2cPort), grpc::InsecureServerCredentials(), &h2c_port);
-    builder.AddListeningPort(address(kTlsPort), grpc::SslServerCredentials(certificate));
+    builder.AddListeningPort(address(h2c), grpc::InsecureServerCredentials(), &h2c_port);
+    builder.AddListeningPort(address(tls), grpc::SslServerCredentials(certificate));
     std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
     if (h2c_port == 0) {
-        throw std::runtime_error("cannot listen on port " + std::to_string(kH2cPort));
+        throw std::runtime_error("cannot listen on port " + std::to_string(h2c));
     }
     if (!server) {
         throw std::runtime_error("cannot load the certificate " + chain + " with the key " + key);

@@ -51,11 +51,11 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("cannot load the certificate %s with the key %s: %w", chain, key, err)
 	}
-	clearText, err := net.Listen("tcp", ":8080")
+	clearText, err := net.Listen("tcp", ":"+getenv("PORT_H2C", "8080"))
 	if err != nil {
 		return err
 	}
-	encrypted, err := net.Listen("tcp", ":8443")
+	encrypted, err := net.Listen("tcp", ":"+getenv("PORT_TLS", "8443"))
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
-export const H2C_PORT = 8080;
-export const TLS_PORT = 8443;
+export const H2C_PORT = Number(process.env.PORT_H2C || 8080);
+export const TLS_PORT = Number(process.env.PORT_TLS || 8443);
 
 /** Reads the certificate chain and its key, both PEM; throws unless they are a pair. */
 export function loadCertificate() {

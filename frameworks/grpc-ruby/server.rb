@@ -10,8 +10,8 @@ require 'etc'
 require 'openssl'
 require 'socket'
 
-H2C_PORT = 8080
-TLS_PORT = 8443
+H2C_PORT = Integer(ENV.fetch('PORT_H2C', '8080'))
+TLS_PORT = Integer(ENV.fetch('PORT_TLS', '8443'))
 
 # Each call needs a thread, and a call without one is refused (RESOURCE_EXHAUSTED). With 256
 # calls at a time all of them may meet in one process, and a thread is still busy for a moment

@@ -24,8 +24,8 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection
 from service import BenchmarkService
 
-H2C_PORT = 8080
-TLS_PORT = 8443
+H2C_PORT = int(os.environ.get("PORT_H2C") or 8080)
+TLS_PORT = int(os.environ.get("PORT_TLS") or 8443)
 STOP_GRACE_S = 1.0
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 

@@ -19,8 +19,8 @@ from typing import NoReturn
 from grpclib.server import Server
 from service import BenchmarkService
 
-H2C_PORT = 8080
-TLS_PORT = 8443
+H2C_PORT = int(os.environ.get("PORT_H2C") or 8080)
+TLS_PORT = int(os.environ.get("PORT_TLS") or 8443)
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
 

@@ -25,15 +25,16 @@
 
 namespace {
 
-constexpr int kH2cPort = 8080;
-constexpr int kTlsPort = 8443;
-
 /// Calls still open this long after SIGTERM are broken off.
 constexpr std::int64_t kStopGrace_ns = 1'000'000'000;
 
 std::string env_or(const char* name, const char* fallback) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0' ? value : fallback;
+}
+
+int port(const char* name, const char* fallback) {
+    return std::stoi(env_or(name, fallback));
 }
 
 /// Blocks the stop signals in this thread and those it will start; returns a descriptor that is
@@ -98,8 +99,8 @@ void run() {
     raise_descriptor_limit();
     std::vector<Worker> workers(usable_cpus());
     {
-        const Listener h2c(kH2cPort);
-        const Listener tls(kTlsPort);
+        const Listener h2c(port("PORT_H2C", "8080"));
+        const Listener tls(port("PORT_TLS", "8443"));
         for (Worker& worker : workers) {
             worker.start();
         }

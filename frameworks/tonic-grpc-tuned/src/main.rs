@@ -19,9 +19,6 @@ use tonic::transport::{Identity, Server, ServerTlsConfig};
 
 use worker::Worker;
 
-const H2C_PORT: u16 = 8080;
-const TLS_PORT: u16 = 8443;
-
 /// Calls still open this long after SIGTERM are broken off.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
@@ -43,8 +40,8 @@ fn main() -> ExitCode {
 async fn run() -> anyhow::Result<()> {
     let h2c_server = Server::builder();
     let tls_server = with_tls(Server::builder())?;
-    let h2c_listener = listen(H2C_PORT)?;
-    let tls_listener = listen(TLS_PORT)?;
+    let h2c_listener = listen(port("PORT_H2C", "8080")?)?;
+    let tls_listener = listen(port("PORT_TLS", "8443")?)?;
 
     // Nothing is ever sent: `recv` returns when the last worker has dropped its end.
     let (running, mut all_ended) = mpsc::channel::<()>(1);
@@ -65,8 +62,8 @@ async fn run() -> anyhow::Result<()> {
 }
 
 fn with_tls(server: Server) -> anyhow::Result<Server> {
-    let chain = env::var("TLS_CERT").unwrap_or_else(|_| "/certs/server.crt".to_owned());
-    let key = env::var("TLS_KEY").unwrap_or_else(|_| "/certs/server.key".to_owned());
+    let chain = variable("TLS_CERT", "/certs/server.crt");
+    let key = variable("TLS_KEY", "/certs/server.key");
     let read = |path| fs::read(path).with_context(|| format!("cannot read {path}"));
     let identity = Identity::from_pem(read(&chain)?, read(&key)?);
     server
@@ -102,6 +99,16 @@ async fn accept(listener: &TcpListener) -> io::Result<StdStream> {
     let (connection, _) = listener.accept().await?;
     connection.set_nodelay(true)?;
     connection.into_std()
+}
+
+fn port(name: &str, fallback: &str) -> anyhow::Result<u16> {
+    let port = variable(name, fallback);
+    port.parse()
+        .with_context(|| format!("{name}: `{port}` is no port"))
+}
+
+fn variable(name: &str, fallback: &str) -> String {
+    env::var(name).unwrap_or_else(|_| fallback.to_owned())
 }
 
 async fn stop_signal() {

@@ -14,9 +14,6 @@ use tonic::transport::{Identity, Server, ServerTlsConfig};
 
 use service::{BenchmarkServiceServer, Sums};
 
-const H2C_PORT: u16 = 8080;
-const TLS_PORT: u16 = 8443;
-
 /// What server reflection describes, from build.rs.
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
@@ -36,8 +33,8 @@ async fn main() -> ExitCode {
 
 /// Serves until SIGTERM or SIGINT, which end it without an error.
 async fn run() -> anyhow::Result<()> {
-    let h2c = serve(Server::builder(), H2C_PORT);
-    let tls = serve(with_tls(Server::builder())?, TLS_PORT);
+    let h2c = serve(Server::builder(), port("PORT_H2C", "8080")?);
+    let tls = serve(with_tls(Server::builder())?, port("PORT_TLS", "8443")?);
     tokio::select! {
         ended = async { tokio::try_join!(h2c, tls) } => ended.map(drop),
         () = grace_is_over() => Ok(()),
@@ -45,8 +42,8 @@ async fn run() -> anyhow::Result<()> {
 }
 
 fn with_tls(server: Server) -> anyhow::Result<Server> {
-    let chain = env::var("TLS_CERT").unwrap_or_else(|_| "/certs/server.crt".to_owned());
-    let key = env::var("TLS_KEY").unwrap_or_else(|_| "/certs/server.key".to_owned());
+    let chain = variable("TLS_CERT", "/certs/server.crt");
+    let key = variable("TLS_KEY", "/certs/server.key");
     let read = |path| fs::read(path).with_context(|| format!("cannot read {path}"));
     let identity = Identity::from_pem(read(&chain)?, read(&key)?);
     server
@@ -71,6 +68,16 @@ async fn serve(mut server: Server, port: u16) -> anyhow::Result<()> {
         .serve_with_shutdown(every_address, stop_signal())
         .await
         .with_context(|| format!("cannot serve on port {port}"))
+}
+
+fn port(name: &str, fallback: &str) -> anyhow::Result<u16> {
+    let port = variable(name, fallback);
+    port.parse()
+        .with_context(|| format!("{name}: `{port}` is no port"))
+}
+
+fn variable(name: &str, fallback: &str) -> String {
+    env::var(name).unwrap_or_else(|_| fallback.to_owned())
 }
 
 async fn stop_signal() {

@@ -54,7 +54,8 @@ class Native(Frozen):
 class Framework(Frozen):
     """One entry; `name` is the folder's name, everything else comes from meta.json.
 
-    `type` names the rules it follows (docs/rules.md); HttpArena's types are mapped to these.
+    `type` names the rules it follows (docs/rules.md); HttpArena's types are mapped to these. Its
+    `ports` are 8080 and 8443, or those in its environment.
     """
 
     name: Annotated[str, Field(pattern=f"^{_NAME.pattern}$", max_length=_LONGEST_NAME)]
@@ -62,6 +63,7 @@ class Framework(Frozen):
     language: str
     engine: str = ""
     type: Literal["production", "tuned", "engine"]
+    ports: Literal["fixed", "environment"] = "fixed"
     description: str = ""
     repo: str = ""
     enabled: bool = True

@@ -27,15 +27,15 @@ public final class Main {
     } catch (IOException error) {
       fail(error.getMessage());
     } catch (CompletionException error) {
-      fail("cannot listen on the ports 8080 and 8443: " + error.getCause().getMessage());
+      fail("cannot listen: " + error.getCause().getMessage());
     }
   }
 
   private static Server newServer() throws IOException {
     var builder =
         Server.builder()
-            .http(8080)
-            .https(8443)
+            .http(port("PORT_H2C", "8080"))
+            .https(port("PORT_TLS", "8443"))
             .service(GrpcService.builder().addService(new BenchmarkService()).build())
             // A stream may last longer, and bring more, than the 10 s and the 10 MiB of a request.
             .requestTimeout(Duration.ZERO)
@@ -65,6 +65,10 @@ public final class Main {
     }
     // Otherwise the JVM would end with the signal's exit code, 143.
     Runtime.getRuntime().halt(0);
+  }
+
+  private static int port(String name, String fallback) {
+    return Integer.parseInt(getenv(name, fallback));
   }
 
   private static String getenv(String name, String fallback) {

@@ -33,7 +33,8 @@ public final class Main {
     GRPC_LOGGER.setLevel(Level.SEVERE);
     try {
       // Credentials belong to a Server, so each port has its own.
-      var servers = List.of(newServer(8080, InsecureServerCredentials.create()), newTlsServer(8443));
+      var h2c = newServer(port("PORT_H2C", "8080"), InsecureServerCredentials.create());
+      var servers = List.of(h2c, newTlsServer(port("PORT_TLS", "8443")));
       for (Server server : servers) {
         server.start();
       }
@@ -84,6 +85,10 @@ public final class Main {
     } catch (InterruptedException error) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private static int port(String name, String fallback) {
+    return Integer.parseInt(getenv(name, fallback));
   }
 
   private static String getenv(String name, String fallback) {

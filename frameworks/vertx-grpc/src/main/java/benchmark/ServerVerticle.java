@@ -22,7 +22,8 @@ public final class ServerVerticle extends VerticleBase {
   public Future<?> start() {
     var grpc = GrpcServer.server(vertx);
     SumService.bind(grpc);
-    return listen(grpc, 8080, new HttpServerOptions()).compose(h2c -> listen(grpc, 8443, tls()));
+    return listen(grpc, port("PORT_H2C", "8080"), new HttpServerOptions())
+        .compose(h2c -> listen(grpc, port("PORT_TLS", "8443"), tls()));
   }
 
   @Override
@@ -52,6 +53,10 @@ public final class ServerVerticle extends VerticleBase {
             new PemKeyCertOptions()
                 .setCertPath(getenv("TLS_CERT", "/certs/server.crt"))
                 .setKeyPath(getenv("TLS_KEY", "/certs/server.key")));
+  }
+
+  private static int port(String name, String fallback) {
+    return Integer.parseInt(getenv(name, fallback));
   }
 
   private static String getenv(String name, String fallback) {
