@@ -17,6 +17,9 @@ _LONGEST_INPUT_BYTES = 1 << 20
 _TAIL_BYTES = 1 << 16
 _CAUSE = re.compile(r"(?i)panic:|fatal error|thread '.*' .*panicked|traceback|unhandled exception")
 
+# How much of an error is quoted.
+_LONGEST_ERROR = 300
+
 # The escape sequences for coloured output (ECMA-48: SGR).
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -74,6 +77,16 @@ def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise UsageError(f"{shown(path)}: must be a mapping of keys to values")
     return data
+
+
+def last_error(log: Path) -> str:
+    """Return the last error that the runner reported in a log, printable; empty without one."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    found = [each.removeprefix("error: ") for each in lines if each.startswith("error: ")]
+    return printable(found[-1])[:_LONGEST_ERROR] if found else ""
 
 
 def tail(path: Path, lines: int = 8) -> str:

@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -41,6 +42,11 @@ def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> lis
     if cpus is not None:
         whole = ["taskset", "--cpu-list", format_cpus(cpus), *whole]
     return ["setpriv", "--pdeathsig", "KILL", "--", *whole] if shutil.which("setpriv") else whole
+
+
+def this_program() -> list[str]:
+    """Return what this process was started with: the interpreter, and the folder that it runs."""
+    return [sys.executable, *sys.orig_argv[1:2]]
 
 
 class Child:

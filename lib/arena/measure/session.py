@@ -24,9 +24,7 @@ from arena.record.record import Record, Visit
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
 from arena.what.measured import MeasuredProfile
-
-# HttpArena's entries listen on both, whichever port the profile uses.
-PORTS = (8080, 8443)
+from arena.what.ports import STANDARD
 
 # A server that broke under the load must not be ranked.
 _AFTER = "contract after the runs"
@@ -89,7 +87,8 @@ class Session:
 
     def _measure(self, folder: Path) -> None:
         plan, progress, seen = self.plan, self.progress, self._seen
-        for port in sorted({*PORTS, plan.profile.port}):
+        # HttpArena's entries listen on both, whichever port the profile uses.
+        for port in sorted({STANDARD.h2c, STANDARD.tls, plan.profile.port}):
             ports.require_free_port(port)
         certs.ensure_certificate(self.workspace.certs)
         name = plan.framework.name

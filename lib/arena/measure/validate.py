@@ -3,10 +3,12 @@
 Nothing is measured or recorded. A framework that fails does not stop the others.
 """
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,14 +20,15 @@ from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.machine import certs, lock, ports
+from arena.machine import certs, lock
+from arena.machine import ports as machine_ports
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.needs import install_lines
 from arena.measure import contract
+from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, Scope
 from arena.measure.runner import remove_leftovers
 from arena.measure.runtimes import Runtime, Server, choose, require_known
-from arena.measure.session import PORTS
 from arena.measure.verdicts import (
     Outcome,
     PortChecks,
@@ -40,6 +43,7 @@ from arena.measure.verdicts import (
 from arena.record.record import Check
 from arena.what import selection
 from arena.what.framework import Framework
+from arena.what.ports import STANDARD, Ports
 from arena.what.selection import Selection
 
 _READY_S = 60.0
@@ -52,12 +56,18 @@ _UNPLEASANT = {"skip": "skipped", "fail": "failed"}
 
 @dataclass(frozen=True)
 class ValidateOptions:
-    """The options of the command line."""
+    """The options of the command line.
+
+    `jobs` are checked at once, where ports allow it. One that `is_part` of another validation holds
+    no lock and cleans up after nobody: the other one does.
+    """
 
     frameworks: str
     profiles: tuple[str, ...] = ()
     runtime: str = "auto"
     ready_timeout: float | None = None
+    jobs: int = 1
+    is_part: bool = False
     wait: bool = False
     running: bool = False
     as_json: bool = False
@@ -88,27 +98,32 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     if not options.running:
         require_known(options.runtime)
     shows = progress()
+    ports = Ports.chosen(os.environ)
     planned = plan(workspace, selected, options.profiles)
     selection.warn_of_typos(workspace, selected.frameworks, shows)
     adopt_orphans()
     allow_open_files()
-    outcomes: list[Outcome] = []
+    outcomes = [each for each in planned if isinstance(each, Outcome)]
+    jobs = [each for each in planned if isinstance(each, Job)]
     impeded = False
-    with (
-        lock.only_benchmark(command, wait=options.wait, say=shows.say),
-        _printed(options, selected, outcomes),
-    ):
-        check = _checker(workspace, options, shows)
-        for each in planned:
+
+    def report(outcome: Outcome) -> None:
+        if not selected.is_one and outcome.verdict in _UNPLEASANT:
+            shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
+
+    alone = lock.only_benchmark(command, wait=options.wait, say=shows.say)
+    with nullcontext() if options.is_part else alone, _printed(options, selected, outcomes):
+        for each in outcomes:
+            report(each)
+        for name, checked in _checks(workspace, jobs, ports, options, shows):
             try:
-                outcome = each if isinstance(each, Outcome) else check(each)
+                outcome = checked()
             except HostError as error:
-                if isinstance(each, Outcome) or selected.is_one:
+                if selected.is_one:
                     raise
-                outcome, impeded = _skipped(each.framework.name, str(error)), True
+                outcome, impeded = _skipped(name, str(error)), True
             outcomes.append(outcome)
-            if not selected.is_one and outcome.verdict in _UNPLEASANT:
-                shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
+            report(outcome)
     return _exit_code(outcomes, impeded=impeded)
 
 
@@ -138,15 +153,43 @@ def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> lis
     return [found[name] for name in sorted(found)]
 
 
-def _checker(
-    workspace: Workspace, options: ValidateOptions, shows: Progress
-) -> Callable[[Job], Outcome]:
-    """Return the check of one framework: in the chosen runtime, or as it already runs."""
+def _checks(
+    workspace: Workspace,
+    jobs: Sequence[Job],
+    ports: Ports,
+    options: ValidateOptions,
+    shows: Progress,
+) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+    """Yield each framework with what returns its outcome, in any order; HostError comes from that.
+
+    The checks are made in the chosen runtime, or of the server that already runs.
+    """
     if options.running:
-        return lambda job: _running(job, options, shows)
-    runtime = choose(options.runtime, workspace, shows)
-    remove_leftovers(runtime, shows)
-    return lambda job: _started(workspace, job, runtime, options, shows)
+        for job in jobs:
+            yield job.framework.name, partial(_running, _at(job, ports), options, shows)
+        return
+    certs.ensure_certificate(workspace.certs)
+    runtime = choose(options.runtime, workspace, shows, ports)
+    if not options.is_part:
+        remove_leftovers(runtime, shows)
+    if len(jobs) == 1 or options.jobs == 1:
+        for job in jobs:
+            own = ports if job.framework.ports == "environment" else STANDARD
+            yield (
+                job.framework.name,
+                partial(_started, workspace, _at(job, own), own, runtime, options, shows),
+            )
+        return
+    parts = [Part(job.framework.name, job.framework.ports == "environment") for job in jobs]
+    words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
+    if options.ready_timeout:
+        words += ["--ready-timeout", f"{options.ready_timeout:g}s"]
+    yield from Beside(workspace, options.profiles, words, ports, options.jobs, shows).run(parts)
+
+
+def _at(job: Job, ports: Ports) -> Job:
+    """Return the job with each of its ports where the server has it."""
+    return replace(job, scopes=[replace(scope, port=ports.of(scope.port)) for scope in job.scopes])
 
 
 def _running(job: Job, options: ValidateOptions, shows: Progress) -> Outcome:
@@ -157,15 +200,19 @@ def _running(job: Job, options: ValidateOptions, shows: Progress) -> Outcome:
 
 
 def _started(
-    workspace: Workspace, job: Job, runtime: Runtime, options: ValidateOptions, shows: Progress
+    workspace: Workspace,
+    job: Job,
+    ports: Ports,
+    runtime: Runtime,
+    options: ValidateOptions,
+    shows: Progress,
 ) -> Outcome:
     """Build the server, start it, check it and stop it; keep its logs only if it failed."""
     framework = job.framework
     if unavailable := runtime.unavailable(framework):
         return _skipped(framework.name, unavailable.reason, unavailable.missing)
-    for port in sorted({*PORTS, *(scope.port for scope in job.scopes)}):
-        ports.require_free_port(port)
-    certs.ensure_certificate(workspace.certs)
+    for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
+        machine_ports.require_free_port(port)
     checked: list[PortChecks] = []
     problem = ""
     logs = workspace.tools / "validate" / framework.name
@@ -244,12 +291,13 @@ def _printed(
     try:
         yield
     finally:
+        by_name = sorted(outcomes, key=lambda each: each.framework)
         if outcomes and options.as_json:
-            click.echo(to_json(Validation(frameworks=tuple(outcomes))), nl=False)
+            click.echo(to_json(Validation(frameworks=tuple(by_name))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
             summed = [] if selected.is_one else [summary(outcomes), *install_lines(missing)]
-            click.echo("\n".join([*table(outcomes), *summed]))
+            click.echo("\n".join([*table(by_name), *summed]))
 
 
 def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool) -> int:

@@ -63,7 +63,8 @@ class Framework(Frozen):
     language: str
     engine: str = ""
     type: Literal["production", "tuned", "engine"]
-    ports: Literal["fixed", "environment"] = "fixed"
+    # No part of a record: every server under load has the standard ports.
+    ports: Annotated[Literal["fixed", "environment"], Field(exclude=True)] = "fixed"
     description: str = ""
     repo: str = ""
     enabled: bool = True

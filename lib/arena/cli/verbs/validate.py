@@ -1,5 +1,6 @@
 """`arena validate`, which scripts/validate.sh calls."""
 
+import os
 import shlex
 import sys
 
@@ -8,6 +9,10 @@ import click
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.options import Duration
+
+
+def _jobs() -> int:
+    return min(2, len(os.sched_getaffinity(0)))
 
 
 @click.command(
@@ -22,6 +27,13 @@ from arena.cli.options import Duration
     "--ready-timeout", type=Duration(),
     help="How long a server may take to start. [default: 60s; with --running 2s]",
 )  # fmt: skip
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1, 16), default=_jobs,
+    help="How many to check at once. Those after the first have ports of their own; entries that "
+    "do not take their ports from their environment wait for 8080 and 8443. [default: 2, or 1 on "
+    "one CPU]",
+)  # fmt: skip
+@click.option("--part", "is_part", is_flag=True, hidden=True)
 @options.wait
 @click.option(
     "--running", is_flag=True,
@@ -39,7 +51,8 @@ def command(workspace: Workspace, /, **given: object) -> int:
     framework subscribes to. Quote patterns, so that the shell does not expand them.
 
     Builds each server, starts it and checks it against the contract, frame by frame, on every port
-    that the profiles use. A framework that fails does not stop the others.
+    that the profiles use. A framework that fails does not stop the others. PORT_H2C and PORT_TLS
+    give the server other ports than 8080 and 8443.
     """
     from arena.measure.validate import ValidateOptions, validate
 

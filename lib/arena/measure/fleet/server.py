@@ -9,7 +9,6 @@ import hashlib
 import json
 import shutil
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,10 +17,11 @@ from typing import Any
 
 from arena.base.errors import ArenaError
 from arena.base.progress import PlainProgress
-from arena.base.text import printable
+from arena.base.reading import last_error
 from arena.base.workspace import Workspace
 from arena.judge.host_class import class_of
 from arena.machine import facts
+from arena.machine.child import this_program
 from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.agent import HostAgent, RefusedError, run_folder
 from arena.measure.fleet.facts import HostFacts
@@ -100,7 +100,7 @@ class ServerAgent(HostAgent):
         self._forget_results()
         return {
             "code": code,
-            "error": _last_error(folder / _LOG),
+            "error": last_error(folder / _LOG),
             "sha256": hashlib.sha256(archive).hexdigest(),
             "bytes": len(archive),
         }
@@ -166,7 +166,7 @@ class ServerAgent(HostAgent):
         """Run the benchmark until it ends, which it is told to if nobody asks after it."""
         loop = asyncio.get_running_loop()
         # If this worker is killed, the session is told to end, and ends its server.
-        argv = ["setpriv", "--pdeathsig", "TERM", "--", *own_program()]
+        argv = ["setpriv", "--pdeathsig", "TERM", "--", *this_program()]
         with log.open("wb") as file:
             process = await asyncio.create_subprocess_exec(
                 *argv, "--root", str(root), "run", *words,
@@ -227,21 +227,6 @@ def make_checkout(workspace: Workspace, volley: Path, folder: Path, night: str, 
     return root
 
 
-def own_program() -> list[str]:
-    """Return what this process was started with: the interpreter, and the folder that it runs."""
-    return [sys.executable, *sys.orig_argv[1:2]]
-
-
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         process.send_signal(number)
-
-
-def _last_error(log: Path) -> str:
-    """Return the last error that a session reported, without its mark; empty without one."""
-    try:
-        lines = log.read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
-    found = [each.removeprefix("error: ") for each in lines if each.startswith("error: ")]
-    return printable(found[-1])[:300] if found else ""

@@ -14,6 +14,7 @@ from arena.base.workspace import Workspace
 from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
+from arena.what.ports import STANDARD, Ports
 
 NAMES = ("auto", "docker", "native")
 
@@ -80,15 +81,18 @@ def require_known(name: str) -> None:
         )
 
 
-def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
-    """Return the runtime of that name; `auto` is docker when a daemon answers, else native."""
+def choose(name: str, workspace: Workspace, progress: Progress, ports: Ports = STANDARD) -> Runtime:
+    """Return the runtime of that name; `auto` is docker when a daemon answers, else native.
+
+    Its servers are given `ports`.
+    """
     from arena.machine.docker import daemon_version, foreign_network
     from arena.measure.runtimes.docker import DockerRuntime
     from arena.measure.runtimes.native import NativeRuntime
 
     require_known(name)
     if name == "native":
-        return NativeRuntime(workspace)
+        return NativeRuntime(workspace, ports)
     version, why = daemon_version()
     problem = f"no Docker daemon answers: {why}"
     if version and (foreign := foreign_network()):
@@ -96,14 +100,14 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
     if version:
         if name == "auto":
             progress.say(f"runtime: docker (a daemon answers: {version})")
-        return DockerRuntime(workspace)
+        return DockerRuntime(workspace, ports)
     if name == "docker":
         raise HostError(
             f"runtime docker: {problem}; start Docker here, "
             "or run without containers: --runtime native"
         )
     progress.say(f"runtime: native ({problem})")
-    return NativeRuntime(workspace)
+    return NativeRuntime(workspace, ports)
 
 
 def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") -> None:

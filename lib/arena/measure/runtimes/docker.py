@@ -29,6 +29,7 @@ from arena.machine.interrupts import held
 from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
+from arena.what.ports import STANDARD, Ports
 
 # Set by scripts/standin-images.sh on images that stand in for official ones.
 _STANDIN_LABEL = "httparena.standin.provides"
@@ -119,8 +120,9 @@ class DockerRuntime:
 
     name = "docker"
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
         self._workspace = workspace
+        self._ports = ports
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return a problem if the framework has no Dockerfile."""
@@ -177,6 +179,7 @@ class DockerRuntime:
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
+            *(f"--env={name}={port}" for name, port in self._ports.environment.items()),
             *bind_mount(self._workspace.certs, "/certs"),
             *bind_mount(_DATA / "dataset.json", "/data/dataset.json"),
             *bind_mount(_DATA / "static", "/data/static"),

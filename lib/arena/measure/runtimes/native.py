@@ -13,6 +13,7 @@ from arena.machine.interrupts import held
 from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework, Native
+from arena.what.ports import STANDARD, Ports
 
 # A server gets only these environment variables, so that no run depends on the shell.
 _KEPT = ("PATH", "HOME", "LANG")
@@ -44,8 +45,9 @@ class NativeRuntime:
 
     name = "native"
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
         self._workspace = workspace
+        self._ports = ports
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return what is missing: a `native` section, or some of its needs."""
@@ -76,6 +78,7 @@ class NativeRuntime:
         """Run the run command for the block, in a small fixed environment."""
         argv = whole_command(_shell(_commands(framework).run), cpus)
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment.update(self._ports.environment)
         environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
         environment["TLS_KEY"] = str(self._workspace.certs / "server.key")
         child = None

@@ -42,7 +42,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "program"
     path.write_text(_BENCHMARK)
     path.chmod(0o755)
-    monkeypatch.setattr(module, "own_program", lambda: [str(path)])
+    monkeypatch.setattr(module, "this_program", lambda: [str(path)])
     monkeypatch.setattr(module, "_LOOK_S", 0.05)
     return path
 

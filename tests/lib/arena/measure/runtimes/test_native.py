@@ -11,6 +11,7 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure.runtimes.native import NativeRuntime
 from arena.what.framework import Framework
+from arena.what.ports import Ports
 from tests.fakes import a_framework, a_program
 
 
@@ -55,13 +56,15 @@ def test_a_native_server_has_a_small_environment_and_the_certificate(
     monkeypatch.setenv("SECRET", "1")
     log = tmp_path / "server.log"
     script = "env; echo $SECRET-; exec sleep 60"
-    with NativeRuntime(workspace).start(native(script), None, log) as server:
+    with NativeRuntime(workspace, Ports(9080, 9443)).start(native(script), None, log) as server:
         while "-\n" not in (log.read_text() if log.exists() else ""):
             assert server.ended() is None
         assert server.cost().peak_bytes > 0
     words = log.read_text()
     assert f"TLS_CERT={workspace.certs / 'server.crt'}" in words
     assert f"TLS_KEY={workspace.certs / 'server.key'}" in words
+    assert "PORT_H2C=9080\n" in words
+    assert "PORT_TLS=9443\n" in words
     assert "SECRET" not in words
     assert (server.ended() or "").startswith("killed by SIGTERM")
 
