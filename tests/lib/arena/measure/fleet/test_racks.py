@@ -2,11 +2,9 @@
 
 import asyncio
 import hashlib
-import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -156,18 +154,8 @@ RACKS = [
 def found(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, hosts: list[Seen], wanted: str | None
 ) -> Any:
-    class Link:
-        def __init__(self, *_: object) -> None:
-            pass
-
-        def wait(self, given: list[Seen]) -> list[Seen]:
-            return given
-
-    monkeypatch.setitem(
-        sys.modules, "arena.measure.fleet.link", cast("Any", SimpleNamespace(Link=Link))
-    )
-    monkeypatch.setattr(module, "look", lambda _: hosts)
-    monkeypatch.setattr(module, "own_address", lambda _: "10.0.0.9")
+    around = (cast("Any", None), hosts, "10.0.0.9")
+    monkeypatch.setattr(module, "look_around", lambda *_: around)
     return find_racks(workspace, "tls://h:1", wanted, FakeProgress())
 
 
