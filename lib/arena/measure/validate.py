@@ -20,13 +20,13 @@ from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.machine import certs, lock
+from arena.machine import certs, lock, needs
 from arena.machine import ports as machine_ports
 from arena.machine.child import adopt_orphans, allow_open_files
-from arena.machine.needs import install_lines
 from arena.measure import contract
 from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, Scope
+from arena.measure.proving import is_proven, recorded
 from arena.measure.runner import remove_leftovers
 from arena.measure.runtimes import Runtime, Server, choose, require_known
 from arena.measure.verdicts import (
@@ -42,7 +42,7 @@ from arena.measure.verdicts import (
 )
 from arena.record.record import Check
 from arena.what import selection
-from arena.what.framework import Framework
+from arena.what.framework import Framework, source_sha256
 from arena.what.ports import STANDARD, Ports
 from arena.what.selection import Selection
 
@@ -59,7 +59,8 @@ class ValidateOptions:
     """The options of the command line.
 
     `jobs` are checked at once, where ports allow it. One that `is_part` of another validation holds
-    no lock and cleans up after nobody: the other one does.
+    no lock and cleans up after nobody: the other one does. With `stale`, only frameworks without a
+    proof are checked; with `record`, the verdicts become their proofs.
     """
 
     frameworks: str
@@ -68,6 +69,8 @@ class ValidateOptions:
     ready_timeout: float | None = None
     jobs: int = 1
     is_part: bool = False
+    stale: bool = False
+    record: bool = False
     wait: bool = False
     running: bool = False
     as_json: bool = False
@@ -93,10 +96,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     UsageError on bad input, before any start; HostError if nothing could be checked.
     """
     selected = selection.frameworks(workspace, options.frameworks)
-    if options.running and not selected.is_one:
-        raise UsageError("--running: name the framework that runs")
-    if not options.running:
-        require_known(options.runtime)
+    _require_sensible(options, selected)
     shows = progress()
     ports = Ports.chosen(os.environ)
     planned = plan(workspace, selected, options.profiles)
@@ -105,6 +105,10 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     allow_open_files()
     outcomes = [each for each in planned if isinstance(each, Outcome)]
     jobs = [each for each in planned if isinstance(each, Job)]
+    if options.stale:
+        every = len(jobs)
+        jobs = [job for job in jobs if not is_proven(workspace, job.framework)]
+        shows.say(f"{every - len(jobs)} of {every} frameworks have a proof, and are left out")
     impeded = False
 
     def report(outcome: Outcome) -> None:
@@ -112,7 +116,11 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
             shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
 
     alone = lock.only_benchmark(command, wait=options.wait, say=shows.say)
-    with nullcontext() if options.is_part else alone, _printed(options, selected, outcomes):
+    with (
+        nullcontext() if options.is_part else alone,
+        recorded(workspace, selected.frameworks, outcomes) if options.record else nullcontext(),
+        _printed(options, selected, outcomes),
+    ):
         for each in outcomes:
             report(each)
         for name, checked in _checks(workspace, jobs, ports, options, shows):
@@ -125,6 +133,17 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
             outcomes.append(outcome)
             report(outcome)
     return _exit_code(outcomes, impeded=impeded)
+
+
+def _require_sensible(options: ValidateOptions, selected: Selection) -> None:
+    """Raise UsageError for options that do not go together."""
+    for flag, is_given in {"--record": options.record, "--stale": options.stale}.items():
+        if is_given and (options.profiles or options.running):
+            raise UsageError(f"{flag}: a proof is of all profiles, and of a server started here")
+    if options.running and not selected.is_one:
+        raise UsageError("--running: name the framework that runs")
+    if not options.running:
+        require_known(options.runtime)
 
 
 def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> list[Job | Outcome]:
@@ -209,6 +228,7 @@ def _started(
 ) -> Outcome:
     """Build the server, start it, check it and stop it; keep its logs only if it failed."""
     framework = job.framework
+    source = source_sha256(workspace.framework(framework.name))
     if unavailable := runtime.unavailable(framework):
         return _skipped(framework.name, unavailable.reason, unavailable.missing)
     for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
@@ -229,7 +249,8 @@ def _started(
     finally:
         if not problem:
             shutil.rmtree(logs)
-    return judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
+    outcome = judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
+    return outcome.changed(runtime=runtime.name, source=source)
 
 
 def _check_ports(
@@ -296,7 +317,7 @@ def _printed(
             click.echo(to_json(Validation(frameworks=tuple(by_name))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
-            summed = [] if selected.is_one else [summary(outcomes), *install_lines(missing)]
+            summed = [] if selected.is_one else [summary(outcomes), *needs.install_lines(missing)]
             click.echo("\n".join([*table(by_name), *summed]))
 
 

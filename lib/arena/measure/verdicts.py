@@ -38,7 +38,8 @@ class PortChecks(Frozen):
 class Outcome(Frozen):
     """One framework's verdict; `reason` is a sentence on what was wrong, or why it was skipped.
 
-    `log` is the output of its build or server; `missing` is what to install so that it can run.
+    `log` is the output of its build or server; `missing` is what to install so that it can run. If
+    it was started, `runtime` says how, and `source` is the SHA-256 of its source.
     """
 
     framework: str
@@ -47,6 +48,8 @@ class Outcome(Frozen):
     log: str | None = None
     missing: tuple[str, ...] = ()
     ports: tuple[PortChecks, ...] = ()
+    runtime: str | None = None
+    source: str | None = None
 
 
 class Validation(Frozen):

@@ -40,6 +40,14 @@ def _jobs() -> int:
     help="Check a server that is already running, such as one in an IDE: build and start nothing. "
     "Its CPU and memory use are not checked.",
 )  # fmt: skip
+@click.option(
+    "--record", is_flag=True, help="Save the verdicts as proofs in frameworks/validated.json."
+)
+@click.option(
+    "--stale", is_flag=True,
+    help="Check only frameworks without a proof of their source, of this version of the contract "
+    "and of this host's toolchain.",
+)  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also print the checks that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")
 @click.pass_obj

@@ -20,6 +20,7 @@ from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
 from arena.judge.frozen_rounds import Round, read_rounds
 from arena.judge.leaderboard import rank_entries
+from arena.judge.proofs import Proofs
 from arena.judge.twins import TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
 from arena.publish.site.outputs import Output, write_changed
@@ -134,6 +135,8 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
         templates=workspace.site / "templates",
         static=workspace.site / "static",
         docs=workspace.root / "docs",
+        frameworks=workspace.frameworks,
+        proofs=Proofs.read(workspace.frameworks),
         navigation=NAVIGATION,
     )
 

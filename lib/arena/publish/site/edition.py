@@ -12,6 +12,7 @@ from arena.judge.entry import Entry, by_load
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
 from arena.judge.load_key import Key, Place
+from arena.judge.proofs import Proofs
 from arena.publish.site.links import INDEX, name
 from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.words import ranks
@@ -189,13 +190,16 @@ class Link(NamedTuple):
 class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
-    `templates`, `static` and `docs` are folders that pages are made from, besides the records.
+    `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
+    records and the `proofs` of frameworks.
     """
 
     editions: tuple[Edition, ...]
     templates: Path
     static: Path
     docs: Path
+    frameworks: Path
+    proofs: Proofs
     navigation: Sequence[Link] = ()
 
     @property

@@ -11,6 +11,7 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.workspace import Workspace
+from arena.judge.proofs import FILE
 from arena.machine import lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
@@ -243,6 +244,33 @@ def test_what_can_be_skipped_only_is_the_hosts_fault(shop: Shop) -> None:
     with pytest.raises(HostError, match=r"^needs cargo$"):
         shop.run("tonic")
     assert shop.printed()[0] == ["tonic  SKIP  needs cargo"]
+
+
+def test_verdicts_become_proofs_and_what_is_proven_need_not_be_checked(shop: Shop) -> None:
+    shop.found[8443] = a_report(PASSED, WARNED)
+    assert shop.run("all", record=True) == 0
+    found = json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        "grpc-go": "warn",
+        "tonic": "pass",
+    }
+    assert [port["tls"] for port in found["grpc-go"]["ports"]] == [False, True]
+    assert found["grpc-go"]["runtime"] == shop.runtime.name
+    shop.asked.clear()
+    assert shop.run("all", stale=True) == 0
+    assert shop.asked == []
+    (shop.workspace.framework("tonic") / "main.rs").write_text("changed")
+    assert shop.run("all", stale=True, record=True) == 0
+    assert len(shop.asked) == 1
+    after = json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
+    assert after["grpc-go"] == found["grpc-go"]
+    assert after["tonic"]["source"] != found["tonic"]["source"]
+
+
+@pytest.mark.parametrize("option", ["record", "stale"])
+def test_a_proof_is_of_all_profiles(shop: Shop, option: str) -> None:
+    with pytest.raises(UsageError, match=f"^--{option}: a proof is of all profiles"):
+        shop.run("all", "stream-grpc", **{option: True})
 
 
 def test_where_the_host_fails_the_others_are_checked_and_it_is_no_success(

@@ -10,6 +10,7 @@ from arena.base.model import to_json
 from arena.judge.entry import entry_of
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import rank_entries
+from arena.judge.proofs import Proofs
 from arena.publish.site.build import NAVIGATION, outputs
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.links import INDEX
@@ -39,9 +40,15 @@ def a_site(*records: Record, rounds: Sequence[Edition] = (), docs: Path = ROOT /
     return site_of(an_edition(*records), *rounds, docs=docs)
 
 
-def site_of(*editions: Edition, docs: Path = ROOT / "docs") -> Site:
+def site_of(
+    *editions: Edition,
+    docs: Path = ROOT / "docs",
+    frameworks: Path = Path("/nonexistent"),
+    proofs: Proofs = Proofs(),  # noqa: B008 - it is frozen
+) -> Site:
     """Return the site of these editions, the current one first, with the real templates."""
-    return Site(editions, ROOT / "site" / "templates", ROOT / "site" / "static", docs, NAVIGATION)
+    templates, static = ROOT / "site" / "templates", ROOT / "site" / "static"
+    return Site(editions, templates, static, docs, frameworks, proofs, NAVIGATION)
 
 
 def page(site: Site, path: str) -> str:

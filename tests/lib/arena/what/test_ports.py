@@ -22,5 +22,5 @@ def test_a_profiles_port_is_where_the_server_has_it() -> None:
 
 @pytest.mark.parametrize("text", ["0", "65536", "-1", "http", "8080.0", "9" * 30, "٣"])
 def test_what_is_no_port_is_refused_by_its_variable(text: str) -> None:
-    with pytest.raises(UsageError, match="^PORT_TLS: .* is not a port"):
+    with pytest.raises(UsageError, match=r"^PORT_TLS: .* is not a port"):
         Ports.chosen({"PORT_TLS": text})

@@ -1,16 +1,21 @@
 """Frameworks: their list, and for each a page and JSON with its history."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from arena.base.errors import UsageError
 from arena.base.model import to_json
+from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
+from arena.judge.proofs import CONTRACT, Proof
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
+from arena.publish.site.markdown import read
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.schemas import FrameworkData, History, Result
 from arena.publish.site.strips import Strip, line
@@ -21,6 +26,10 @@ from arena.record.times import parse_utc
 _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
+# The version of HTTP that the name of a check begins with.
+_VERSION = re.compile("^h[12]-")
+# How much of a README is shown.
+_LONGEST_README = 10_000
 
 
 @dataclass(frozen=True)
@@ -78,13 +87,16 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
                 for one in standings[each.name]
             ],
         )
-        yield Page(page, repr(depends), partial(_make, site, edition, each))
+        about = (site.proofs.frameworks.get(each.name), CONTRACT, _readme(site, each.name))
+        yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
 
 
 def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
     standings, entries = edition.standings[known.name], edition.by_framework[known.name]
+    readme = _readme(site, known.name)
+    proof = site.proofs.proof(known.name, entries[-1].source_sha256)
     return render(
         site,
         "framework.html.j2",
@@ -93,10 +105,32 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         known=known,
         meta=edition.read(entries[-1].path).framework,
         versions=_versions(entries),
+        proof=proof,
+        checks=sum(len(port.checks) for port in proof.ports) if proof else 0,
+        warnings=_warnings(proof),
+        notes=read(readme, lambda _: None) if readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
         histories=_histories(entries, standings),
     )
+
+
+def _readme(site: Site, name: str) -> str:
+    """Return what the authors of an entry say of it; empty if they say nothing readable."""
+    try:
+        return read_input(site.frameworks / name / "README.md")[:_LONGEST_README]
+    except UsageError:
+        return ""
+
+
+def _warnings(proof: Proof | None) -> list[tuple[str, str, str, str]]:
+    """Return each check that did not pass: name, anchor in the rules, port, what was seen."""
+    return [
+        (check, _VERSION.sub("", check), "TLS" if port.tls else "plaintext", port.seen[check])
+        for port in (proof.ports if proof else ())
+        for check, status in port.checks.items()
+        if status != "pass"
+    ]
 
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:

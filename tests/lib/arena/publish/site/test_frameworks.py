@@ -3,9 +3,11 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
 from arena.publish.site.outputs import Page
 from arena.publish.site.pages import frameworks, records
 from arena.record.record import Epoch, Record
@@ -68,6 +70,61 @@ def test_a_page_has_its_meta_its_rules_and_what_was_measured() -> None:
     assert 'href="../../rules/index.html#tuned"' in text
     for words in ("It serves.", "netty", "x , y", "source 111111111111 on 2026-01-01"):
         assert words in said
+
+
+def a_proof(*warned: str, source: str = "1" * 64, contract: int = CONTRACT) -> Proofs:
+    """Return a proof of `a`: two checks on each port, and those that only warned."""
+    passed = {"unary-sum": "pass", "h2-values": "pass", **dict.fromkeys(warned, "warn")}
+    port = PortProof.model_validate(
+        {"tls": True, "checks": passed, "seen": {each: f"{each} <b>was</b> odd" for each in warned}}
+    )
+    toolchain = {"go": "go version go1.26.0", "cc": None}
+    proof = Proof(
+        source=source, contract=contract, runtime="native", toolchain=toolchain,
+        verdict="warn" if warned else "pass", ports=(port,),
+    )  # fmt: skip
+    return Proofs(frameworks={"a": proof})
+
+
+def proven(proofs: Proofs, folder: Path = Path("/nonexistent")) -> str:
+    site = site_of(an_edition(a_record("a", 1e6)), proofs=proofs, frameworks=folder)
+    return pages_of(site, frameworks)["frameworks/a/index.html"]
+
+
+def test_a_page_says_that_every_check_passed_and_with_what() -> None:
+    said = text_of(proven(a_proof()))
+    assert "Every check passed. 2 checks, natively, of the source that was measured last" in said
+    assert "go version go1.26.0" in said
+    assert "is not proven" not in said
+
+
+def test_a_page_shows_what_the_contract_warns_of_and_leads_to_its_rules() -> None:
+    text = proven(a_proof("content-type", "h2-methods"))
+    assert "Every check passed but 2, which only warn." in text_of(text)
+    assert 'href="../../rules/index.html#content-type"' in text
+    assert 'href="../../rules/index.html#methods">h2-methods</a>' in text
+    assert "content-type &lt;b&gt;was&lt;/b&gt; odd" in text
+
+
+@pytest.mark.parametrize(
+    "proofs", [Proofs(), a_proof(source="2" * 64), a_proof(contract=CONTRACT - 1)]
+)
+def test_a_page_says_that_its_framework_is_not_proven(proofs: Proofs) -> None:
+    said = text_of(proven(proofs))
+    assert "The source that was measured last is not proven" in said
+    assert "Every check passed" not in said
+
+
+def test_a_page_shows_the_readme_and_lets_nothing_of_it_do_harm(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "README.md").write_text(
+        "# a\n\nIt has `settings`.\n\n<script>alert(1)</script>\n\n[see](javascript:alert(1)) "
+        "![x](http://example.org/x.png) [more](https://example.org)\n"
+    )
+    text = proven(Proofs(), tmp_path)
+    assert "<p>It has <code>settings</code>.</p>" in text
+    assert "more" in text
+    assert not re.search('<script>|<img|href="javascript|example.org', text)
 
 
 @pytest.mark.parametrize(
