@@ -216,3 +216,37 @@ def test_a_benchmark_that_runs_is_not_disturbed(arena: Arena) -> None:
             assert f"(process {first.popen.pid}: " in done.error
         first.signal(signal.SIGINT)
         assert first.end().code == 130
+
+
+def test_two_are_checked_at_once_where_their_ports_allow_it(
+    arena: Arena, grpc_go: Path, tmp_path: Path
+) -> None:
+    # Each server waits for the other one: so both pass, or none does.
+    meet = f"touch {tmp_path}/$PORT_H2C; until [ -e {tmp_path}/8080 ] && [ -e {tmp_path}/8081 ]"
+    run = f"{meet}; do sleep 0.05; done; exec {grpc_go}"
+    for name in ("first", "second"):
+        arena.add(name, tests=["quick"], ports="environment", native={"run": run})
+    done = validate(arena, "first,second", "--jobs", "2", "--json")
+    assert done.code == 0, done
+    found = json.loads(done.stdout)["frameworks"]
+    assert [(each["framework"], each["verdict"]) for each in found] == [
+        ("first", "pass"),
+        ("second", "pass"),
+    ]
+    assert [each["ports"][0]["port"] for each in found] == [8080, 8081]
+    assert "second: check" not in done.stderr
+    assert "check second on port 8081 (h2c) …" in done.stderr.splitlines()
+
+
+def test_an_interrupt_ends_all_that_are_checked_at_once(arena: Arena, grpc_go: Path) -> None:
+    for name in ("first", "second"):
+        run = f"sleep 60; exec {grpc_go}"
+        arena.add(name, tests=["quick"], ports="environment", native={"run": run})
+    words = ("validate", "first,second", "--wait", "--runtime", "native", "--jobs", "2")
+    with arena.start(*words) as running:
+        running.await_line("await second on port 8081 (h2c) …")
+        running.signal(signal.SIGINT)
+        done = running.end()
+    assert done.code == 130, done
+    assert done.stderr.splitlines()[-1] == "interrupted"
+    eventually(lambda: not arena.left_behind(), "nothing is left behind", timeout_s=10)
