@@ -1,5 +1,6 @@
 """The past sessions of this host class: how old they are, and how long new ones should take."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +12,7 @@ from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.plan import Plan
 from arena.record.record import Record
+from arena.record.times import parse_utc
 from arena.what.framework import Framework
 
 # What a session takes besides its windows, while no record shows it: an unchanged build, the
@@ -19,6 +21,10 @@ _AROUND_S = 30.0
 
 # Between two sessions, the record is written and the ports are checked.
 _BETWEEN_S = 2.0
+
+# How much an exact figure, and one that is missing, count when what is due is found: as the widths
+# of their intervals, relative to the figure.
+_EXACT, _MISSING = 0.02, 0.1
 
 _Key = tuple[str, str, int, str, str]
 
@@ -59,10 +65,19 @@ class History:
         """Return the newest record, good or not."""
         return next(iter(self._of(plan)), None)
 
-    def last(self, plan: Plan) -> str:
-        """Return when it was last measured, in the format of records; empty if never."""
+    def due_s(self, plan: Plan, now: str) -> float:
+        """Return how urgent another session is: the newest record's age times its uncertainty.
+
+        The uncertainty is the width of its interval, relative to its figure.
+        """
         newest = self.newest(plan)
-        return newest.started_at if newest else ""
+        if newest is None:
+            return math.inf
+        width = _MISSING
+        if newest.is_good and newest.value and newest.low is not None and newest.high is not None:
+            width = (newest.high - newest.low) / newest.value
+        age = parse_utc(now) - parse_utc(newest.started_at)
+        return age.total_seconds() * (_EXACT + width)
 
     def breadth(self, framework: Framework) -> int:
         """Return the number of different sessions of a framework that have been measured."""
@@ -125,28 +140,36 @@ def run_s(plan: Plan) -> float:
     return plan.generator.description.lead_s(plan.profile) + plan.profile.window_s
 
 
-def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:
+def in_order(plans: Sequence[Plan], history: History, now: str) -> list[Plan]:
     """Return the plans in an order in which the first ones give the widest picture.
 
-    Each framework starts with its oldest plan. If some were never measured, the shortest of them is
-    first; among equals, the one that meta.json names first. Then frameworks take turns, the longest
-    wait first; if their next plans have no record, the framework with the fewest records is first.
+    Those that were never measured are first. Then come those whose records are old and uncertain.
+    """
+    new = [plan for plan in plans if history.newest(plan) is None]
+    known = [plan for plan in plans if history.newest(plan)]
+    return _in_turn(new, history) + sorted(
+        known, key=lambda plan: (-history.due_s(plan, now), plan.title)
+    )
+
+
+def _in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:
+    """Return plans without a record: frameworks take turns, the one with the fewest records first.
+
+    Each framework starts with its shortest plan; among equals, with the one that meta.json names
+    first.
     """
     of_framework: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:
         of_framework[plan.framework.name].append(plan)
 
-    def within(plan: Plan) -> tuple[str, float, int]:
-        return history.last(plan), windows_s(plan), _place(plan.framework, plan.profile.name)
+    def within(plan: Plan) -> tuple[float, int]:
+        return windows_s(plan), _place(plan.framework, plan.profile.name)
 
     queues = {name: sorted(own, key=within) for name, own in of_framework.items()}
     ordered: list[Plan] = []
     while queues:
         turns = [queue.pop(0) for queue in queues.values()]
-        ordered += sorted(
-            turns,
-            key=lambda plan: (history.last(plan), history.breadth(plan.framework), plan.title),
-        )
+        ordered += sorted(turns, key=lambda plan: (history.breadth(plan.framework), plan.title))
         queues = {name: queue for name, queue in queues.items() if queue}
     return ordered
 

@@ -23,7 +23,7 @@ from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.night.diary import Diary, Scope, to_resume
-from arena.measure.night.history import History, in_turn
+from arena.measure.night.history import History, in_order
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
 from arena.measure.racks.runner import AnyRunner, RackRunner, class_of_racks
@@ -301,7 +301,7 @@ def _in_turn(
         else:
             todo.append(plan)
     begun = diary.begun if diary else frozenset()
-    return sorted(in_turn(todo, history), key=lambda plan: plan.title in begun)
+    return sorted(in_order(todo, history, utc_now()), key=lambda plan: plan.title in begun)
 
 
 def _fits(plan: Plan, left_s: float | None, history: History, tally: Tally) -> bool:

@@ -83,8 +83,8 @@ def test_a_fleet_that_cannot_be_is_refused_before_anything_is_installed_or_built
 def test_validating_takes_the_same_words(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(validating, "validate", lambda _, request, **__: asked.append(request))
-    assert line("validate", "tonic,grpc*", "stream-grpc", "load-*").code == 0
-    assert asked == [validating.ValidateOptions("tonic,grpc*", ("stream-grpc", "load-*"))]
+    assert line("validate", "tonic,grpc*", "stream-grpc", "load-*", "--jobs", "3").code == 0
+    assert asked == [validating.ValidateOptions("tonic,grpc*", ("stream-grpc", "load-*"), jobs=3)]
 
 
 @pytest.mark.parametrize(

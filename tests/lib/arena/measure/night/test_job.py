@@ -11,7 +11,7 @@ from arena.machine import facts, lock, ports
 from arena.measure import benchmark, plan
 from arena.measure.night.job import NightOptions, night
 from arena.measure.session import Session
-from tests.fakes import FakeGenerator, FakeRuntime, a_provenance
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_provenance
 from tests.lib.arena.measure.night.shop import QUICK, SLOW, Shop
 
 
@@ -38,6 +38,16 @@ def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(
     assert shop.measured(since=2) == [
         ("gamma", QUICK), ("alpha", SLOW), ("beta", QUICK), ("beta", SLOW), ("alpha", QUICK),
     ]  # fmt: skip
+
+
+def test_an_uncertain_figure_is_measured_again_before_an_older_one_that_is_sure(shop: Shop) -> None:
+    shop.night("alpha", profiles=(SLOW,))
+    rates = (1e6, 1e6, 1.5e6, 2e6)
+    shop.generator = FakeGenerator([a_measurement(rate) for rate in rates])
+    shop.night("beta", profiles=(SLOW,))
+    shop.generator = FakeGenerator()
+    shop.night(profiles=(SLOW,))
+    assert shop.measured(since=2) == [("beta", SLOW), ("alpha", SLOW)]
 
 
 def test_of_equally_long_ones_that_were_never_measured_the_subscription_tells_the_order(
