@@ -2,9 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from urllib.parse import urlsplit
 
 from arena.base.errors import UsageError
 from arena.base.model import to_json
@@ -19,13 +20,16 @@ from arena.publish.site.markdown import read
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.schemas import FrameworkData, History, Result
 from arena.publish.site.strips import Strip, line
-from arena.publish.site.template import frame, render
+from arena.publish.site.template import frame, render, web
 from arena.record.times import parse_utc
+from arena.what.framework import load_framework
 
 # The maximum number of listed records per board; framework.json has all of them.
 _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
+# What a README says of its library's last release.
+_RELEASE = re.compile(r"Version (\S{1,30}), released (\d{4}-\d{2})")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
 # How much of a README is shown.
@@ -34,7 +38,11 @@ _LONGEST_README = 10_000
 
 @dataclass(frozen=True)
 class FrameworkLine:
-    """A framework in the list; `first` counts the boards that it leads."""
+    """A framework in the list; `first` counts the boards that it leads.
+
+    Its meta.json says what it is built on and of which `library` it is, its README which `release`
+    that is. If several are of one library, one of them `is_best`.
+    """
 
     name: str
     display_name: str
@@ -43,6 +51,10 @@ class FrameworkLine:
     boards: int
     first: int
     newest: str
+    engine: str = ""
+    library: str = ""
+    release: str = ""
+    is_best: bool = True
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     """Yield the list, and every framework's page and JSON."""
     standings, entries = edition.standings, edition.by_framework
     names = sorted(standings, key=str.lower)
-    known = [_known(name, standings[name], entries[name]) for name in names]
+    known = [_described(_known(name, standings[name], entries[name]), site) for name in names]
+    known = [replace(each, is_best=_is_best(each, known, standings)) for each in known]
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
     yield Page(page, repr((frame(edition), known)), make)
@@ -145,6 +158,54 @@ def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -
         first=sum(words.leads(each.row, each.board) for each in current),
         newest=entries[-1].started_at,
     )
+
+
+def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
+    """Return it with what the checkout says of it, which may no longer have it."""
+    try:
+        framework = load_framework(site.frameworks, it.name)
+    except UsageError:
+        return it
+    found = _RELEASE.search(_readme(site, it.name))
+    repo = urlsplit(web(framework.repo))
+    return replace(
+        it,
+        engine=framework.engine,
+        library=f"{repo.hostname or ''}{repo.path}".removeprefix("github.com/").strip("/"),
+        release=f"{found[1]}, {found[2]}" if found else "",
+    )
+
+
+def _is_best(
+    it: FrameworkLine,
+    known: Sequence[FrameworkLine],
+    standings: Mapping[str, Sequence[Standing]],
+) -> bool:
+    """Return whether it is before each other variant of its library in its language."""
+    same = [
+        each
+        for each in known
+        if it.library and (each.library, each.language) == (it.library, it.language)
+    ]
+    return all(_wins(it, each, standings) for each in same if each is not it)
+
+
+def _wins(
+    it: FrameworkLine, other: FrameworkLine, standings: Mapping[str, Sequence[Standing]]
+) -> bool:
+    places = {
+        each.name: {
+            one.path: found
+            for one in standings[each.name]
+            if one.board.is_current and (found := words.ranks(one.row, one.board))
+        }
+        for each in (it, other)
+    }
+    own, others = places[it.name], places[other.name]
+    shared = own.keys() & others.keys()
+    ahead = sum(own[path] < others[path] for path in shared)
+    behind = sum(own[path] > others[path] for path in shared)
+    return (ahead - behind, len(own) - len(others), other.name) > (0, 0, it.name)
 
 
 def _moment_of(row: Row) -> str:

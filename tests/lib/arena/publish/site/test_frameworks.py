@@ -45,10 +45,31 @@ def test_the_list_has_everyone_and_counts_their_boards() -> None:
     )
     text = pages_of(site, frameworks)["frameworks/index.html"]
     assert rows_of(text)[1:] == [
-        "a Go production 2 1 2026-01-01",
-        "Bee b Rust production 1 1 2026-01-01",
-        "c Go production – – 2026-01-01",
+        "a Go – – – production 2 1 2026-01-01",
+        "Bee b Rust – – – production 1 1 2026-01-01",
+        "c Go – – – production – – 2026-01-01",
     ]
+
+
+def test_the_list_says_which_library_that_is_and_which_of_its_variants_is_the_best(
+    tmp_path: Path,
+) -> None:
+    repo = {"repo": "https://github.com/grpc/grpc-go/", "engine": "grpc-go"}
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        meta = {"tests": [], **(repo if name != "c" else {})}
+        (tmp_path / name / "meta.json").write_text(json.dumps(meta))
+    (tmp_path / "a" / "README.md").write_text("# a\n\nVersion 1.76.0, released 2026-10.\n")
+    records = [a_record("a", 1e6), a_record("b", 2e6), a_record("c", 3e6)]
+    site = site_of(an_edition(*records), frameworks=tmp_path)
+    text = pages_of(site, frameworks)["frameworks/index.html"]
+    rows = {row.split()[0]: row for row in rows_of(text)[1:]}
+    assert "grpc-go grpc/grpc-go 1.76.0, 2026-10 production" in rows["a"]
+    assert "grpc-go grpc/grpc-go – production" in rows["b"]
+    found = re.findall(
+        r'<tr data-language[^>]*?( data-best)?><th scope="row"><a [^>]*><bdi>(.)<', text
+    )
+    assert found == [("", "a"), (" data-best", "b"), (" data-best", "c")]
 
 
 def test_nobody_is_said() -> None:
