@@ -1,0 +1,100 @@
+// Command server answers benchmark.BenchmarkService: in clear text (h2c) on
+// port 8080 and over TLS on port 8443.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	vtgrpc "github.com/planetscale/vtprotobuf/codec/grpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	// It registers grpc-go's own codec, which init below replaces.
+	_ "google.golang.org/grpc/encoding/proto"
+
+	"httparena/frameworks/grpc-go-vtproto/pb"
+)
+
+// Calls still open this long after SIGTERM are broken off.
+const stopGrace = time.Second
+
+// init makes vtprotobuf's codec the one for `application/grpc`.
+func init() {
+	encoding.RegisterCodec(vtgrpc.Codec{})
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("grpc-go-vtproto: ")
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until SIGTERM or SIGINT, which end it without an error.
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+
+	chain := getenv("TLS_CERT", "/certs/server.crt")
+	key := getenv("TLS_KEY", "/certs/server.key")
+	certificate, err := credentials.NewServerTLSFromFile(chain, key)
+	if err != nil {
+		return fmt.Errorf("cannot load the certificate %s with the key %s: %w", chain, key, err)
+	}
+	clearText, err := net.Listen("tcp", ":"+getenv("PORT_H2C", "8080"))
+	if err != nil {
+		return err
+	}
+	encrypted, err := net.Listen("tcp", ":"+getenv("PORT_TLS", "8443"))
+	if err != nil {
+		return err
+	}
+
+	// Credentials belong to a grpc.Server, so each port has its own.
+	h2c := newServer()
+	tls := newServer(grpc.Creds(certificate))
+	failed := make(chan error, 2)
+	go func() { failed <- h2c.Serve(clearText) }()
+	go func() { failed <- tls.Serve(encrypted) }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		shutDown(h2c, tls)
+		return nil
+	}
+}
+
+func newServer(options ...grpc.ServerOption) *grpc.Server {
+	server := grpc.NewServer(options...)
+	pb.RegisterBenchmarkServiceServer(server, benchmarkService{})
+	return server
+}
+
+// shutDown lets the open calls finish, but for no longer than stopGrace.
+func shutDown(servers ...*grpc.Server) {
+	time.AfterFunc(stopGrace, func() {
+		for _, server := range servers {
+			server.Stop()
+		}
+	})
+	for _, server := range servers {
+		server.GracefulStop()
+	}
+}
+
+func getenv(name, fallback string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return fallback
+}

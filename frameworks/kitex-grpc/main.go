@@ -1,0 +1,72 @@
+// Command server answers benchmark.BenchmarkService in clear text (h2c) on
+// port 8080.
+package main
+
+import (
+	"context"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/cloudwego/kitex/pkg/klog"
+	"github.com/cloudwego/kitex/pkg/remote/trans/nphttp2/codes"
+	"github.com/cloudwego/kitex/pkg/remote/trans/nphttp2/status"
+	"github.com/cloudwego/kitex/pkg/streaming"
+	"github.com/cloudwego/kitex/server"
+
+	"httparena/frameworks/kitex-grpc/kitex_gen/benchmark/benchmarkservice"
+)
+
+//go:generate go tool kitex -module httparena/frameworks/kitex-grpc -streamx benchmark.proto
+
+// Calls still open this long after SIGTERM are broken off.
+const stopGrace = time.Second
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("kitex-grpc: ")
+	// Kitex would log its start and each call that its client cancels.
+	klog.SetLevel(klog.LevelFatal)
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until SIGTERM or SIGINT, which end it without an error.
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+
+	listener, err := net.Listen("tcp", ":"+getenv("PORT_H2C", "8080"))
+	if err != nil {
+		return err
+	}
+	// Kitex listens for the signals as well, and stops by itself.
+	err = benchmarkservice.NewServer(
+		new(benchmarkService),
+		server.WithListener(listener),
+		server.WithExitWaitTime(stopGrace),
+		server.WithGRPCUnknownServiceHandler(refuse),
+	).Run()
+	if ctx.Err() != nil {
+		// An error after the signal is about calls that were broken off.
+		return nil
+	}
+	return err
+}
+
+// refuse answers calls of unknown methods as gRPC does. Kitex by itself gives
+// them a code of its own, which gRPC's clients take for CANCELLED.
+func refuse(_ context.Context, method string, _ streaming.Stream) error {
+	return status.Errorf(codes.Unimplemented, "unknown method %s", method)
+}
+
+func getenv(name, fallback string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return fallback
+}
