@@ -1,7 +1,8 @@
 """What a native build needs of this host: whether it is there, its version, and where to get it.
 
 A need is a program on PATH, or `kind:name`: `pkg-config:libnghttp2` is a C library with its
-headers, `gem:grpc` a Ruby gem, `python:ensurepip` a Python module.
+headers, `gem:grpc` a Ruby gem, `ghc-pkg:warp-tls` a Haskell package, `python:ensurepip` a Python
+module.
 """
 
 import re
@@ -16,6 +17,7 @@ from arena.base.text import printable
 _PROBES = {
     "pkg-config": ("pkg-config", "--exists"),
     "gem": ("ruby", "-e", "gem ARGV[0]"),
+    "ghc-pkg": ("ghc-pkg", "latest"),
     "python": ("python3", "-c", "import importlib, sys; importlib.import_module(sys.argv[1])"),
 }
 _PROBE_TIMEOUT_S = 20.0
@@ -25,6 +27,7 @@ _PROBE_TIMEOUT_S = 20.0
 _ASKED = {
     "pkg-config": ("pkg-config", "--modversion"),
     "gem": ("ruby", "-e", "puts Gem::Specification.find_by_name(ARGV[0]).version"),
+    "ghc-pkg": ("ghc-pkg", "latest"),
 }
 _ASKED_PROGRAMS = {
     "go": ("go", "version"),
@@ -40,6 +43,9 @@ _PACKAGES = {
     "cc": "gcc",
     "g++": "g++",
     "gem:grpc": "ruby-grpc",
+    "ghc": "ghc",
+    "ghc-pkg": "ghc",
+    "ghc-pkg:warp-tls": "libghc-warp-tls-dev",
     "go": "golang-go",
     "grpc_cpp_plugin": "protobuf-compiler-grpc",
     "grpc_ruby_plugin": "protobuf-compiler-grpc",
@@ -50,11 +56,14 @@ _PACKAGES = {
     "node": "nodejs",
     "npm": "npm",
     "pkg-config": "pkg-config",
+    "pkg-config:grpc": "libgrpc-dev",
     "pkg-config:grpc++": "libgrpc++-dev",
     "pkg-config:libnghttp2": "libnghttp2-dev",
+    "pkg-config:libprotobuf-c": "libprotobuf-c-dev",
     "pkg-config:openssl": "libssl-dev",
     "pkg-config:protobuf": "libprotobuf-dev",
     "protoc": "protobuf-compiler",
+    "protoc-c": "protobuf-c-compiler",
     "python3": "python3",
     "python:ensurepip": "python3-venv",
     "ruby": "ruby",

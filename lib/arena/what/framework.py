@@ -22,7 +22,7 @@ _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
-_NEED = r"^((pkg-config|gem|python):)?[^:\s]+$"
+_NEED = r"^((pkg-config|gem|ghc-pkg|python):)?[^:\s]+$"
 
 # HttpArena's types, which state an entry's maturity, and the rules that apply to each here.
 # HttpArena's second key, `mode`, states whether an entry is tuned.
@@ -42,8 +42,8 @@ _UNUSED = ("completeness", "tls_check")
 class Native(Frozen):
     """How to build and run without Docker: shell commands, run inside the framework's folder.
 
-    `needs` are programs, C libraries (`pkg-config:openssl`), Ruby gems (`gem:grpc`) and Python
-    modules (`python:ensurepip`).
+    `needs` are programs, C libraries (`pkg-config:openssl`), Ruby gems (`gem:grpc`), Haskell
+    packages (`ghc-pkg:warp-tls`) and Python modules (`python:ensurepip`).
     """
 
     needs: tuple[Annotated[str, Field(pattern=_NEED)], ...] = ()
