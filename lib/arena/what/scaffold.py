@@ -21,8 +21,10 @@ from arena.what.framework import is_framework_name, source_files
 # Which entry each language starts from.
 _MODELS = {
     "cpp": "grpc-cpp",
+    "csharp": "aspnet-grpc",
     "go": "grpc-go",
     "java": "grpc-java",
+    "kotlin": "grpc-kotlin",
     "node": "grpc-node",
     "python": "grpcio-python",
     "rust": "tonic-grpc",
@@ -73,10 +75,14 @@ def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
 
 
 def _copy(source: Path, target: Path, model: str) -> None:
-    """Copy a folder's sources; replace the model's name, as a whole word, by the new one."""
+    """Copy a folder's sources; replace the model's name, as a whole word, by the new one.
+
+    So does the name of a file that begins with it, as that of a .csproj does.
+    """
     word = re.compile(rb"(?<![\w-])" + re.escape(model.encode()) + rb"(?![\w-])")
     for path in source_files(source):
-        copy = target / path.relative_to(source)
+        own = path.name.replace(f"{model}.", f"{target.name}.", 1)
+        copy = target / path.relative_to(source).with_name(own)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
         content = word.sub(target.name.encode(), path.read_bytes())

@@ -29,7 +29,7 @@ _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
 # What a README says of its library's last release.
-_RELEASE = re.compile(r"Version (\S{1,30}), released (\d{4}-\d{2})")
+_RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}-\d{2})")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
 # How much of a README is shown.
