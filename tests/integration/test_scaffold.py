@@ -63,7 +63,10 @@ def test_a_scaffold_fails_by_name_until_its_four_calls_are_filled_in(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("mine", "--language", "cobol"), "there is no scaffold for `cobol` (there are: cpp, go, "),
+        (
+            ("mine", "--language", "cobol"),
+            "there is no scaffold for `cobol` (there are: cpp, csharp, ",
+        ),
         (("Mine!", "--language", "go"), "`Mine!` cannot name a new framework"),
         (("victim", "--language", "go"), "frameworks/victim is there already"),
         (("mine",), "Missing option '--language'"),

@@ -92,6 +92,8 @@ def test_as_json_every_check_of_every_port_is_there() -> None:
                         "offers": OFFERS.model_dump(),
                     }
                 ],
+                "runtime": None,
+                "source": None,
             }
         ],
     }
