@@ -1,8 +1,8 @@
 """What a native build needs of this host: whether it is there, its version, and where to get it.
 
 A need is a program on PATH, or `kind:name`: `pkg-config:libnghttp2` is a C library with its
-headers, `gem:grpc` a Ruby gem, `ghc-pkg:warp-tls` a Haskell package, `python:ensurepip` a Python
-module.
+headers, `gem:grpc` a Ruby gem, `ghc-pkg:warp-tls` a Haskell package, `luajit:http.server` a module
+of Lua for LuaJIT, `python:ensurepip` a Python module.
 """
 
 import re
@@ -18,6 +18,7 @@ _PROBES = {
     "pkg-config": ("pkg-config", "--exists"),
     "gem": ("ruby", "-e", "gem ARGV[0]"),
     "ghc-pkg": ("ghc-pkg", "latest"),
+    "luajit": ("luajit", "-l"),
     "python": ("python3", "-c", "import importlib, sys; importlib.import_module(sys.argv[1])"),
 }
 _PROBE_TIMEOUT_S = 20.0
@@ -33,6 +34,7 @@ _ASKED_PROGRAMS = {
     "go": ("go", "version"),
     "java": ("java", "-version"),
     "javac": ("javac", "-version"),
+    "luajit": ("luajit", "-v"),
 }
 _ANSWER_TIMEOUT_S = 10.0
 _LONGEST_VERSION = 200
@@ -51,6 +53,9 @@ _PACKAGES = {
     "grpc_ruby_plugin": "protobuf-compiler-grpc",
     "java": "default-jdk-headless",
     "javac": "default-jdk-headless",
+    "luajit": "luajit",
+    "luajit:http.server": "lua-http",
+    "luajit:posix": "lua-posix",
     "make": "make",
     "mvn": "maven",
     "node": "nodejs",

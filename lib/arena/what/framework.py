@@ -22,7 +22,7 @@ _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
-_NEED = r"^((pkg-config|gem|ghc-pkg|python):)?[^:\s]+$"
+_NEED = r"^((pkg-config|gem|ghc-pkg|luajit|python):)?[^:\s]+$"
 
 # HttpArena's types, which state an entry's maturity, and the rules that apply to each here.
 # HttpArena's second key, `mode`, states whether an entry is tuned.
@@ -43,7 +43,8 @@ class Native(Frozen):
     """How to build and run without Docker: shell commands, run inside the framework's folder.
 
     `needs` are programs, C libraries (`pkg-config:openssl`), Ruby gems (`gem:grpc`), Haskell
-    packages (`ghc-pkg:warp-tls`) and Python modules (`python:ensurepip`).
+    packages (`ghc-pkg:warp-tls`), Lua modules (`luajit:http.server`) and Python modules
+    (`python:ensurepip`).
     """
 
     needs: tuple[Annotated[str, Field(pattern=_NEED)], ...] = ()
