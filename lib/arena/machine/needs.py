@@ -55,6 +55,7 @@ _PACKAGES = {
     "pkg-config:openssl": "libssl-dev",
     "pkg-config:protobuf": "libprotobuf-dev",
     "protoc": "protobuf-compiler",
+    "pypy3": "pypy3-venv",
     "python3": "python3",
     "python:ensurepip": "python3-venv",
     "ruby": "ruby",
