@@ -69,6 +69,7 @@ _PACKAGES = {
     "pkg-config:protobuf": "libprotobuf-dev",
     "protoc": "protobuf-compiler",
     "protoc-c": "protobuf-c-compiler",
+    "pypy3": "pypy3-venv",
     "python3": "python3",
     "python:ensurepip": "python3-venv",
     "ruby": "ruby",
