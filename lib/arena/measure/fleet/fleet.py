@@ -62,7 +62,7 @@ async def _look_at(link: "Link", name: str) -> Seen:
 def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
     """Return the generator hosts of a rack.
 
-    Without a name, it is the rack whose server's host is this machine, or else the hosts that are
+    Without a name, it is the rack whose server host is this machine, or else the hosts that are
     in no rack.
     """
     if rack is None:
@@ -75,7 +75,7 @@ def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
         raise HostError(f"rack {rack} has no generator hosts: start workers with --rack {rack}")
     if racks := sorted({each.place.rack for each in seen} - {""}) if not found else None:
         raise HostError(
-            f"this machine serves no rack (racks: {', '.join(racks)}): run it on a server's host"
+            f"this machine serves no rack (racks: {', '.join(racks)}): run it on a server host"
         )
     return found
 

@@ -13,6 +13,11 @@ from arena.measure.fleet.fleet import own_address
 _SWITCHED = "ARENA_FLEET_INTERPRETER"
 
 
+def own_program() -> list[str]:
+    """Return what this process was started with: the interpreter, and the folder that it runs."""
+    return [sys.executable, *sys.orig_argv[1:2]]
+
+
 def require_dask(root: Path, address: str) -> None:
     """Go on in the interpreter that has Dask, set up if need be; return if this one has it.
 
