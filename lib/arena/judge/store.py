@@ -84,6 +84,6 @@ def _put(folder: Path, path: Path, text: str) -> None:
 
 
 def clear_drafts(results: Path) -> None:
-    """Remove the drafts of killed sessions; call it only while holding the host's lock."""
+    """Remove the drafts of killed sessions; call it only while holding their lock."""
     for folder in results.glob(f"{_DRAFT}*"):
         shutil.rmtree(folder, ignore_errors=True)

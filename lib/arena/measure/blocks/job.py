@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,9 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
 
 
 def _place(asked: Request, shows: Progress) -> AbstractContextManager[AnyRunner]:
-    """Return what runs the sessions, and holds this host's lock if they run here."""
+    """Return what runs the sessions, and holds the lock of where they run."""
     if asked.racks:
-        return nullcontext(asked.racks)
+        return asked.racks.only_night(asked.command)
     return only_here(asked.workspace, asked.sessions, asked.command, shows)
 
 
