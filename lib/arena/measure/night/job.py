@@ -19,6 +19,7 @@ from arena.judge.archive import open_archive
 from arena.machine.cpus import CpuPlan
 from arena.measure import plan as planning
 from arena.measure.blocks.asked import BlockOptions
+from arena.measure.blocks.engine import ends_here
 from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
@@ -212,7 +213,7 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally, cannot: str) -> None:
         return
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
-    report_error(f"{cannot}: the night ends here (--resume continues it)")
+    report_error(ends_here(cannot, "--resume continues it"))
     tally.code = max(tally.code, HostError.exit_code)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pydantic
 
 from arena.base.errors import HostError
-from arena.measure.blocks.engine import RESUME, Blocks, CutShortError
+from arena.measure.blocks.engine import ENDS, Blocks, CutShortError, ends_here
 from arena.measure.blocks.expected import minutes_words
 from arena.measure.blocks.log import Event
 from arena.measure.blocks.order import Slot
@@ -50,7 +50,7 @@ class RackBlocks(Blocks):
         for load in self.planned.loads:
             self.load_ended(load)
         if any((load.load, block) not in self.log.ended for load, block in self._waiting):
-            raise CutShortError(f"{self.runner.cannot}: the night ends here ({RESUME})")
+            raise CutShortError(ends_here(self.runner.cannot))
 
     def _take(self, rack: Rack) -> _Piece | None:
         while self._waiting:
@@ -103,7 +103,7 @@ class RackBlocks(Blocks):
         if isinstance(end, LostRackError):
             return self._lose(rack, piece, str(end))
         # Its night ends there, and this one goes on.
-        why = end.error.partition(": the night ends here")[0] or f"exit code {end.code}"
+        why = end.error.partition(ENDS)[0] or f"exit code {end.code}"
         records = list[Record]()
         try:
             with self.runner.results(end) as unpacked:
@@ -115,7 +115,7 @@ class RackBlocks(Blocks):
         except DamagedError as error:
             return self._lose(rack, piece, str(error))
         except HostError as error:
-            raise CutShortError(f"{error}: the night ends here ({RESUME})") from error
+            raise CutShortError(ends_here(str(error))) from error
         for event in events:
             if event.event != "block":
                 self.log.note(event)
