@@ -55,7 +55,7 @@ def idle(volley_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def racks(bare: Arena, idle: Rig, grpc_go: Path, volley_program: Path) -> Iterator[Rig]:
-    """Start the workers of two racks, whose servers' hosts have this test's checkout."""
+    """Start the workers of two racks, whose server hosts have this test's checkout."""
     shutil.copytree(ROOT / ".fleet", bare.root / ".fleet")
     bare.judge_nothing()
     profile = {**yaml.safe_load((bare.workspace.profiles / "quick.yaml").read_text())}
@@ -171,6 +171,39 @@ def test_a_rack_that_is_killed_in_the_middle_leaves_every_block_whole_or_told(
         assert not any(word in json.dumps(record) for word in ('"g2"', "--rack", net.NETWORK))
 
 
+def test_a_generator_host_that_is_killed_costs_a_block_and_no_framework(
+    member: Arena, racks: Rig
+) -> None:
+    victim = racks.hosts[1]
+    with member.start(*NIGHT, *BLOCKS) as running:
+        running.await_line("rack a: block")
+        eventually(lambda: sessions(victim), "its volley runs")
+        victim.kill()
+        assert "is lost, and is not repeated" in running.await_line("error: rack a")
+        done = running.end()
+    assert done.code == 3, done
+    [lost] = events(member, "lost")
+    left = {1, 2, 3} - {lost["block"]}
+    assert whole_blocks(member) == {number: list(FRAMEWORKS) for number in left}
+    assert events(member, "dropped") == []
+
+
+def test_a_night_of_blocks_that_is_killed_is_resumed_and_each_block_is_whole(
+    member: Arena, racks: Rig
+) -> None:
+    with member.start(*NIGHT, *BLOCKS) as running:
+        running.await_line("rack b: block")
+        servers = (racks.hosts[0], racks.hosts[2])
+        eventually(lambda: all(sessions(each) for each in servers), "both racks are at work")
+        running.signal(signal.SIGKILL)
+        running.popen.wait()
+    with member.start(*NIGHT, *BLOCKS, "--resume") as running:
+        done = running.end()
+    assert done.code == 0, done
+    assert whole_blocks(member) == {number: list(FRAMEWORKS) for number in (1, 2, 3)}
+    assert sorted(each["attempt"] for each in events(member, "block")) == [1, 1, 1, 2, 2]
+
+
 def test_an_interrupt_ends_the_sessions_of_all_racks(member: Arena, racks: Rig) -> None:
     with member.start(*NIGHT, *BLOCKS) as running:
         for rack in "ab":
@@ -215,9 +248,9 @@ def test_two_racks_are_played_on_one_machine_and_what_they_lack_is_shown(
         ]  # fmt: skip
         [server] = [each for each in arena.processes() if "local-b-server" in each.cmdline()]
         server.kill()
-        eventually(lambda: not server.is_running(), "the server's host has ended")
+        eventually(lambda: not server.is_running(), "the server host has ended")
         shown = fleet(arena, "status", "--fleet", "tls://127.0.0.1:18788")
         assert shown.code == 3
-        assert "rack b: not ready: it has 0 server's hosts, and needs one\n" in shown.stdout
+        assert "rack b: not ready: it has 0 server hosts, and needs one\n" in shown.stdout
     finally:
         assert fleet(arena, "down", "local").stdout == "ended 4 processes\n"

@@ -46,15 +46,9 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def save(self, record: Record) -> Path:
-        """Move the raw outputs to their place and create the record; return its path.
-
-        Beside the raw outputs, SHA256SUMS has the sum of the record's file.
-        """
+        """Move the raw outputs to their place and create the record; return its path."""
         path = self._results / record.path
-        text = to_json(record)
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        (self.folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
-        _put(self.folder, path, text)
+        _put(self.folder, path, to_json(record))
         return path
 
 
@@ -68,10 +62,15 @@ def adopt(record: Path, path: Path) -> Path:
 
 
 def _put(folder: Path, path: Path, text: str) -> None:
-    """Move the folder of a record to its place, and create the record's file beside it."""
+    """Move the folder of a record to its place, and create the record's file beside it.
+
+    In the folder, SHA256SUMS has the sum of that file.
+    """
     beside = path.with_suffix("")
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
     with held():
         try:
+            (folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
             beside.parent.mkdir(parents=True, exist_ok=True)
             folder.rename(beside)
         except OSError as error:
@@ -84,6 +83,6 @@ def _put(folder: Path, path: Path, text: str) -> None:
 
 
 def clear_drafts(results: Path) -> None:
-    """Remove the drafts of killed sessions; call it only while holding the host's lock."""
+    """Remove the drafts of killed sessions; call it only while holding their lock."""
     for folder in results.glob(f"{_DRAFT}*"):
         shutil.rmtree(folder, ignore_errors=True)

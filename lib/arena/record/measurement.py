@@ -162,7 +162,7 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     """What one generator host of a fleet did in a run; it has a number, and never a name.
 
     `cpu` has its CPUs in words, `share` its parts of the load: `1-2/5` are the first two of five.
-    `offset_ns` is its CLOCK_MONOTONIC minus the server's host's before the run, and is wrong by
+    `offset_ns` is its CLOCK_MONOTONIC minus the server host's before the run, and is wrong by
     `offset_bound_ns` at most; `offset_after_ns` is that after it. `lateness_ns` is how late its
     last thread woke up for the start. `flags`: `saturated` if it used 90 % of its threads, or of
     one of them.

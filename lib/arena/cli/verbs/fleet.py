@@ -25,7 +25,7 @@ _rack = click.option(
 )  # fmt: skip
 _serves = click.option(
     "--serves", is_flag=True,
-    help="This is the server's host of the rack: it runs the sessions of nights.",
+    help="This is the server host of the rack: it runs the sessions of nights.",
 )  # fmt: skip
 _local = click.argument("where", type=click.Choice(["local"]))
 
@@ -116,7 +116,7 @@ def ca(workspace: Workspace, name: str | None) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=8786, show_default=True)
 @click.pass_obj
 def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
-    """Run the coordinator, which the generator hosts and the server's host connect to."""
+    """Run the coordinator, which the generator hosts and the server host connect to."""
     from arena.base.progress import PlainProgress
     from arena.measure.fleet.nodes import serve_coordinator
 

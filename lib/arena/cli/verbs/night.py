@@ -47,10 +47,9 @@ from arena.cli.options import Counts, Duration
     "one]",
 )  # fmt: skip
 @click.option(
-    "--quarantine", type=click.FloatRange(0, 100), default=2.0, show_default=True,
-    metavar="PERCENT",
+    "--quarantine", type=click.FloatRange(0, 100), metavar="PERCENT",
     help="Leave out a rack for this night if its references are off its class by more than this; "
-    "0 measures no references.",
+    "0 measures no references. [default: 2]",
 )  # fmt: skip
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be measured, and do nothing.")
@@ -74,8 +73,8 @@ def command(
 
     If a framework fails, its record says so, and the night continues.
 
-    With --fleet, the server runs on this host. If the fleet has racks, the sessions are spread over
-    these, and this host collects the records.
+    In a fleet without racks, the server runs on this host. Racks run the sessions themselves, and
+    this host collects the records.
     """
     options.go_on_with_dask(given)
     from arena.measure.night.job import NightOptions, night

@@ -24,12 +24,17 @@ _REPEATS = 2
 
 RESUME = "--resume continues the night; the block in progress is repeated"
 
-# Why a night ends early if the host fails for several frameworks in a row.
-CANNOT = f"this host cannot measure: the night ends here ({RESUME})"
+# What follows the reason if a night is cut short.
+ENDS = ": the night ends here"
 
 
 class CutShortError(HostError):
     """The night cannot go on now; `--resume` may continue it."""
+
+
+def ends_here(why: str, how: str = RESUME) -> str:
+    """Return why a night is cut short, and how it goes on."""
+    return f"{why}{ENDS} ({how})"
 
 
 @dataclass(frozen=True)
@@ -142,17 +147,13 @@ class Engine(Blocks):
 
     def _visit(self, load: PlannedLoad, block: Event, turn: _Turn, size: int) -> Outcome:
         if self.host_class() != self.planned.host_class:
-            raise CutShortError(
-                "this host has changed its class: the night ends here "
-                "(--resume continues it once the host is as it was)"
-            )
+            why, how = "this host has changed its class", "the host is as it was"
+            raise CutShortError(ends_here(why, f"--resume continues it once {how}"))
         slot, name = turn.slot, turn.slot.framework
         if source_sha256(self.runner.workspace.framework(name)) != self.planned.sources[name]:
             # It was built once; its records would name a source that was not measured.
-            raise CutShortError(
-                f"{name} has changed since the night began: the night ends here "
-                "(--resume continues it once the change is undone)"
-            )
+            why, how = f"{name} has changed since the night began", "the change is undone"
+            raise CutShortError(ends_here(why, f"--resume continues it once {how}"))
         plan, warm_up_s = self.plans[load.load][name], load.warm_ups_s[name]
         visit = Visit(
             night=self.night,
@@ -178,7 +179,7 @@ class Engine(Blocks):
         found = self.found.get(plan.generator)
         outcome = self.runner.measure(plan, found, goes_on=True, course=course)
         if self._streak.ends(outcome):
-            raise CutShortError(CANNOT)
+            raise CutShortError(ends_here(self.runner.cannot))
         return outcome
 
     def _is_good(self, load: PlannedLoad, block: Event, turn: _Turn, outcome: Outcome) -> bool:

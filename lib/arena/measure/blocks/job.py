@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from arena.judge.entry import Entry
 from arena.judge.nights import Verdict
 from arena.judge.twins import read_book
 from arena.measure.blocks.asked import BlockOptions, warn_of_few
-from arena.measure.blocks.engine import RESUME, Blocks, CutShortError, Engine
+from arena.measure.blocks.engine import RESUME, Blocks, CutShortError, Engine, ends_here
 from arena.measure.blocks.expected import Expected
 from arena.measure.blocks.learning import learn
 from arena.measure.blocks.log import Log
@@ -104,9 +104,9 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
 
 
 def _place(asked: Request, shows: Progress) -> AbstractContextManager[AnyRunner]:
-    """Return what runs the sessions, and holds this host's lock if they run here."""
+    """Return what runs the sessions, and holds the lock of where they run."""
     if asked.racks:
-        return nullcontext(asked.racks)
+        return asked.racks.only_night(asked.command)
     return only_here(asked.workspace, asked.sessions, asked.command, shows)
 
 
@@ -212,7 +212,7 @@ class _Night:
         except CutShortError as error:
             why = str(error)
         if not why and (left := self._measure_once(book)):
-            why = f"{self._runner.cannot}: the night ends here ({RESUME})"
+            why = ends_here(self._runner.cannot)
             for plan in left:
                 self._count(plan, "left")
         if why:

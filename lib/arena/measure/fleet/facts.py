@@ -17,6 +17,7 @@ from arena.base.model import Frozen
 from arena.base.text import printable
 from arena.machine import facts
 from arena.machine.child import most_open_files
+from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.clock import Offset
 
 # The number of the messages between coordinator and hosts; both must speak the same ones.
@@ -44,9 +45,17 @@ _SLUG = r"^[a-z0-9][a-z0-9-]{0,39}$"
 Slug = Annotated[str, Field(pattern=_SLUG)]
 
 
+SLUG_WORDS = "use a-z, 0-9 and -, 40 characters at most"
+
+
 def is_slug(text: str) -> bool:
     """Return whether a text may name a host, a class or a rack."""
     return bool(re.fullmatch(_SLUG, text))
+
+
+def server_cpus(*, is_local: bool) -> CpuPlan:
+    """Return the CPUs of a fleet's server: all of its host, with which `up local` shares them."""
+    return CpuPlan("unpinned" if is_local else "fleet", None, None)
 
 
 class HostFacts(Frozen):

@@ -62,20 +62,19 @@ async def _look_at(link: "Link", name: str) -> Seen:
 def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
     """Return the generator hosts of a rack.
 
-    Without a name, it is the rack whose server's host is this machine, or else the hosts that are
+    Without a name, it is the rack whose server host is this machine, or else the hosts that are
     in no rack.
     """
     if rack is None:
-        here = (each for each in seen if each.place.serves and each.facts)
-        rack = next(
-            (it.place.rack for it in here if it.facts and it.facts.boot_id == boot_id()), ""
-        )
+        here = (each for each in seen if each.facts and each.facts.boot_id == boot_id())
+        rack = next((each.place.rack for each in here if each.place.serves), "")
     found = [each for each in seen if each.place == Place(rack)]
     if rack and not found:
         raise HostError(f"rack {rack} has no generator hosts: start workers with --rack {rack}")
-    if racks := sorted({each.place.rack for each in seen} - {""}) if not found else None:
+    racks = sorted({each.place.rack for each in seen} - {""})
+    if racks and not found:
         raise HostError(
-            f"this machine serves no rack (racks: {', '.join(racks)}): run it on a server's host"
+            f"this machine serves no rack (racks: {', '.join(racks)}): run it on a server host"
         )
     return found
 

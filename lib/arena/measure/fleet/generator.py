@@ -15,7 +15,7 @@ from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.clock import monotonic_ns
-from arena.measure.fleet.facts import HostFacts, boot_id
+from arena.measure.fleet.facts import HostFacts, boot_id, server_cpus
 from arena.measure.fleet.fleet import Fleet, join
 from arena.measure.fleet.members import Member, not_ready
 from arena.measure.fleet.report import Read, misfits, read
@@ -240,11 +240,11 @@ def joined(
 
 
 def located(fleet: Fleet, program: str, version: str) -> tuple[LocatedFleet, CpuPlan]:
-    """Return the generator of a fleet, and the CPUs of its server: all of the server's host."""
+    """Return the generator of a fleet, and the CPUs of its server: all of the server host."""
     of = fleet.members[0].share.of
     description = replace(FLEET, refuses=lambda profile: _too_few(profile, of))
-    plan = CpuPlan("unpinned" if fleet.is_local else "fleet", None, None)
-    return LocatedFleet(description, description, "fleet", program, version, fleet=fleet), plan
+    found = LocatedFleet(description, description, "fleet", program, version, fleet=fleet)
+    return found, server_cpus(is_local=fleet.is_local)
 
 
 def _too_few(profile: MeasuredProfile, of: int) -> str:

@@ -9,14 +9,12 @@ from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
 from arena.measure.fleet.agent import Agent, HostAgent
-from arena.measure.fleet.facts import is_slug, read_facts
+from arena.measure.fleet.facts import SLUG_WORDS, read_facts
 from arena.measure.fleet.fleet import own_address, require_interface
 from arena.measure.fleet.members import Place
 from arena.measure.fleet.nodes import dask_version, serve_worker
 from arena.measure.fleet.server import ServerAgent
 from arena.measure.fleet.volley import find_volley
-
-_SLUG = "use a-z, 0-9 and -, 40 characters at most"
 
 
 def serve(
@@ -38,10 +36,7 @@ def serve(
     Of a name with a domain, such as a node's in Kubernetes, the first part counts.
     """
     require_interface(interface, own_address(address))
-    if serves and not rack:
-        raise UsageError("--serves: is for the server's host of a rack (add --rack NAME)")
-    if rack and not is_slug(rack):
-        raise UsageError(f"--rack: {rack!r:.60} is not allowed: {_SLUG}")
+    place = Place.named(rack, serves=serves)
     shows, name = PlainProgress(), name.lower().partition(".")[0]
     volley, version = find_volley(workspace, environment, shows)
     allow_open_files()
@@ -53,12 +48,12 @@ def serve(
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         flag = {"name": "--name", "host_class": "--class"}.get(str(first["loc"][0]), "this host")
-        raise UsageError(f"{flag}: {first['input']!r:.60} is not allowed: {_SLUG}") from error
+        raise UsageError(f"{flag}: {first['input']!r:.60} is not allowed: {SLUG_WORDS}") from error
     folder = workspace.tools / "fleet" / name
     agent: HostAgent
     if serves:
-        words = ["--fleet", address, "--rack", str(rack), *["--wait"] * is_local]
+        words = ["--fleet", address, "--rack", place.rack, *["--wait"] * is_local]
         agent = ServerAgent(facts, workspace, volley, words, folder)
     else:
         agent = Agent(facts, volley, workspace.root, folder)
-    serve_worker(workspace, address, interface, agent, Place(rack or "", serves), folder, shows)
+    serve_worker(workspace, address, interface, agent, place, folder, shows)

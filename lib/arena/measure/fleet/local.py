@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.machine.child import this_program
 from arena.measure.fleet.certificates import make_authority, own_folder
 from arena.measure.fleet.fleet import generators_of, look, members_of
 from arena.measure.fleet.link import Link
@@ -123,7 +123,7 @@ def _await_ready(
 
 
 def _spawn(workspace: Workspace, words: Sequence[str], log: Path) -> psutil.Popen:
-    argv = [sys.executable, *sys.orig_argv[1:2], "--root", str(workspace.root), "fleet", *words]
+    argv = [*this_program(), "--root", str(workspace.root), "fleet", *words]
     with log.open("wb") as file:
         return psutil.Popen(
             argv, cwd=workspace.root, stdin=subprocess.DEVNULL, stdout=file, stderr=file,

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.text import printable
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.clock import EXCHANGES, Exchange, Offset, monotonic_ns, offset_of
-from arena.measure.fleet.facts import MOST_BOUND_NS, HostFacts
+from arena.measure.fleet.facts import MOST_BOUND_NS, SLUG_WORDS, HostFacts, is_slug
 from arena.measure.fleet.shares import Share
 
 # One exchange of clocks takes milliseconds; a host that needs so long is not there.
@@ -31,7 +31,7 @@ class LostError(Exception):
 
 
 class Place(NamedTuple):
-    """Where a host belongs: the name of its rack, if any, and whether it is the server's host.
+    """Where a host belongs: the name of its rack, if any, and whether it is the server host.
 
     A worker declares both as resources of Dask, so they are known of silent hosts, too.
     """
@@ -43,6 +43,15 @@ class Place(NamedTuple):
         """Return what the worker of a host of a class declares."""
         kind = "rack" if self.serves else "generator"
         return {f"{kind}:{host_class}": 1, **({f"in:{self.rack}": 1} if self.rack else {})}
+
+    @classmethod
+    def named(cls, rack: str | None, *, serves: bool) -> Self:
+        """Return the place that options name; UsageError if there is none such."""
+        if serves and not rack:
+            raise UsageError("--serves: is for the server host of a rack (add --rack NAME)")
+        if rack and not is_slug(rack):
+            raise UsageError(f"--rack: {rack!r:.60} is not allowed: {SLUG_WORDS}")
+        return cls(rack or "", serves)
 
     @classmethod
     def read(cls, resources: Mapping[str, float]) -> Self:

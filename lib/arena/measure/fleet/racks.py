@@ -20,6 +20,7 @@ from arena.measure.fleet.fleet import Fleet, Seen, generators_of, look_around, m
 from arena.measure.fleet.generator import located
 from arena.measure.fleet.members import Calls, LostError
 from arena.measure.generators.find import Located
+from arena.measure.racks.archive import MOST_BYTES
 from arena.measure.racks.rack import Asked, Ended, LostRackError, Offer
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ _FETCH_S = 30.0
 _PART_S = 10.0
 _AGAIN_S = 0.2
 
-# The beginnings of a session's lines that are shown.
-_SHOWN = ("block ", "void:", "error:", "warning:")
+# Without --wait, another session may be in progress for so long: that of a night that was killed.
+_OTHER_S = 30.0
+
+# The beginnings of a session's lines that are shown, and one more of a session with several visits:
+# the error of a single one is reported at its end.
+_SHOWN = ("block ", "void:", "warning:")
+_ERROR = "error:"
 
 
 class Sessions(Calls, Protocol):
@@ -49,33 +55,74 @@ class Sessions(Calls, Protocol):
         """Call a method that takes as long as it takes, and has the resource meanwhile."""
 
 
-async def run_session(
-    calls: Sessions, server: str, resource: str, asked: Asked, lines: "deque[str]"
-) -> Ended:
-    """Run a session on a server's host, and return what came of it; LostError if it is lost.
+@dataclass
+class _Watch:
+    """Follows a session: `lines` get what it prints."""
 
-    `lines` get what it prints. If this is cancelled, the session ends.
-    """
-    session, at, heard_s = uuid.uuid4().hex, 0, time.monotonic()
-    given = {"words": asked.words, "night": asked.night, "diary": asked.diary}
-    task = asyncio.ensure_future(calls.task(server, "session", resource, session=session, **given))
-    is_over = False
-    try:
+    calls: Sessions
+    server: str
+    session: str
+    lines: "deque[str]"
+    at: int = 0
+
+    async def look(self) -> bool:
+        """Take what has been printed; return whether the session waits for another one."""
+        said = await self.calls.call(
+            self.server, "watch", _WATCH_S, session=self.session, at=self.at
+        )
+        self.at = said["at"]
+        self.lines.extend(said["text"].splitlines())
+        return bool(said["waits"])
+
+    async def until_over(self, task: asyncio.Future[Any], *, may_wait: bool) -> bool:
+        """Look until the session ends; return whether it has begun. LostError if it is silent."""
+        began_s = heard_s = time.monotonic()
+        has_waited = False
         while not task.done():
             await asyncio.wait([task], timeout=_LOOK_S)
             if task.done():
                 break
             try:
-                said = await calls.call(server, "watch", _WATCH_S, session=session, at=at)
+                waits = await self.look()
             except LostError as error:
                 if time.monotonic() - heard_s > SILENT_S:
                     raise LostError(f"no answer for {SILENT_S:g} s ({error})") from error
-            else:
-                at, heard_s = said["at"], time.monotonic()
-                lines.extend(said["text"].splitlines())
+                continue
+            heard_s = time.monotonic()
+            if waits and not has_waited:
+                self.lines.append("warning: it waits for another session, perhaps another night's")
+            has_waited |= waits
+            if waits and not may_wait and heard_s - began_s > _OTHER_S:
+                return False
+        return True
+
+
+async def run_session(
+    calls: Sessions, server: str, resource: str, asked: Asked, lines: "deque[str]"
+) -> Ended:
+    """Run a session on a server host, and return what came of it; LostError if it is lost.
+
+    `lines` get what it prints. If this is cancelled, the session ends. One that did not begin has
+    no results.
+    """
+    try:
+        await _asked(calls, SILENT_S, _WATCH_S, server, "facts")
+    except LostError as error:
+        return Ended(HostError.exit_code, str(error), b"")
+    watch, is_over = _Watch(calls, server, uuid.uuid4().hex, lines), False
+    given = {"words": asked.words, "night": asked.night, "diary": asked.diary}
+    task = asyncio.ensure_future(
+        calls.task(server, "session", resource, session=watch.session, **given)
+    )
+    try:
+        if not await watch.until_over(task, may_wait="--wait" in asked.words):
+            why = "another night uses this rack: wait for its end, or queue with --wait"
+            return Ended(HostError.exit_code, why, b"")
         ended = task.result()
         is_over = True
-        archive = await _fetched(calls, server, session, ended["bytes"])
+        with suppress(LostError):
+            await watch.look()
+        archive = await _fetched(calls, server, watch.session, ended["bytes"])
         if hashlib.sha256(archive).hexdigest() != ended["sha256"]:
             raise LostError("its results were damaged on their way")
         return Ended(ended["code"], ended["error"], archive)
@@ -83,30 +130,43 @@ async def run_session(
         if not is_over:
             task.cancel()
             with suppress(LostError, RefusedError):
-                await calls.call(server, "end", _END_S, session=session)
+                await calls.call(server, "end", _END_S, session=watch.session)
 
 
 async def _fetched(calls: Sessions, server: str, session: str, size: int) -> bytes:
     """Fetch the results of a session; LostError if they do not come in time."""
-    archive, deadline = b"", time.monotonic() + _FETCH_S
-    while len(archive) < size:
+    if size > MOST_BYTES:
+        raise LostError(f"its results have {size:,} bytes, and at most {MOST_BYTES:,} are taken")
+    archive = bytearray()
+    try:
+        while len(archive) < size:
+            at = len(archive)
+            part = await _asked(calls, _FETCH_S, _PART_S, server, "fetch", session=session, at=at)
+            if not part:
+                break
+            archive += part
+    except LostError as error:
+        raise LostError(f"its results cannot be fetched ({error})") from error
+    return bytes(archive)
+
+
+async def _asked(
+    calls: Sessions, within_s: float, each_s: float, server: str, verb: str, **given: Any
+) -> Any:
+    """Call a method again and again until it answers; LostError if it does not in time."""
+    deadline = time.monotonic() + within_s
+    while True:
         try:
-            part = await calls.call(server, "fetch", _PART_S, session=session, at=len(archive))
-        except LostError as error:
+            return await calls.call(server, verb, each_s, **given)
+        except LostError:
             if time.monotonic() > deadline:
-                raise LostError(f"its results cannot be fetched ({error})") from error
+                raise
             await asyncio.sleep(_AGAIN_S)
-            continue
-        if not part:
-            break
-        archive += part
-        deadline = time.monotonic() + _FETCH_S
-    return archive
 
 
 @dataclass
 class FleetRack:
-    """A rack of a fleet that was joined: its server's host and its generator hosts."""
+    """A rack of a fleet that was joined: its server host and its generator hosts."""
 
     name: str
     server: str
@@ -118,6 +178,7 @@ class FleetRack:
     def __post_init__(self) -> None:
         self._lines: deque[str] = deque()
         self._doing: Doing[Ended] | None = None
+        self._shown: tuple[str, ...] = _SHOWN
 
     def offer(self, runtime: str, frameworks: Sequence[str]) -> Offer:
         """Return what it can measure; LostRackError if it does not answer, or cannot."""
@@ -131,18 +192,21 @@ class FleetRack:
             )  # fmt: skip
         except (LostError, RefusedError) as error:
             raise LostRackError(str(error)) from error
-        return Offer(**said)
+        first = self.fleet.members[0].facts
+        volley = f"volley {first.volley_version} ({first.volley_sha256[:12]})"
+        return Offer(**said, volley=volley)
 
     def begin(self, asked: Asked) -> None:
         """Start a session."""
         resource = f"rack:{self.host_class}"
+        self._shown = (*_SHOWN, _ERROR) if asked.diary else _SHOWN
         work = run_session(self.link, self.server, resource, asked, self._lines)
         self._doing = self.link.begin(work)
 
     def poll(self) -> Ended | None:
         """Return how the session ended, and show what it has printed."""
         while self._lines:
-            if (line := self._lines.popleft()).startswith(_SHOWN):
+            if (line := self._lines.popleft()).startswith(self._shown):
                 self.shows.say(f"rack {self.name}: {printable(line)}")
         if self._doing is None or not self._doing.done():
             return None
@@ -210,7 +274,7 @@ def _rack(
     link: "Link", name: str, servers: Sequence[Seen], seen: Sequence[Seen], shows: Progress
 ) -> FleetRack:
     if len(servers) > 1:
-        raise HostError(f"it has {len(servers)} server's hosts: a rack has one")
+        raise HostError(f"it has {len(servers)} server hosts: a rack has one")
     [server] = servers
     if server.facts is None:
         raise HostError(f"{server.name} is not ready: {server.why}")

@@ -18,9 +18,9 @@ def show(workspace: Workspace, address: str) -> int:
     if not seen:
         click.echo("no hosts")
         return HostError.exit_code
-    known = [each for each in seen if each.facts]
     whys = {each.name: each.why for each in seen if not each.facts}
-    if known:
+    for rack in {each.place.rack for each in seen}:
+        known = [each for each in seen if each.facts and each.place == Place(rack)]
         facts = [each.facts for each in known if each.facts]
         for number, why in problems(facts, [each.offset for each in known]):
             whys.setdefault(known[number - 1].name, why)
@@ -33,13 +33,13 @@ def show(workspace: Workspace, address: str) -> int:
 
 
 def _lacking(seen: Sequence[Seen]) -> Iterator[str]:
-    """Yield what each rack lacks: it has one server's host, and a generator host at least."""
+    """Yield what each rack lacks: it has one server host, and a generator host at least."""
     hosts = Counter(each.place for each in seen)
     for rack in sorted({each.place.rack for each in seen} - {""}):
         if not hosts[Place(rack)]:
             yield f"rack {rack}: not ready: it has no generator hosts"
         if (servers := hosts[Place(rack, serves=True)]) != 1:
-            yield f"rack {rack}: not ready: it has {servers} server's hosts, and needs one"
+            yield f"rack {rack}: not ready: it has {servers} server hosts, and needs one"
 
 
 def _line(seen: Seen, why: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
+from arena.measure.fleet.members import Place
 
 _SUFFIXES = {"systemd": "service", "kubernetes": "yaml", "ssh": "sh"}
 
@@ -30,13 +31,11 @@ def unit_of(
     shell read in ways of their own.
     """
     if (rack or serves) and what != "worker":
-        raise UsageError("--rack, --serves: are for workers")
-    if serves and not rack:
-        raise UsageError("--serves: is for the server's host of a rack (add --rack NAME)")
+        raise UsageError("--rack and --serves are for workers")
+    Place.named(rack, serves=serves)
     if serves and kind == "kubernetes":
         raise UsageError(
-            "--serves: builds and starts servers, and the image of the manifest cannot: use "
-            "--kind systemd or ssh"
+            "--serves: the image of the manifest cannot build servers: use --kind systemd or ssh"
         )
     root = str(workspace.root)
     if not re.fullmatch(r"[\w./-]+", root):
@@ -53,7 +52,7 @@ def unit_of(
         "root": root,
         "user": _user(),
         "options": shlex.join(options),
-        "role": "server's host" if serves else "generator host",
+        "role": "server host" if serves else "generator host",
         "of_rack": f" of rack {rack}" if rack else "",
         "suffix": f"-{rack}" if rack else "",
         "listed": _listed(options),

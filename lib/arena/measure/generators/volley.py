@@ -33,7 +33,8 @@ _LATE_S = 10.0
 
 # The sources of the program, besides `src`; the page of `volley edit` may be missing.
 _SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
-_PAGE = ("page.html", "page.css", "page.js", "licenses.txt")
+# The sources of the page of `volley edit`, which is made from them before volley is built.
+_PAGE = ("build.mjs", "package.json", "package-lock.json")
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
@@ -93,9 +94,10 @@ def _is_current(own: Path, workspace: Workspace) -> bool:
 def _sources_sha256(workspace: Workspace) -> str:
     """Return one hash over all sources of volley: each file's path and content."""
     files = [workspace.volley / name for name in _SOURCES]
-    files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
-    page = [workspace.volley / "edit" / "dist" / name for name in _PAGE]
-    files += [path for path in page if path.is_file()]
+    page = workspace.volley / "edit"
+    files += [path for name in _PAGE if (path := page / name).is_file()]
+    for folder in (workspace.volley / "src", page / "src"):
+        files += sorted(path for path in folder.rglob("*") if path.is_file())
     try:
         return tree_sha256(workspace.volley, files)
     except OSError as error:

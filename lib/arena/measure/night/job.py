@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from arena.judge.archive import open_archive
 from arena.machine.cpus import CpuPlan
 from arena.measure import plan as planning
 from arena.measure.blocks.asked import BlockOptions
+from arena.measure.blocks.engine import ends_here
 from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
+# How far a rack may be off its class, in percent, unless told otherwise.
+QUARANTINE = 2.0
+
 
 @dataclass(frozen=True)
 class NightOptions:
     """The command line's options; `budget` is in seconds, None for no limit.
 
-    `quarantine` is how far a rack may be off its class, in percent.
+    `quarantine` is how far a rack may be off its class, in percent; None for the usual limit.
     """
 
     frameworks: tuple[str, ...] = ()
@@ -58,7 +62,7 @@ class NightOptions:
     generator: str | None = None
     fleet: str | None = None
     host_class: str | None = None
-    quarantine: float = 2.0
+    quarantine: float | None = None
     wait: bool = False
     dry_run: bool = False
     blocks: BlockOptions = field(default_factory=BlockOptions)
@@ -133,7 +137,7 @@ def night(
         _show(ordered, options.budget, history, tally)
         return tally.code
     place: AbstractContextManager[AnyRunner] = (
-        nullcontext(at_racks) if at_racks else only_here(workspace, sessions, command, shows)
+        at_racks.only_night(command) if at_racks else only_here(workspace, sessions, command, shows)
     )
     with place as runner:
         diary = diary and diary.as_it_is(shows)
@@ -171,13 +175,21 @@ def _racks(
     environment: Mapping[str, str],
     shows: Progress,
 ) -> "Racks | None":
-    """Return the racks of the fleet; None if the server runs here."""
-    if options.fleet is None:
-        return None
-    planning.require_fleets(options.generator, environment)
-    from arena.measure.fleet.racks import find_racks
+    """Return the racks of the fleet; None if the server runs here.
 
-    return find_racks(workspace, options.fleet, options.host_class, shows)
+    UsageError for options of racks if there are none.
+    """
+    found = None
+    if options.fleet is not None:
+        planning.require_fleets(options.generator, environment)
+        from arena.measure.fleet.racks import find_racks
+
+        found = find_racks(workspace, options.fleet, options.host_class, shows)
+    of_racks = {"--class": options.host_class, "--quarantine": options.quarantine}
+    for name, value in of_racks.items():
+        if value is not None and not found:
+            raise UsageError(f"{name}: is for a fleet with racks")
+    return found
 
 
 def _at_racks(
@@ -190,8 +202,8 @@ def _at_racks(
 ) -> RackRunner:
     """Return what runs the sessions on those racks that can make one night together."""
     fit, offers = class_of_racks(racks.racks, frameworks_of(plans), workspace, options.runtime)
-    limit = options.quarantine / 100
-    return RackRunner(workspace, sessions, shows, fit, offers, limit)
+    percent = QUARANTINE if options.quarantine is None else options.quarantine
+    return RackRunner(workspace, sessions, shows, fit, offers, percent / 100)
 
 
 def _end(book: Diary, left: Sequence[Plan], tally: Tally, cannot: str) -> None:
@@ -201,7 +213,7 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally, cannot: str) -> None:
         return
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
-    report_error(f"{cannot}: the night ends here (--resume continues it)")
+    report_error(ends_here(cannot, "--resume continues it"))
     tally.code = max(tally.code, HostError.exit_code)
 
 

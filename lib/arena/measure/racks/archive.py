@@ -1,22 +1,28 @@
 """The results of a session on their way: one archive, whose records are added to the own ones."""
 
+import gzip
 import io
-import json
+import shutil
 import tarfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
-from arena.base.text import shown
+from arena.base.text import printable
 from arena.judge.store import SUMS, Draft, adopt
+from arena.measure.night.diary import Diary
 from arena.record.reading import read_record
 from arena.record.record import Record
 
 # Below the results of a session: what belongs to its host.
 HOST = "host"
+
+# The results of a session, packed or not, have at most so many bytes.
+MOST_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -37,48 +43,75 @@ def pack(results: Path) -> bytes:
     return buffer.getvalue()
 
 
+class DamagedError(HostError):
+    """The results of a session are not what its rack has made."""
+
+
 class Unpacked:
-    """An archive in a draft's folder. HostError if it is broken."""
+    """An archive in a draft's folder, which nothing but files are taken from.
+
+    DamagedError if it is broken, another HostError if it cannot be written here.
+    """
 
     def __init__(self, archive: bytes, draft: Draft, results: Path) -> None:
         self._folder, self._results = draft.folder, results
+        if not archive:
+            return
         try:
             with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
-                opened.extractall(self._folder, filter="data")
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise HostError(f"the results cannot be unpacked: {error}") from error
+                left = MOST_BYTES
+                for each in opened:
+                    left -= each.size
+                    if left < 0:
+                        raise DamagedError(f"the results have more than {MOST_BYTES:,} bytes")
+                    if each.isfile() and (content := opened.extractfile(each)):
+                        self._write(each.name, content)
+        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+            raise DamagedError(f"the results cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise HostError(f"the results cannot be written: {error.strerror}") from error
+
+    def _write(self, name: str, content: IO[bytes]) -> None:
+        path = self._folder / name
+        if not path.resolve().is_relative_to(self._folder.resolve()):
+            raise DamagedError(f"the results have a file outside of them: {printable(name)}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
 
     def records(self) -> Iterator[tuple[Path, Record]]:
-        """Yield each record with its file; HostError if it was damaged."""
+        """Yield each record with its file; DamagedError if it was damaged."""
         for path in sorted(self._folder.glob("*/*/*/*Z.json")):
-            name = path.relative_to(self._folder)
+            name = path.relative_to(self._folder).as_posix()
             try:
                 record = read_record(path)
                 told = (path.with_suffix("") / SUMS).read_text().split()[0]
             except (ValueError, OSError, IndexError) as error:
-                raise HostError(f"{name}: cannot be read: {error}") from error
+                raise DamagedError(f"{name}: cannot be read: {error}") from error
+            if record.path != name:
+                raise DamagedError(f"{name}: is the record of {record.path}")
             raws = [run.raw for run in record.runs]
             raws += [host.raw for run in record.runs for host in run.generators]
-            wanted = {name.as_posix(): told, **{raw.path: raw.sha256 for raw in raws}}
+            wanted = {name: told, **{raw.path: raw.sha256 for raw in raws}}
             for file, sha256 in wanted.items():
                 if not (self._folder / file).exists() or sha256_of(self._folder / file) != sha256:
-                    raise HostError(f"{file}: was damaged on its way")
+                    raise DamagedError(f"{file}: was damaged on its way")
             yield path, record
 
     def adopt(self) -> list[Adopted]:
-        """Move all records to their places here; HostError, and nothing is moved, if one is bad."""
+        """Move all records to their places here.
+
+        DamagedError, and nothing is moved, if one is bad; another HostError if one cannot be moved.
+        """
         return [
             Adopted(adopt(path, self._results / record.path), record)
             for path, record in list(self.records())
         ]
 
-    def events(self, night: str) -> list[dict[str, Any]]:
+    def events(self, night: str) -> Sequence[dict[str, Any]]:
         """Return the lines of a night's diary after the first one; empty without a diary."""
         path = self._folder / "nights" / f"{night}.jsonl"
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            return [json.loads(line) for line in lines if line][1:]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError) as error:
-            raise HostError(f"{shown(path)}: cannot be read: {error}") from error
+            return Diary.read(path).events if path.exists() else ()
+        except ValueError as error:
+            raise DamagedError(str(error)) from error

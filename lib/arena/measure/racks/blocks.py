@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import pydantic
 
 from arena.base.errors import HostError
-from arena.measure.blocks.engine import RESUME, Blocks, CutShortError
+from arena.measure.blocks.engine import ENDS, Blocks, CutShortError, ends_here
 from arena.measure.blocks.expected import minutes_words
 from arena.measure.blocks.log import Event
 from arena.measure.blocks.order import Slot
 from arena.measure.blocks.planned import PlannedLoad
 from arena.measure.night.diary import Scope, diary_text
+from arena.measure.racks.archive import DamagedError
 from arena.measure.racks.rack import Asked, Ended, LostRackError, Rack
 from arena.measure.racks.runner import RackRunner
 from arena.measure.racks.spread import spread
@@ -49,7 +50,7 @@ class RackBlocks(Blocks):
         for load in self.planned.loads:
             self.load_ended(load)
         if any((load.load, block) not in self.log.ended for load, block in self._waiting):
-            raise CutShortError(f"{self.runner.cannot}: the night ends here ({RESUME})")
+            raise CutShortError(ends_here(self.runner.cannot))
 
     def _take(self, rack: Rack) -> _Piece | None:
         while self._waiting:
@@ -75,10 +76,12 @@ class RackBlocks(Blocks):
             *("--blocks", str(load.blocks)),
             *("--quiet-wait", f"{self.quiet_wait_s:g}s"),
         )
+        # A session has failed on its host if it failed for each of its own frameworks.
+        sources = {name: self.planned.sources[name] for name in load.frameworks}
         diary = diary_text(
             self.night,
             Scope(blocks=load.blocks),
-            self.planned.changed(loads=(load,)),
+            self.planned.changed(loads=(load,), sources=sources),
             [each.model_dump(exclude_defaults=True) for each in before],
         )
         ahead_s = self.expected.block_s(load, block, slots)
@@ -93,20 +96,26 @@ class RackBlocks(Blocks):
         """Take in a block; return whether its rack may have another one.
 
         A block that had begun is lost with its rack. One in which nothing was visited goes back.
+        CutShortError if this host cannot save the records: `--resume` repeats the block.
         """
         load, begun = piece.load, piece.begun
         plan = self.plans[load.load][load.frameworks[0]]
         if isinstance(end, LostRackError):
             return self._lose(rack, piece, str(end))
         # Its night ends there, and this one goes on.
-        why = end.error.partition(": the night ends here")[0] or f"exit code {end.code}"
-        records, events = list[Record](), list[Event]()
+        why = end.error.partition(ENDS)[0] or f"exit code {end.code}"
+        records = list[Record]()
         try:
             with self.runner.results(end) as unpacked:
                 events = [*_events(unpacked.events(self.night)[piece.events :])]
+                if broke := next(filter(_is_hosts, events), None):
+                    why = f"{broke.framework}: {broke.why}"
+                    return self._lose(rack, piece, why, ends=False)
                 records = [each.record for each in unpacked.adopt()]
-        except HostError as error:
+        except DamagedError as error:
             return self._lose(rack, piece, str(error))
+        except HostError as error:
+            raise CutShortError(ends_here(str(error))) from error
         for event in events:
             if event.event != "block":
                 self.log.note(event)
@@ -122,13 +131,25 @@ class RackBlocks(Blocks):
         self._waiting.appendleft((load, begun.block))
         return self.runner.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
 
-    def _lose(self, rack: Rack, piece: _Piece, why: str) -> bool:
-        """Report a block that is not whole and is not made again, with the end of its rack."""
+    def _lose(self, rack: Rack, piece: _Piece, why: str, *, ends: bool = True) -> bool:
+        """Report a block that is not whole and is not made again; return whether its rack goes on.
+
+        It `ends`, or does so if this happens three times in a row.
+        """
         load, begun = piece.load, piece.begun
         self.log.note(begun.changed(event="lost", why=f"rack {rack.name}: {why}"))
-        lost = f"{self._words(load, begun.block)} is lost, and is not repeated"
-        self.runner.end(rack, f"{why}; {lost}")
-        return False
+        lost = f"{why}; {self._words(load, begun.block)} is lost, and is not repeated"
+        if ends:
+            self.runner.end(rack, lost)
+            return False
+        self.runner.fail(f"rack {rack.name}: {lost}")
+        plan = self.plans[load.load][load.frameworks[0]]
+        return self.runner.goes_on(rack, Outcome(plan, HostError.exit_code, is_hosts=True))
+
+
+def _is_hosts(event: Event) -> bool:
+    """Return whether a framework was dropped because of its rack: others may measure it."""
+    return event.event == "dropped" and event.code == HostError.exit_code
 
 
 def _events(lines: Sequence[object]) -> Sequence[Event]:

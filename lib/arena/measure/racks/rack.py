@@ -19,7 +19,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: its exit code, its last error, and its results as an archive."""
+    """How a session ended: its exit code, its last error, and its results as an archive.
+
+    The archive is empty if the session did not begin.
+    """
 
     code: int
     error: str
@@ -28,16 +31,28 @@ class Ended:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a rack can measure: its host class, its runtime, and what it has of each framework.
+    """What a rack can measure: its host class, its volley and runtime, and its frameworks.
 
+    `volley` has the version and the SHA-256 of what makes the load.
     `sources` are the SHA-256 of the frameworks' sources, `unavailable` says why one cannot run.
     """
 
     host_class: str
     words: str
+    volley: str
     runtime: str
     sources: Mapping[str, str]
     unavailable: Mapping[str, str]
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What all racks of a night have in common."""
+        return self.host_class, self.volley
+
+    @property
+    def kind_words(self) -> str:
+        """The same in words."""
+        return f"{self.words}, {self.volley}"
 
 
 class LostRackError(Exception):

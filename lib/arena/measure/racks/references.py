@@ -70,11 +70,12 @@ class History(Frozen):
         return found[-_COMPARED:]
 
 
-def sessions(offer: Offer) -> Iterator[tuple[str, tuple[str, ...]]]:
+def sessions(offer: Offer, *, wait: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each reference that a rack can measure, and the words of its session."""
-    yield OWN_SERVER, (OWN_SERVER, _PROFILE, *_LOAD, "--runtime", "native")
+    load = (_PROFILE, *_LOAD, *["--wait"] * wait, "--runtime")
+    yield OWN_SERVER, (OWN_SERVER, *load, "native")
     if FRAMEWORK in offer.sources and FRAMEWORK not in offer.unavailable:
-        yield FRAMEWORK, (FRAMEWORK, _PROFILE, *_LOAD, "--runtime", offer.runtime)
+        yield FRAMEWORK, (FRAMEWORK, *load, offer.runtime)
 
 
 def rate_of(record: Record) -> float | None:
@@ -85,22 +86,26 @@ def rate_of(record: Record) -> float | None:
 def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Mapping[str, str]:
     """Return the racks that are off their class by more than `limit`, a share, and why.
 
-    Several racks are compared with their median, a single one with its own history. If no rack is
-    near the median, which two racks cannot be if they differ, nobody knows from this night which of
-    them is ill: then their histories decide, and without one, all are off.
+    Two racks are compared with each other, more with their median, a single one with its own
+    history. If all are off, as two racks are that differ, nobody knows from this night which of
+    them is ill: then their histories decide. Without these, or if each is as it was, all are off.
     """
     racks = {each.rack for each in tonight}
     own = {each: history.before(each) for each in tonight}
+    past = {it: median(rates) for it, rates in own.items() if rates}
     if len(racks) == 1:
-        return _off({it: median(rates) for it, rates in own.items() if rates}, limit)
-    classes = {
-        each.reference: median(it.rate for it in tonight if it.reference == each.reference)
-        for each in tonight
-    }
-    off = _off({each: classes[each.reference] for each in tonight}, limit)
-    if off.keys() == racks and all(own.values()):
-        return _off({it: median(rates) for it, rates in own.items()}, limit, "its past")
+        return _off(past, limit)
+    off = _off({each: _class_rate(each, tonight) for each in tonight}, limit)
+    if off.keys() == racks and len(past) == len(own):
+        return _off(past, limit, "its past") or off
     return off
+
+
+def _class_rate(it: Measured, tonight: Sequence[Measured]) -> float:
+    """Return what a rack is expected to measure: the median of all, or the other one's of two."""
+    all_of_it = [each for each in tonight if each.reference == it.reference]
+    others = [each.rate for each in all_of_it if each.rack != it.rack]
+    return others[0] if len(others) == 1 else median(each.rate for each in all_of_it)
 
 
 def _off(

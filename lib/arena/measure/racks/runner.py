@@ -11,12 +11,13 @@ from arena.base.durations import format_duration
 from arena.base.errors import HostError
 from arena.base.progress import Progress, report_error
 from arena.base.workspace import Workspace
-from arena.judge.store import Draft
+from arena.judge.store import Draft, clear_drafts
+from arena.machine import lock
 from arena.measure.announce import headline_line
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.plan import Plan, RunOptions
-from arena.measure.racks.archive import Unpacked
+from arena.measure.racks.archive import DamagedError, Unpacked
 from arena.measure.racks.rack import Asked, Ended, LostRackError, Offer, Rack
 from arena.measure.racks.references import (
     FRAMEWORK,
@@ -33,6 +34,9 @@ from arena.what.framework import Framework, source_sha256
 
 # Where the figures of the references are kept, below results/host/.
 _HISTORY = "racks.json"
+
+# The lock of nights on racks, below .tools/.
+_LOCK = "nights.lock"
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,10 @@ class RackRunner:
         """
         problems: dict[str, str] = {}
         wanted = {each.framework.name for each in plans}
-        for name, offer in sorted(self.offers.items()):
-            for framework in sorted(wanted & offer.unavailable.keys()):
-                why = offer.unavailable[framework]
-                problems.setdefault(framework, f"rack {name}: {why}")
+        for rack in self.racks:
+            unavailable = self.offers[rack.name].unavailable
+            for framework in sorted(wanted & unavailable.keys()):
+                problems.setdefault(framework, f"rack {rack.name}: {unavailable[framework]}")
         for framework, why in problems.items():
             self.shows.say(f"skipped {framework}: {why}")
         for each in plans:
@@ -103,10 +107,27 @@ class RackRunner:
             raise HostError("no framework can be run on all racks")
         return left
 
+    @contextmanager
+    def only_night(self, command: str) -> Iterator["RackRunner"]:
+        """Hold the lock of this checkout's nights on racks, leave out racks, and yield the runner.
+
+        Those that are off their class, by their references, are left out. HostError if another such
+        night is running, or if records cannot be saved.
+        """
+        path = self.workspace.tools / _LOCK
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with lock.only_benchmark(
+            command, wait=self.options.wait, say=self.shows.say, path=path, where="on racks"
+        ):
+            clear_drafts(self.workspace.nights)
+            with self._draft():
+                pass  # Fail now, not after an hour, if nothing can be saved.
+            if self.limit:
+                self._measure_references()
+            yield self
+
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
-        """Measure the references, and leave out the racks that are off their class."""
-        if self.limit:
-            self._measure_references()
+        """Return the generator of all racks, by the plans that need it."""
         return {each.generator: each.generator.preview(self.workspace, None) for each in plans}
 
     def once(self) -> "RackRunner":
@@ -154,14 +175,25 @@ class RackRunner:
 
     def end(self, rack: Rack, why: str) -> None:
         """Report that a rack has no more sessions tonight."""
+        self.fail(f"rack {rack.name} measures no more tonight: {why}")
+
+    def fail(self, why: str) -> None:
+        """Report what leaves an error's code."""
         self.code = HostError.exit_code
-        report_error(f"rack {rack.name} measures no more tonight: {why}")
+        report_error(why)
 
     @contextmanager
     def results(self, end: Ended) -> Iterator[Unpacked]:
-        """Unpack the results of a session for the block; HostError if they are broken."""
-        with Draft(self.workspace.results) as draft:
+        """Unpack the results of a session for the block.
+
+        DamagedError if they are broken, another HostError if this host cannot save them.
+        """
+        with self._draft() as draft:
             yield Unpacked(end.archive, draft, self.workspace.results)
+
+    def _draft(self) -> Draft:
+        # Drafts in results/ are removed by the next benchmark that begins in this checkout.
+        return Draft(self.workspace.nights)
 
     def words(self, load: Plan, frameworks: str, *more: str) -> tuple[str, ...]:
         """Return the words of a session of frameworks under a plan's load."""
@@ -179,7 +211,7 @@ class RackRunner:
         """Take in the record of a session, and print what came of it."""
         error = HostError.exit_code
         if isinstance(end, LostRackError):
-            self.end(rack, f"{end}; {plan.title} was in hand, and is not repeated")
+            self.end(rack, f"{end}; {plan.title} was in hand, and counts as failed")
             return Outcome(plan, error, is_hosts=True)
         try:
             with self.results(end) as unpacked:
@@ -192,7 +224,7 @@ class RackRunner:
                         click.echo(headline_line(each.record))
                     return Outcome(plan, end.code, each.path, each.record)
             why = end.error or f"it ended with exit code {end.code}, and left no record"
-        except HostError as broken:
+        except DamagedError as broken:
             why = str(broken)
         report_error(f"rack {rack.name}: {plan.title}: {why}")
         return Outcome(plan, error, is_hosts=True)
@@ -200,10 +232,12 @@ class RackRunner:
     def _measure_references(self) -> None:
         """Leave out the racks that are off their class; HostError if none is left."""
         night, tonight = utc_now(), list[Measured]()
+        path = self.workspace.host / _HISTORY
+        history = History.read(path)
         waiting = {
             rack.name: [
                 _Reference(Asked(words, night), name)
-                for name, words in sessions(self.offers[rack.name])
+                for name, words in sessions(self.offers[rack.name], wait=self.options.wait)
             ]
             for rack in self.racks
         }
@@ -229,10 +263,11 @@ class RackRunner:
             return True
 
         spread(self.racks, take, over)
-        path = self.workspace.host / _HISTORY
-        history, there = History.read(path), {each.name for each in self.racks}
-        whys = off_class([each for each in tonight if each.rack in there], history, self.limit)
-        history.write(path, tonight)
+        there = {each.name for each in self.racks}
+        whole = [each for each in tonight if each.rack in there]
+        whys = off_class(whole, history, self.limit)
+        # What is off would become the past that excuses it.
+        history.write(path, [each for each in whole if each.rack not in whys])
         for name, why in sorted(whys.items()):
             report_error(f"rack {name} is quarantined tonight: {why}")
         self.racks[:] = [each for each in self.racks if each.name not in whys]
@@ -246,7 +281,7 @@ class RackRunner:
         try:
             with self.results(end) as unpacked:
                 rates = [rate_of(record) for _, record in unpacked.records()]
-        except HostError as error:
+        except DamagedError as error:
             return None, str(error)
         return next(iter(rates), None), end.error or f"exit code {end.code}"
 
@@ -263,8 +298,9 @@ def class_of_racks(
 ) -> tuple[list[Rack], dict[str, Offer]]:
     """Return the racks that can make one night together, and what they offer.
 
-    Those that do not answer, have other frameworks than this checkout, or are of another class than
-    most of them, are reported and left out. HostError if none is left.
+    Those that do not answer, have other frameworks than this checkout, or are of another class or
+    have another volley than most of them, are reported and left out. HostError if none is left, or
+    if no class has most of them.
     """
     own = {
         name: source_sha256(workspace.framework(name))
@@ -286,14 +322,22 @@ def class_of_racks(
             )
         else:
             offers[rack.name] = offer
-    counts = Counter(each.host_class for each in offers.values())
-    for name, offer in list(offers.items()):
-        usual = next(
-            each for each in offers.values() if each.host_class == counts.most_common()[0][0]
-        )
-        if offer.host_class != usual.host_class:
-            report_error(f"rack {name} is left out: it is {offer.words}, and others {usual.words}")
-            del offers[name]
     if not offers:
         raise HostError("no rack can measure (./scripts/fleet.sh status shows all hosts)")
+    kinds = Counter(each.kind for each in offers.values()).most_common()
+    if len(kinds) > 1 and kinds[0][1] == kinds[1][1]:
+        words = " and ".join(
+            f"{name}: {offer.kind_words}" for name, offer in sorted(offers.items())
+        )
+        raise HostError(
+            f"the racks are of different classes, and no class has most of them ({words}): use one "
+            "volley on all hosts, or name the classes (worker --class) and choose one (--class)"
+        )
+    usual = next(each for each in offers.values() if each.kind == kinds[0][0])
+    for name, offer in list(offers.items()):
+        if offer.kind != usual.kind:
+            report_error(
+                f"rack {name} is left out: it is {offer.kind_words}, and others {usual.kind_words}"
+            )
+            del offers[name]
     return [each for each in racks if each.name in offers], offers

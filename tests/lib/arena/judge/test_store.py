@@ -7,7 +7,7 @@ import pytest
 from arena.base.errors import HostError
 from arena.base.model import to_json
 from arena.judge import store
-from arena.judge.store import Draft
+from arena.judge.store import SUMS, Draft
 from arena.record.reading import read_record
 from tests.fakes import a_record, records_in
 
@@ -33,6 +33,15 @@ def test_a_draft_that_is_not_saved_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_record_whose_sum_cannot_be_written_is_an_error_in_a_line(tmp_path: Path) -> None:
+    record = a_record("grpc-go", 1.0)
+    with Draft(tmp_path) as draft:
+        (draft.folder / SUMS).mkdir()
+        with pytest.raises(HostError, match="cannot be written"):
+            draft.save(record)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_saved_record_is_never_overwritten(tmp_path: Path) -> None:

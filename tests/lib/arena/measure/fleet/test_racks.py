@@ -5,18 +5,19 @@ import hashlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import pytest
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure.fleet import racks as module
+from arena.measure.fleet import status
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.facts import boot_id
 from arena.measure.fleet.fleet import Seen, generators_of
 from arena.measure.fleet.members import LostError, Place
-from arena.measure.fleet.racks import find_racks, run_session
+from arena.measure.fleet.racks import FleetRack, find_racks, run_session
 from arena.measure.plan import RunOptions, plan_sessions
 from arena.measure.racks.rack import Asked, Ended
 from arena.what import selection
@@ -29,11 +30,15 @@ RESULTS = bytes(range(256)) * 40
 
 @dataclass
 class Host:
-    """A server's host that can be asked. `lasts` is how often it is watched before it ends."""
+    """A server host that can be asked. `lasts` is how often it is watched before it ends.
+
+    The first `waits` times, the session waits for another one.
+    """
 
     lasts: int = 3
     part: int = 4096
     task_error: Exception | None = None
+    waits: int = 0
     before: Callable[[str, int], None] = lambda *_: None
     asked: list[str] = field(default_factory=list)
     sent: bytes = RESULTS
@@ -43,7 +48,7 @@ class Host:
 
     async def task(self, name: str, verb: str, resource: str, **given: Any) -> Any:
         assert (name, verb, resource) == ("s1", "session", "rack:big")
-        assert given["words"] == ASKED.words
+        assert given["words"][:2] == ASKED.words
         while self.asked.count("watch") < self.lasts:  # noqa: ASYNC110
             await asyncio.sleep(0)
         if self.task_error:
@@ -57,7 +62,10 @@ class Host:
         self.asked.append(verb)
         self.before(verb, self.asked.count(verb))
         if verb == "watch":
-            return {"text": "" if given["at"] else "block 1\nblock 2\n", "at": 16}
+            waits = self.asked.count("watch") <= self.waits
+            if self.asked.count("watch") > self.lasts:
+                return {"text": "the last\n", "at": 25, "waits": waits}
+            return {"text": "" if given["at"] else "block 1\nblock 2\n", "at": 16, "waits": waits}
         if verb == "fetch":
             return self.sent[given["at"] : given["at"] + self.part]
         return None
@@ -79,7 +87,7 @@ def test_a_session_is_watched_until_it_ends_and_its_results_come_in_parts() -> N
     lines: deque[str] = deque()
     calls = Host()
     assert run(calls, lines) == Ended(1, "why", RESULTS)
-    assert list(lines) == ["block 1", "block 2"]
+    assert list(lines) == ["block 1", "block 2", "the last"]
     assert calls.asked.count("fetch") == 3
     assert "end" not in calls.asked
 
@@ -123,6 +131,77 @@ def test_a_rack_that_is_silent_for_long_is_lost_and_a_short_silence_is_nothing(
     assert calls.asked[-1] == "end"
 
 
+def test_a_worker_that_starts_again_gets_its_session_when_it_is_back() -> None:
+    def before(verb: str, times: int) -> None:
+        if verb == "facts" and times < 3:
+            raise LostError("it is not in the fleet")
+
+    assert run(Host(before=before)).code == 1
+
+
+def test_a_session_of_a_worker_that_is_not_back_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def before(verb: str, _: int) -> None:
+        if verb == "facts":
+            raise LostError("it is not in the fleet")
+
+    monkeypatch.setattr(module, "SILENT_S", 0.05)
+    calls = Host(before=before)
+    assert run(calls) == Ended(3, "it is not in the fleet", b"")
+    assert set(calls.asked) == {"facts"}
+
+
+def test_a_session_waits_for_a_night_that_ends_and_says_so_once() -> None:
+    lines: deque[str] = deque()
+    assert run(Host(waits=2), lines).code == 1
+    assert [each for each in lines if "it waits for another session" in each] == [lines[2]]
+
+
+def test_a_session_does_not_wait_for_another_night_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_OTHER_S", 0.05)
+    calls = Host(lasts=10**9, waits=10**9)
+    ended = run(calls)
+    assert (ended.code, ended.archive) == (3, b"")
+    assert "another night uses this rack" in ended.error
+    assert calls.asked[-1] == "end"
+    calls, asked = Host(lasts=20, waits=20), Asked((*ASKED.words, "--wait"), "night")
+    ended = asyncio.run(run_session(calls, "s1", "rack:big", asked, deque()))
+    assert (ended.code, ended.archive) == (1, RESULTS)
+
+
+def test_results_that_are_too_large_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 100)
+    calls = Host()
+    with pytest.raises(LostError, match="at most 100 are taken"):
+        run(calls)
+    assert "fetch" not in calls.asked
+
+
+class Idle:
+    """A link whose work never ends."""
+
+    def begin(self, work: Any) -> Self:
+        work.close()
+        return self
+
+    def done(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(("diary", "shown"), [("", 2), ("a night", 3)])
+def test_the_error_of_a_single_session_is_left_to_its_end(diary: str, shown: int) -> None:
+    shows = FakeProgress()
+    rack = FleetRack("a", "s1", "big", cast("Any", None), cast("Any", Idle()), shows)
+    rack.begin(Asked(("alpha",), "night", diary))
+    rack._lines.extend(["block 1", "built", "warning: x", "error: port 8080 is taken"])
+    assert rack.poll() is None
+    lines = ["block 1", "warning: x", "error: port 8080 is taken"][:shown]
+    assert shows.lines == [f"rack a: {each}" for each in lines]
+
+
 def test_a_session_that_is_cancelled_ends_on_the_rack() -> None:
     calls = Host(lasts=10**9)
 
@@ -159,7 +238,7 @@ def found(
     return find_racks(workspace, "tls://h:1", wanted, FakeProgress())
 
 
-def test_a_fleet_without_servers_hosts_has_no_racks(
+def test_a_fleet_without_server_hosts_has_no_racks(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert found(workspace, monkeypatch, [seen("g1", "")], None) is None
@@ -185,7 +264,7 @@ def test_the_racks_of_one_class_are_found_with_their_own_generators(
         ([*RACKS[:2], seen("g3", "c"), seen("s3", "c", serves=True, is_there=False)], "s3 is not"),
         (
             [*RACKS[:2], seen("g3", "c"), *(seen(n, "c", serves=True) for n in ("s3", "s4"))],
-            "it has 2 server's hosts",
+            "it has 2 server hosts",
         ),
     ],
 )
@@ -200,6 +279,18 @@ def test_a_rack_that_is_not_ready_is_left_out_and_the_others_are_not(
     err = capsys.readouterr().err
     assert "rack c is left out" in err
     assert words in err
+
+
+def test_the_status_compares_the_generators_of_a_rack_with_each_other(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = seen("g2", "b", volley_sha256="b" * 64)
+    hosts = [*RACKS[:2], other, RACKS[3]]
+    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert status.show(workspace, "tls://h:1") == 0
+    hosts.append(seen("g3", "b"))
+    assert status.show(workspace, "tls://h:1") == 3
+    assert capsys.readouterr().out.count("is not that of generator 1") == 1
 
 
 def test_a_benchmark_uses_the_generators_of_its_own_rack() -> None:

@@ -1,10 +1,11 @@
-"""A server's host runs a session at most once, and ends it when nobody asks after it."""
+"""A server host runs a session at most once, and ends it when nobody asks after it."""
 
 import asyncio
 import hashlib
 import io
 import tarfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ _BENCHMARK = """#!/bin/bash
 root=$2
 trap 'exit 130' TERM
 echo $$ >"$0.pid"
+env >"$0.env"
 echo "$*" >>"$0.started"
 echo 'block 1 of 2, visit 1 of 2' >&2
 mkdir -p "$root/results/quick/4/alpha" && echo '{}' >"$root/results/quick/4/alpha/x.json"
@@ -132,8 +134,11 @@ def test_one_session_at_a_time(agent: ServerAgent, program: Path) -> None:
         first = asyncio.ensure_future(session(agent, "hangs"))
         await started(program)
         try:
-            with pytest.raises(RefusedError, match="another session is in progress"):
-                await session(agent, of=OTHER)
+            said = await session(agent, of=OTHER)
+            assert (said["code"], said["bytes"]) == (3, 0)
+            assert said["error"] == "another session is in progress here"
+            assert (await agent.watch(OTHER, 0))["waits"]
+            assert not (await agent.watch(SESSION, 0))["waits"]
         finally:
             await agent.end(SESSION)
             assert (await first)["code"] == 130
@@ -170,6 +175,65 @@ def test_a_worker_that_ends_takes_its_session_with_it(agent: ServerAgent, progra
 
     pid = run(agent, work)
     assert not psutil.pid_exists(pid)
+
+
+def test_a_session_that_is_cancelled_leaves_its_place_to_another(
+    agent: ServerAgent, program: Path
+) -> None:
+    async def work() -> Any:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        await started(program)
+        going.cancel()
+        await asyncio.gather(going, return_exceptions=True)
+        return await session(agent, of=OTHER)
+
+    assert run(agent, work)["code"] == 0
+
+
+def test_a_session_may_be_told_to_end_before_its_benchmark_has_started(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ALONE_S", 60.0)
+
+    async def work() -> Any:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        await asyncio.sleep(0)
+        await agent.end(SESSION)
+        return await going
+
+    assert run(agent, work)["code"] != 0
+
+
+def test_the_newest_results_are_kept_and_all_marks(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT_SESSIONS", 2)
+    names = [f"{number:032x}" for number in range(5)]
+
+    async def work() -> list[str]:
+        kept = []
+        for each in names:
+            await session(agent, of=each)
+        for each in names:
+            with suppress(RefusedError):
+                await agent.fetch(each, 0)
+                kept.append(each)
+            with pytest.raises(RefusedError, match="never made twice"):
+                await session(agent, of=each)
+        return kept
+
+    assert run(agent, work) == names[-2:]
+
+
+def test_what_makes_trials_of_the_workers_own_benchmarks_makes_none_of_a_session(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNS", "1")
+    monkeypatch.setenv("SERVER_CPUS", "0")
+    monkeypatch.setenv("VOLLEY", "/bin/volley")
+    run(agent, lambda: session(agent))
+    found = {line.partition("=")[0] for line in Path(f"{program}.env").read_text().splitlines()}
+    assert found & {"RUNS", "SERVER_CPUS", "VOLLEY"} == {"VOLLEY"}
 
 
 def test_results_that_are_not_there_are_refused(agent: ServerAgent) -> None:

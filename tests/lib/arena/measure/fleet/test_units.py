@@ -87,11 +87,11 @@ def test_racks_have_manifests_of_their_own() -> None:
     assert made["spec"]["template"]["spec"]["nodeSelector"] == {"httparena": "generator-a"}
 
 
-def test_a_servers_host_is_started_by_systemd_or_ssh() -> None:
+def test_a_server_host_is_started_by_systemd_or_ssh() -> None:
     for kind in ("systemd", "ssh"):
         text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, None, "a", serves=True)
         assert "--rack a --serves" in text
-        assert "server's host of rack a" in text
+        assert "server host of rack a" in text
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,7 @@ def test_a_servers_host_is_started_by_systemd_or_ssh() -> None:
     [
         ("worker", "kubernetes", "a", "use --kind systemd or ssh"),
         ("worker", "systemd", None, "add --rack NAME"),
+        ("worker", "systemd", "A b", "--rack: 'A b' is not allowed"),
         ("coordinator", "systemd", "a", "are for workers"),
     ],
 )

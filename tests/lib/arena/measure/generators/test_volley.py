@@ -128,11 +128,14 @@ def test_when_its_sources_change_it_is_built_again(
     assert found(find()) == (".tools", "0.2.0")
 
 
-def test_the_page_of_edit_is_made_first_and_is_a_part_of_the_sources(
+def test_the_page_of_edit_is_made_first_and_its_sources_are_volleys(
     find: Find, bin_: Path, outside: Path, workspace: Workspace
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
     (workspace.root / "scripts").mkdir()
+    source = workspace.volley / "edit" / "src" / "main.js"
+    source.parent.mkdir(parents=True)
+    source.write_text("")
     page = workspace.volley / "edit" / "dist" / "page.js"
     a_program(
         workspace.root / "scripts" / "volley-page.sh",
@@ -140,8 +143,10 @@ def test_the_page_of_edit_is_made_first_and_is_a_part_of_the_sources(
     )
     assert found(find())[0] == "cargo"
     assert lines(outside / "page.calls") == ["--if-possible"]
+    # Where volley was copied to, no page was made.
+    page.unlink()
     assert found(find())[0] == ".tools"
-    page.write_text("changed")
+    source.write_text("changed")
     assert found(find())[0] == "cargo"
 
 

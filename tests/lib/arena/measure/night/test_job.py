@@ -238,6 +238,8 @@ def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(shop: Sho
         (NightOptions(generator="gzh"), {}, "--generator: "),
         (NightOptions(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
         (NightOptions(("retired",)), {}, "no enabled framework subscribes to any profile"),
+        (NightOptions(host_class="big"), {}, "--class: is for a fleet with racks"),
+        (NightOptions(quarantine=0.0), {}, "--quarantine: is for a fleet with racks"),
         (NightOptions(), {"RUNS": "1"}, "RUNS: makes trials"),
         (NightOptions(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
         (

@@ -48,6 +48,7 @@ class FakeRack:
     sources: Mapping[str, str] = field(default_factory=dict)
     unavailable: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int | None = None
+    volley: str = "volley v1 (aaaaaaaaaaaa)"
     begun: list[Asked] = field(default_factory=list)
     stopped: int = 0
 
@@ -59,7 +60,7 @@ class FakeRack:
         here = class_of(host, cpus, "native", ("Some CPU, 8 CPUs",))
         own = {each: source_sha256(self.shop.workspace.framework(each)) for each in frameworks}
         sources = {**own, **self.sources}
-        return Offer(here.id, here.words, "native", sources, self.unavailable)
+        return Offer(here.id, here.words, self.volley, "native", sources, self.unavailable)
 
     def begin(self, asked: Asked) -> None:
         self.begun.append(asked)

@@ -1,12 +1,20 @@
 """A night of blocks on racks: every block is whole or told, and none is made twice in silence."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from arena.base.errors import HostError
+from arena.base.errors import FrameworkError, HostError
 from arena.judge.archive import open_archive
 from arena.judge.nights import nights_of
+from arena.judge.store import clear_drafts
+from arena.machine import ports
 from arena.measure.night.diary import Diary
-from arena.measure.racks.rack import LostRackError
+from arena.measure.racks import archive
+from arena.measure.racks.archive import DamagedError, Unpacked
+from arena.measure.racks.rack import Asked, Ended, LostRackError
+from arena.record.record import Record
 from tests.lib.arena.measure.night.shop import QUICK, SLOW
 from tests.lib.arena.measure.racks.conftest import Night
 
@@ -61,12 +69,102 @@ def test_results_that_are_damaged_are_a_block_that_is_lost(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
-        raise HostError("run-1.json: was damaged on its way")
+        raise DamagedError("run-1.json: was damaged on its way")
 
     monkeypatch.setattr("arena.measure.racks.archive.Unpacked.records", broken)
     assert night(blocks=2) == 3
     assert night.visits() == []
     assert len(night.events("lost")) == 2
+
+
+def test_a_block_that_this_host_cannot_save_is_repeated_by_resume(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> Path:
+        raise HostError("results: cannot be written (No space left on device)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "adopt", full)
+        assert night(blocks=3) == 3
+    err = night.shop.capsys.readouterr().err
+    assert "cannot be written (No space left on device): the night ends here (--resume" in err
+    assert "measures no more tonight" not in err
+    assert night.events("lost") == []
+    assert night(blocks=3, resume=True) == 0
+    assert {visit.block for _, visit in night.visits()} == {1, 2, 3}
+
+
+def test_a_benchmark_in_the_same_checkout_removes_nothing_that_is_unpacked(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Unpacked.records
+
+    def records(unpacked: Unpacked) -> Iterator[tuple[Path, Record]]:
+        clear_drafts(night.shop.workspace.results)
+        yield from real(unpacked)
+
+    monkeypatch.setattr(Unpacked, "records", records)
+    assert night(blocks=2) == 0
+    assert {visit.block for _, visit in night.visits()} == {1, 2}
+
+
+def test_a_night_that_goes_on_is_not_resumed_by_another(night: Night) -> None:
+    seen: list[Asked] = []
+
+    def second(_: int, asked: Asked) -> None:
+        if not seen:
+            seen.append(asked)
+            with pytest.raises(HostError, match="a benchmark is running on racks already"):
+                night(blocks=2, resume=True)
+
+    night.racks[0].fate = second
+    assert night(blocks=2) == 0
+    assert {visit.attempt for _, visit in night.visits()} == {1}
+
+
+def test_an_ill_rack_takes_no_load_from_the_others(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "extends: stream-grpc\nname: alone\nduration: 1s\nwarmup: 1s\n"
+    (night.shop.workspace.profiles / "alone.yaml").write_text(text)
+    night.shop.add("gamma", "alone")
+    at_work = []
+    for rack in night.racks:
+        rack.fate = lambda _, __, name=rack.name: at_work.append(name)  # type: ignore[misc]
+
+    def taken(_: int) -> None:
+        if at_work[-1] == "a":
+            raise HostError("port 8080 is taken")
+
+    monkeypatch.setattr(ports, "require_free_port", taken)
+    assert night(blocks=3, profiles=(QUICK, "alone")) == 3
+    assert len(night.racks[0].begun) == 1
+    assert night.events("dropped") == []
+    [lost] = night.events("lost")
+    made = {(record.profile.name, visit.block) for record, visit in night.visits()}
+    missing = (lost["load"].partition("/")[0], lost["block"])
+    assert made | {missing} == {(name, n) for name in (QUICK, "alone") for n in (1, 2, 3)}
+    assert missing not in made
+
+
+def test_a_generator_that_breaks_costs_its_block_and_no_framework(night: Night) -> None:
+    night.shop.on_session(lambda session: "generator 1 of 1 ended" if session == 1 else None)
+    assert night(blocks=4) == 3
+    assert night.events("dropped") == []
+    [lost] = night.events("lost")
+    assert "generator 1 of 1 ended" in lost["why"]
+    whole = [visit.block for record, visit in night.visits() if record.status == "ok"]
+    assert sorted(whole) == sorted([*({1, 2, 3, 4} - {lost["block"]})] * 2)
+    assert len(night.visits()) == len(whole)
+    assert "measures no more" not in night.shop.capsys.readouterr().err
+
+
+def test_a_session_that_did_not_begin_leaves_its_block_to_others(night: Night) -> None:
+    night.racks[0].fate = lambda number, _: None if number else Ended(3, "it is not there", b"")
+    assert night(blocks=3) == 0
+    assert {visit.block for _, visit in night.visits()} == {1, 2, 3}
+    assert night.events("lost") == []
+    assert "rack a: it is not there: block " in night.shop.capsys.readouterr().err
 
 
 def test_a_rack_that_begins_nothing_three_times_ends_and_others_make_its_blocks(
@@ -98,8 +196,15 @@ def test_without_racks_the_night_ends_and_is_resumed_where_it_was(night: Night) 
 
 
 def test_a_framework_that_failed_on_one_rack_is_visited_by_none_afterwards(night: Night) -> None:
-    night.shop.on_session(lambda session: "broke" if session == 0 else None)
-    assert night(blocks=4) == 3
+    broken: list[Path] = []
+
+    def build(log: Path) -> None:
+        if not broken:
+            broken.append(log)
+            raise FrameworkError("build", "it does not compile")
+
+    night.shop.runtime.on_build = build
+    assert night(blocks=4) == 1
     [dropped] = night.events("dropped")
     visited = [
         visit.block for record, visit in night.visits()
