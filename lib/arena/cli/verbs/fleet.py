@@ -1,5 +1,6 @@
 """`arena fleet`, which scripts/fleet.sh calls."""
 
+import functools
 import os
 import socket
 from typing import Any
@@ -26,6 +27,18 @@ _rack = click.option(
 _serves = click.option(
     "--serves", is_flag=True,
     help="This is the server host of the rack: it runs the sessions of nights.",
+)  # fmt: skip
+_class = functools.partial(
+    click.option, "--class", "host_class", metavar="NAME",
+    help="The kind of host; hosts of one class are alike. With --serves, the class of the rack.",
+)  # fmt: skip
+_parts = click.option(
+    "--parts", type=click.IntRange(1, 64),
+    help="The parts of the load that this host takes. [default: by its CPUs]",
+)  # fmt: skip
+_cpus = click.option(
+    "--cpus", type=click.IntRange(1, 100_000),
+    help="How many CPUs volley may use. [default: all that this process may]",
 )  # fmt: skip
 _local = click.argument("where", type=click.Choice(["local"]))
 
@@ -132,18 +145,9 @@ def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
 )  # fmt: skip
 @_rack
 @_serves
-@click.option(
-    "--class", "host_class", default="default", show_default=True, metavar="NAME",
-    help="The kind of host; hosts of one class are alike. With --serves, the class of the rack.",
-)  # fmt: skip
-@click.option(
-    "--parts", type=click.IntRange(1, 64),
-    help="The parts of the load that this host takes. [default: by its CPUs]",
-)  # fmt: skip
-@click.option(
-    "--cpus", type=click.IntRange(1, 100_000),
-    help="How many CPUs volley may use. [default: all that this process may]",
-)  # fmt: skip
+@_class(default="default", show_default=True)
+@_parts
+@_cpus
 @click.option("--local", "is_local", is_flag=True, hidden=True)
 @click.pass_obj
 def worker(workspace: Workspace, /, **given: object) -> None:
@@ -159,10 +163,21 @@ def worker(workspace: Workspace, /, **given: object) -> None:
     "--kind", type=click.Choice(["systemd", "kubernetes", "ssh"]), default="systemd",
     show_default=True, help="What to print.",
 )  # fmt: skip
-@_address
+@click.option(
+    "--fleet", "address", envvar="FLEET", show_envvar=True, metavar="ADDRESS",
+    help="The coordinator's address, as its hosts reach it. A worker needs it.",
+)  # fmt: skip
 @_interface
+@click.option(
+    "--port", type=click.IntRange(1, 65535),
+    help="The coordinator's port. [default: that of --fleet, or 8786]",
+)  # fmt: skip
+@click.option("--name", metavar="NAME", help="The worker's name. [default: its host's name]")
 @_rack
 @_serves
+@_class()
+@_parts
+@_cpus
 @click.pass_obj
 def unit(workspace: Workspace, /, **given: Any) -> None:
     """Print a systemd unit, a Kubernetes manifest or an SSH launcher of a program of the fleet."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import pydantic
 from pydantic import AfterValidator, Field
 
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.hashing import sha256_of
 from arena.base.model import Frozen
 from arena.base.text import printable
@@ -45,12 +45,13 @@ _SLUG = r"^[a-z0-9][a-z0-9-]{0,39}$"
 Slug = Annotated[str, Field(pattern=_SLUG)]
 
 
-SLUG_WORDS = "use a-z, 0-9 and -, 40 characters at most"
-
-
-def is_slug(text: str) -> bool:
-    """Return whether a text may name a host, a class or a rack."""
-    return bool(re.fullmatch(_SLUG, text))
+def require_slug(flag: str, text: str, given: str | None = None) -> None:
+    """Raise UsageError unless a text may name a host, a class or a rack; it was `given` so."""
+    if not re.fullmatch(_SLUG, text):
+        shown = text if given is None else given
+        raise UsageError(
+            f"{flag}: {shown!r:.60} is not allowed: use a-z, 0-9 and -, 40 characters at most"
+        )
 
 
 def server_cpus(*, is_local: bool) -> CpuPlan:

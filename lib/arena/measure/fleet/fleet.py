@@ -137,23 +137,36 @@ def look_around(workspace: Workspace, address: str) -> tuple["Link", list[Seen],
         raise HostError(str(error)) from error
 
 
+def port_of(address: str) -> int:
+    """Return the port of a coordinator's address; UsageError if it is none."""
+    return _parts_of(address)[1]
+
+
+def _parts_of(address: str) -> tuple[str, int]:
+    match = _ADDRESS.fullmatch(address)
+    if not match or not 0 < int(match[3]) < 1 << 16:
+        raise _no_address(address)
+    return match[1] or match[2], int(match[3])
+
+
+def _no_address(address: str) -> UsageError:
+    return UsageError(f"--fleet: {address!r:.80} is not an address like tls://coordinator:8786")
+
+
 def own_address(address: str) -> str:
     """Return the address of this host from which it reaches a coordinator.
 
     UsageError if the coordinator's address is not one, HostError if nothing leads there.
     """
-    match = _ADDRESS.fullmatch(address)
-    bad = UsageError(f"--fleet: {address!r:.80} is not an address like tls://coordinator:8786")
-    if not match or not 0 < int(match[3]) < 1 << 16:
-        raise bad
+    host, port = _parts_of(address)
     try:
-        found = socket.getaddrinfo(match[1] or match[2], int(match[3]), type=socket.SOCK_DGRAM)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
         family, kind, protocol, _, where = found[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.connect(where)  # Nothing is sent: the kernel only looks up the route.
             return str(probe.getsockname()[0])
     except UnicodeError as error:  # A part of the name is empty, or too long.
-        raise bad from error
+        raise _no_address(address) from error
     except OSError as error:
         raise HostError(f"--fleet: {address}: {error.strerror or error}") from error
 

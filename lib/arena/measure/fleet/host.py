@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 
-import pydantic
-
-from arena.base.errors import UsageError
 from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
 from arena.measure.fleet.agent import Agent, HostAgent
-from arena.measure.fleet.facts import SLUG_WORDS, read_facts
+from arena.measure.fleet.facts import read_facts, require_slug
 from arena.measure.fleet.fleet import own_address, require_interface
 from arena.measure.fleet.members import Place
 from arena.measure.fleet.nodes import dask_version, serve_worker
@@ -37,18 +34,16 @@ def serve(
     """
     require_interface(interface, own_address(address))
     place = Place.named(rack, serves=serves)
-    shows, name = PlainProgress(), name.lower().partition(".")[0]
+    given, name = name, name.lower().partition(".")[0]
+    require_slug("--name", name, given)
+    require_slug("--class", host_class)
+    shows = PlainProgress()
     volley, version = find_volley(workspace, environment, shows)
     allow_open_files()
-    try:
-        facts = read_facts(
-            name, host_class, volley, version, dask_version(),
-            cpus=cpus, parts=parts, is_local=is_local,
-        )  # fmt: skip
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        flag = {"name": "--name", "host_class": "--class"}.get(str(first["loc"][0]), "this host")
-        raise UsageError(f"{flag}: {first['input']!r:.60} is not allowed: {SLUG_WORDS}") from error
+    facts = read_facts(
+        name, host_class, volley, version, dask_version(),
+        cpus=cpus, parts=parts, is_local=is_local,
+    )  # fmt: skip
     folder = workspace.tools / "fleet" / name
     agent: HostAgent
     if serves:

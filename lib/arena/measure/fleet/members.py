@@ -9,7 +9,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.text import printable
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.clock import EXCHANGES, Exchange, Offset, monotonic_ns, offset_of
-from arena.measure.fleet.facts import MOST_BOUND_NS, SLUG_WORDS, HostFacts, is_slug
+from arena.measure.fleet.facts import MOST_BOUND_NS, HostFacts, require_slug
 from arena.measure.fleet.shares import Share
 
 # One exchange of clocks takes milliseconds; a host that needs so long is not there.
@@ -49,8 +49,8 @@ class Place(NamedTuple):
         """Return the place that options name; UsageError if there is none such."""
         if serves and not rack:
             raise UsageError("--serves: is for the server host of a rack (add --rack NAME)")
-        if rack and not is_slug(rack):
-            raise UsageError(f"--rack: {rack!r:.60} is not allowed: {SLUG_WORDS}")
+        if rack is not None:
+            require_slug("--rack", rack)
         return cls(rack or "", serves)
 
     @classmethod

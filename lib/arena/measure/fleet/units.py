@@ -5,12 +5,17 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
+from arena.measure.fleet.facts import require_slug
+from arena.measure.fleet.fleet import port_of
 from arena.measure.fleet.members import Place
+
+# Options by their flags; one that is None was not given, and one that is True has no value.
+_Options = Mapping[str, object]
 
 _SUFFIXES = {"systemd": "service", "kubernetes": "yaml", "ssh": "sh"}
 
@@ -19,47 +24,85 @@ def unit_of(
     workspace: Workspace,
     what: str,
     kind: str,
-    address: str,
-    interface: str | None,
-    rack: str | None = None,
+    address: str | None,
+    interface: str | None = None,
     *,
+    port: int | None = None,
+    name: str | None = None,
+    rack: str | None = None,
     serves: bool = False,
+    host_class: str | None = None,
+    parts: int | None = None,
+    cpus: int | None = None,
 ) -> str:
     """Return the text of a unit, a manifest or a launcher, for checkouts at this one's path.
 
+    A coordinator listens on the port of the fleet's address, unless it is told another one.
     UsageError for what cannot be; HostError if the path has characters that systemd, YAML or a
     shell read in ways of their own.
     """
-    if (rack or serves) and what != "worker":
-        raise UsageError("--rack and --serves are for workers")
-    Place.named(rack, serves=serves)
-    if serves and kind == "kubernetes":
-        raise UsageError(
-            "--serves: the image of the manifest cannot build servers: use --kind systemd or ssh"
-        )
+    of_worker: _Options = {
+        "--name": name,
+        "--rack": rack,
+        "--serves": serves or None,
+        "--class": host_class,
+        "--parts": parts,
+        "--cpus": cpus,
+    }
+    if what == "worker":
+        Place.named(rack, serves=serves)
+        _require_worker(kind, address, port, of_worker)
+        options = {"--fleet": address, "--interface": interface, **of_worker}
+    else:
+        if given := [flag for flag, value in of_worker.items() if value is not None]:
+            raise UsageError(f"{given[0]}: is for workers")
+        port = port or (port_of(address) if address else None)
+        options = {"--port": port, "--interface": interface}
     root = str(workspace.root)
     if not re.fullmatch(r"[\w./-]+", root):
         raise HostError(f"{root}: move the checkout to a path of letters, digits and . _ - only")
-    options: list[str] = []
-    if what == "worker":
-        options += ["--fleet", address]
-    if rack:
-        options += ["--rack", rack, *["--serves"] * serves]
-    if interface:
-        options += ["--interface", interface]
     text = read_input(workspace.root / "fleet" / f"{what}.{_SUFFIXES[kind]}")
+    role = "server host" if serves else "generator host"
+    of_rack = f" of rack {rack}" if rack else ""
+    words = [
+        word
+        for flag, value in options.items()
+        if value is not None
+        for word in ([flag] if value is True else [flag, str(value)])
+    ]
     values = {
         "root": root,
         "user": _user(),
-        "options": shlex.join(options),
-        "role": "server host" if serves else "generator host",
-        "of_rack": f" of rack {rack}" if rack else "",
+        "options": shlex.join(words),
+        "role": role,
+        "of_rack": of_rack,
+        "where": f"{'the' if serves or name else 'each'} {role}{of_rack}",
         "suffix": f"-{rack}" if rack else "",
-        "listed": _listed(options),
+        "listed": ", ".join(map(json.dumps, words)),  # items of a list in YAML
     }
-    for name, value in values.items():
-        text = text.replace(f"${{{name}}}", value)
-    return text.replace(", ]", "]").replace(" \n", "\n")
+    for key, value in values.items():
+        text = text.replace(f"${{{key}}}", value)
+    return text.replace(", ]", "]").replace(" \n", "\n").replace("  | ", " | ")
+
+
+def _require_worker(kind: str, address: str | None, port: int | None, options: _Options) -> None:
+    """Raise UsageError for a worker that could not start, or could not find its coordinator."""
+    if address is None:
+        raise UsageError(
+            "--fleet: name the coordinator as its hosts reach it, like tls://10.0.0.1:8786"
+        )
+    port_of(address)
+    if port is not None:
+        raise UsageError("--port: is for the coordinator: the port of --fleet is a worker's")
+    for flag in ("--name", "--class"):
+        if (text := options[flag]) is not None:
+            require_slug(flag, str(text))
+    if options["--serves"] and kind == "kubernetes":
+        raise UsageError(
+            "--serves: the image of the manifest cannot build servers: use --kind systemd or ssh"
+        )
+    if options["--name"] and kind != "systemd":
+        raise UsageError(f"--name: is for one host, and --kind {kind} starts several")
 
 
 def _user() -> str:
@@ -68,8 +111,3 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return str(os.getuid())
-
-
-def _listed(options: Sequence[str]) -> str:
-    """Return options as items of a list in YAML."""
-    return ", ".join(map(json.dumps, options))

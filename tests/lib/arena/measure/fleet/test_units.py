@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
+from arena.cli.verbs import fleet
 from arena.measure.fleet.units import unit_of
 from tests.conftest import ROOT
 
@@ -74,7 +77,7 @@ def test_a_unit_starts_again_and_gains_no_rights(what: str) -> None:
 
 @pytest.mark.parametrize("kind", ["systemd", "kubernetes", "ssh"])
 def test_a_worker_of_a_rack_says_so(kind: str) -> None:
-    text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, "eth1", "a")
+    text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, "eth1", rack="a")
     assert "generator host" in text
     assert "of rack a" in text
     assert "--rack a" in text.replace('"', "").replace(",", "")
@@ -82,16 +85,92 @@ def test_a_worker_of_a_rack_says_so(kind: str) -> None:
 
 
 def test_racks_have_manifests_of_their_own() -> None:
-    made = yaml.safe_load(unit_of(Workspace(ROOT), "worker", "kubernetes", ADDRESS, None, "a"))
+    made = yaml.safe_load(unit_of(Workspace(ROOT), "worker", "kubernetes", ADDRESS, rack="a"))
     assert made["metadata"]["name"] == "httparena-worker-a"
     assert made["spec"]["template"]["spec"]["nodeSelector"] == {"httparena": "generator-a"}
 
 
 def test_a_server_host_is_started_by_systemd_or_ssh() -> None:
     for kind in ("systemd", "ssh"):
-        text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, None, "a", serves=True)
+        text = unit_of(Workspace(ROOT), "worker", kind, ADDRESS, rack="a", serves=True)
         assert "--rack a --serves" in text
         assert "server host of rack a" in text
+        assert "each server host" not in text
+
+
+@pytest.mark.parametrize("kind", ["systemd", "kubernetes"])
+@pytest.mark.parametrize("what", ["coordinator", "worker"])
+def test_a_unit_says_how_to_make_it_again(what: str, kind: str) -> None:
+    serves = (what, kind) == ("worker", "systemd")
+    given = {"rack": "a", "serves": serves, "parts": 3} if what == "worker" else {}
+    text = unit_of(Workspace(ROOT), what, kind, ADDRESS, "eth1", **given)  # type: ignore[arg-type]
+    [line] = [each for each in text.splitlines() if "./scripts/fleet.sh unit" in each]
+    words = line.partition("fleet.sh ")[2].partition(" |")[0].split()
+    again = CliRunner().invoke(fleet.unit, words[1:], obj=Workspace(ROOT))
+    assert again.output == text
+
+
+@pytest.mark.parametrize(
+    ("what", "rack", "folder"),
+    [("coordinator", None, "coordinator"), ("worker", None, "generators"),
+     ("worker", "a", "generators-a")],
+)  # fmt: skip
+def test_a_manifest_says_how_its_certificates_are_made(
+    what: str, rack: str | None, folder: str
+) -> None:
+    text = unit_of(Workspace(ROOT), what, "kubernetes", ADDRESS, rack=rack)
+    [secret] = [
+        each["secret"]["secretName"]
+        for each in yaml.safe_load(text)["spec"]["template"]["spec"]["volumes"]
+        if "secret" in each
+    ]
+    lines = [line.removeprefix("#").strip() for line in text.splitlines()]
+    at = lines.index(f"./scripts/fleet.sh ca --for {folder}")
+    assert (
+        lines[at + 1] == f"kubectl create secret generic {secret} --from-file .fleet/hosts/{folder}"
+    )
+    other = {"coordinator": "worker", "worker": "coordinator"}[what]
+    assert secret not in unit_of(Workspace(ROOT), other, "kubernetes", ADDRESS)
+
+
+def test_a_coordinator_listens_where_its_workers_look_for_it() -> None:
+    def start(address: str | None, port: int | None = None) -> str:
+        text = unit_of(Workspace(ROOT), "coordinator", "systemd", address, port=port)
+        return next(line for line in text.splitlines() if line.startswith("ExecStart="))
+
+    assert start("tls://10.0.0.1:9000").endswith("coordinator --port 9000")
+    assert start("tls://10.0.0.1:9000", 9001).endswith("coordinator --port 9001")
+    assert start(None).endswith("coordinator")
+
+
+def test_a_unit_has_the_options_of_its_worker() -> None:
+    text = unit_of(
+        Workspace(ROOT), "worker", "systemd", ADDRESS,
+        name="g1", host_class="big", parts=3, cpus=8,
+    )  # fmt: skip
+    assert f"worker --fleet {ADDRESS} --name g1 --class big --parts 3 --cpus 8\n" in text
+    assert "On the generator host" in text
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "given", "words"),
+    [
+        ("worker", "ssh", {"address": None}, "--fleet: name the coordinator as its hosts reach it"),
+        ("worker", "ssh", {"address": "10.0.0.1"}, "--fleet: '10.0.0.1' is not an address"),
+        ("worker", "ssh", {"port": 9000}, "--port: is for the coordinator"),
+        ("worker", "ssh", {"name": "g1"}, "--name: is for one host, and --kind ssh starts several"),
+        ("worker", "systemd", {"name": "Bad Name"}, "--name: 'Bad Name' is not allowed"),
+        ("worker", "systemd", {"host_class": "A b"}, "--class: 'A b' is not allowed"),
+        ("worker", "systemd", {"rack": ""}, "--rack: '' is not allowed"),
+        ("coordinator", "systemd", {"parts": 2}, "--parts: is for workers"),
+        ("coordinator", "systemd", {"name": "g1"}, "--name: is for workers"),
+    ],
+)
+def test_a_unit_that_could_not_start_is_bad_usage(
+    what: str, kind: str, given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        unit_of(Workspace(ROOT), what, kind, **{"address": ADDRESS, **given})
 
 
 @pytest.mark.parametrize(
@@ -100,9 +179,9 @@ def test_a_server_host_is_started_by_systemd_or_ssh() -> None:
         ("worker", "kubernetes", "a", "use --kind systemd or ssh"),
         ("worker", "systemd", None, "add --rack NAME"),
         ("worker", "systemd", "A b", "--rack: 'A b' is not allowed"),
-        ("coordinator", "systemd", "a", "are for workers"),
+        ("coordinator", "systemd", "a", "--rack: is for workers"),
     ],
 )
 def test_what_cannot_serve_is_bad_usage(what: str, kind: str, rack: str | None, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        unit_of(Workspace(ROOT), what, kind, ADDRESS, None, rack, serves=True)
+        unit_of(Workspace(ROOT), what, kind, ADDRESS, rack=rack, serves=True)
