@@ -253,7 +253,7 @@ def said(work):
 def all_is_well():
     return said(link.names()) == ["w"] and isinstance(said(link.call("w", "clock", 3.0)), int)
 
-print(all_is_well(), flush=True)
+print(all_is_well(), said(link.task("w", "clock", "nobody-has-it")), flush=True)
 input()
 clocks = [said(link.call("w", "clock", 3.0)) for _ in range(2)]
 print(isinstance(clocks[-1], int), flush=True)
@@ -299,7 +299,7 @@ def test_a_link_survives_its_coordinator_and_finds_a_worker_that_is_back(
         nodes.callback(link.kill)
         assert link.stdin
         assert link.stdout
-        assert link.stdout.readline() == "True\n"
+        assert link.stdout.readline() == "True its worker has ended\n"
         lost.popen.kill()
         ready(nodes, *worker)
         print(file=link.stdin, flush=True)
@@ -312,6 +312,28 @@ def test_a_link_survives_its_coordinator_and_finds_a_worker_that_is_back(
         ready(nodes, *worker)
         print(file=link.stdin, flush=True)
         assert link.stdout.readline() == "True\n"
+
+
+def test_a_program_that_cannot_start_says_why_and_a_worker_that_its_coordinator_ended(
+    arena: Arena, dask: None, volley_program: Path
+) -> None:
+    address = "tls://127.0.0.1:18789"
+    assert fleet(arena, "ca").code == 0
+    argv = [str(PYTHON), str(ROOT / "lib"), "--root", str(arena.root), "fleet"]
+    nosuch = fleet(arena, "coordinator", "--interface", "nosuch0")
+    assert nosuch.code == 2, nosuch
+    assert "--interface: 'nosuch0' is no network interface" in nosuch.error
+    with arena.started([*argv, "coordinator", "--port", "18789"]) as coordinator:
+        coordinator.await_line("coordinator")
+        taken = fleet(arena, "coordinator", "--port", "18789")
+        assert taken.code == 3, taken
+        assert "listen on 127.0.0.1, port 18789: Address already in use" in taken.error
+        words = ["worker", "--fleet", address, "--name", "w", "--cpus", "1"]
+        with arena.started([*argv, *words], VOLLEY=str(volley_program)) as worker:
+            worker.await_line("worker w: in the fleet")
+            coordinator.popen.terminate()
+            worker.await_line(f"worker w: ends, as {address} has ended")
+            assert worker.end().code == 0
 
 
 def test_a_benchmark_that_is_killed_leaves_no_load(member: Arena) -> None:
@@ -407,7 +429,7 @@ def test_a_second_worker_of_a_name_is_refused(member: Arena, rig: Rig) -> None:
         assert second.process
         assert second.process.wait(30) == 3
         [line] = [each for each in second.log.read_text().splitlines() if "error" in each]
-        assert "name taken" in line
+        assert "it has a worker with the name g2 (choose another --name)" in line
     finally:
         second.end()
     assert fleet(member, "status", "--fleet", ADDRESS).code == 0
@@ -419,7 +441,7 @@ def test_a_foreign_certificate_is_refused(member: Arena, dask: None) -> None:
     for words in (("status",), ("worker", "--name", "stranger", "--interface", net.BRIDGE)):
         done = fleet(member, *words, "--fleet", ADDRESS)
         assert done.code == 3, done
-        assert ADDRESS in done.error
+        assert f"no fleet answers at {ADDRESS} (SSLCertVerificationError" in done.error
     assert ADDRESS in refused(member)
 
 

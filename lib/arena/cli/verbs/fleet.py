@@ -114,10 +114,11 @@ def ca(workspace: Workspace, name: str | None) -> None:
     from arena.measure.fleet import certificates
 
     own = certificates.own_folder(workspace)
-    if name:
+    if name is not None:
         folder = certificates.folder_of(workspace, name)
-        certificates.make_certificate(own, folder)
-        click.echo(f"{folder}: copy its files to .fleet of the checkout on {name}")
+        is_new = certificates.make_certificate(own, folder)
+        before = "" if is_new else "was made before, and is unchanged: "
+        click.echo(f"{folder}: {before}copy its files to .fleet of the checkout on {name}")
     elif certificates.make_authority(own):
         click.echo(f"{own}: made; ca.key in it signs the certificates of all hosts: keep it here")
     else:

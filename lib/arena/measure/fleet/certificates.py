@@ -24,6 +24,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.measure.fleet.facts import require_slug
 
 # The files of a host: the authority's certificate, and its own certificate and key.
 AUTHORITY, CERTIFICATE, KEY = "ca.crt", "host.crt", "host.key"
@@ -40,8 +41,12 @@ def own_folder(workspace: Workspace) -> Path:
 
 
 def folder_of(workspace: Workspace, name: str) -> Path:
-    """Return the folder of the certificates of another host, to be copied there."""
-    return own_folder(workspace) / "hosts" / Path(name).name
+    """Return the folder of the certificates of another host, to be copied there.
+
+    UsageError if it cannot be the host's name.
+    """
+    require_slug("--for", name)
+    return own_folder(workspace) / "hosts" / name
 
 
 def make_authority(folder: Path) -> bool:
@@ -51,9 +56,7 @@ def make_authority(folder: Path) -> bool:
     """
     if (folder / _AUTHORITY_KEY).exists():
         # A first call that was interrupted has left no certificate of this host.
-        if is_new := not ((folder / KEY).exists() and (folder / CERTIFICATE).exists()):
-            make_certificate(folder, folder)
-        return is_new
+        return make_certificate(folder, folder)
     _make_folder(folder)
     private, name = ec.generate_private_key(ec.SECP256R1()), _name("fleet")
     extensions: _Extensions = (
@@ -66,10 +69,10 @@ def make_authority(folder: Path) -> bool:
     return True
 
 
-def make_certificate(authority: Path, folder: Path) -> None:
-    """Make what a host needs, in a folder: both certificates and its key.
+def make_certificate(authority: Path, folder: Path) -> bool:
+    """Make what a host needs, in a folder, unless it exists: both certificates and its key.
 
-    UsageError if there is no authority.
+    Return whether it was made. UsageError if there is no authority.
     """
     try:
         own = (authority / AUTHORITY).read_bytes()
@@ -82,6 +85,8 @@ def make_certificate(authority: Path, folder: Path) -> None:
         ) from error
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
         raise UsageError(f"{shown(authority / _AUTHORITY_KEY)}: is not a key of fleet.sh ca")
+    if _is_whole(folder, own):
+        return False
     _make_folder(folder)
     private = ec.generate_private_key(ec.SECP256R1())
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
@@ -97,6 +102,13 @@ def make_certificate(authority: Path, folder: Path) -> None:
     write_atomic(folder / CERTIFICATE, signed)
     if folder != authority:
         write_atomic(folder / AUTHORITY, own.decode())
+    return True
+
+
+def _is_whole(folder: Path, authority: bytes) -> bool:
+    """Return whether a host's folder has all that it needs; an interrupted call has left less."""
+    files = [folder / name for name in (AUTHORITY, CERTIFICATE, KEY)]
+    return all(each.exists() for each in files) and files[0].read_bytes() == authority
 
 
 def _make_folder(folder: Path) -> None:

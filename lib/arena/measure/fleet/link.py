@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from distributed import Client
-from distributed.scheduler import KilledWorker
+from distributed.scheduler import KilledWorker, NoValidWorkerError
 from distributed.security import Security
 
 from arena.base.errors import HostError
@@ -159,7 +159,7 @@ class Link:
             return await future
         except (RefusedError, LostError):
             raise
-        except KilledWorker as error:
+        except (KilledWorker, NoValidWorkerError) as error:
             raise LostError("its worker has ended") from error
         except Exception as error:
             raise self._lost(name, error) from error
@@ -188,7 +188,4 @@ async def _connected(address: str, security: Security) -> Client:
             set_as_default=False, name="benchmark",
         )  # fmt: skip
     except (OSError, TimeoutError, ValueError, TypeError) as error:
-        raise HostError(
-            f"no fleet answers at {address} ({settings.words(error)}): is its coordinator up, and "
-            "are both certificates of the same authority?"
-        ) from error
+        raise settings.no_answer(address, error) from error

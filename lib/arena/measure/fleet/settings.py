@@ -40,10 +40,24 @@ def apply() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def words(error: BaseException) -> str:
-    """Return what broke, in one line."""
+def cause(error: BaseException) -> BaseException:
+    """Return what broke."""
     while error.__cause__ is not None:
         error = error.__cause__
+    return error
+
+
+def no_answer(address: str, error: BaseException) -> HostError:
+    """Return the error of a coordinator that does not answer."""
+    return HostError(
+        f"no fleet answers at {address} ({words(error)}): is its coordinator up, and are both "
+        "certificates of the same authority?"
+    )
+
+
+def words(error: BaseException) -> str:
+    """Return what broke, in one line."""
+    error = cause(error)
     return printable(f"{type(error).__name__}: {error}".splitlines()[0])[:200].removesuffix(": ")
 
 

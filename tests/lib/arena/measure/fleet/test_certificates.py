@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from cryptography import x509
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
+from arena.cli.verbs import fleet
 from arena.measure.fleet.certificates import (
     folder_of,
     make_authority,
@@ -70,6 +72,36 @@ def test_a_full_disk_leaves_no_half_a_key(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     assert make_authority(tmp_path)
     assert (tmp_path / "host.crt").exists()
+
+
+def test_a_hosts_certificate_is_not_made_again_unless_the_authority_is(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    make_authority(own)
+    assert make_certificate(own, other)
+    key = (other / "host.key").read_bytes()
+    assert not make_certificate(own, other)
+    assert (other / "host.key").read_bytes() == key
+    (own / "ca.key").unlink()
+    make_authority(own)
+    assert make_certificate(own, other)
+    assert (other / "ca.crt").read_bytes() == (own / "ca.crt").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["", "../evil", "A b", "g1.example.org", "-"])
+def test_a_certificate_is_for_what_can_be_a_host(workspace: Workspace, name: str) -> None:
+    with pytest.raises(UsageError, match=r"--for: .* is not allowed"):
+        folder_of(workspace, name)
+
+
+def test_the_second_certificate_of_a_host_is_the_first(workspace: Workspace) -> None:
+    def ca(*words: str) -> str:
+        done = CliRunner().invoke(fleet.ca, words, obj=workspace)
+        return str(done.exception or done.output)
+
+    ca()
+    assert "made before" not in ca("--for", "g1")
+    assert "g1: was made before, and is unchanged: copy its files" in ca("--for", "g1")
+    assert "--for: '' is not allowed" in ca("--for", "")
 
 
 def test_no_container_of_a_server_has_the_certificates(workspace: Workspace) -> None:
