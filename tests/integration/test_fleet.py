@@ -411,7 +411,7 @@ def test_a_worker_on_the_servers_own_machine_is_refused(
     member: Arena, odd: Callable[..., None]
 ) -> None:
     odd(boot_id=Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-    assert "generator 4 of 4: g4: it is this machine, which runs the server" in refused(member)
+    assert "generator 4 of 4: g4 is this machine, which runs the server" in refused(member)
 
 
 def test_too_few_files_are_refused(member: Arena, odd: Callable[..., None]) -> None:

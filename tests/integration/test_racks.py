@@ -240,6 +240,7 @@ def test_two_racks_are_played_on_one_machine_and_what_they_lack_is_shown(
     up = fleet(arena, "up", "local", "--racks", "2", "--hosts", "1", "--port", "18788")
     try:
         assert up.code == 0, up
+        assert "starting 2 server hosts and 2 generator hosts on this machine" in up.stderr
         shown = fleet(arena, "status", "--fleet", "tls://127.0.0.1:18788")
         assert shown.code == 0, shown
         assert [line.split(";")[:2] for line in shown.stdout.splitlines()] == [
@@ -251,6 +252,6 @@ def test_two_racks_are_played_on_one_machine_and_what_they_lack_is_shown(
         eventually(lambda: not server.is_running(), "the server host has ended")
         shown = fleet(arena, "status", "--fleet", "tls://127.0.0.1:18788")
         assert shown.code == 3
-        assert "rack b: not ready: it has 0 server hosts, and needs one\n" in shown.stdout
+        assert "rack b: not ready: it has no server host (start its worker" in shown.stdout
     finally:
         assert fleet(arena, "down", "local").stdout == "ended 4 processes\n"

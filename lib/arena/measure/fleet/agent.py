@@ -101,7 +101,12 @@ class HostAgent:
 
     async def facts(self) -> dict[str, Any]:
         """Return what this host is."""
-        return self.host.changed(load=os.getloadavg()[0]).model_dump()
+        is_busy = await self.is_busy()
+        return self.host.changed(load=os.getloadavg()[0], is_busy=is_busy).model_dump()
+
+    async def is_busy(self) -> bool:
+        """Return whether it has something in hand."""
+        return False
 
     async def clock(self) -> int:
         """Return what this host's CLOCK_MONOTONIC shows."""
@@ -127,6 +132,11 @@ class Agent(HostAgent):
         for each in ("runs", "outputs"):
             (folder / each).mkdir(parents=True, exist_ok=True)
 
+    async def is_busy(self) -> bool:
+        """Return whether a run is in hand that has not ended."""
+        armed = self._armed
+        return armed is not None and not (armed.start_ns and await _have_ended(armed))
+
     async def arm(self, run: str, connections: int, volley: str) -> None:
         """Reserve the host for a run, which must be new; `volley` is the SHA-256 of its program."""
         if volley != self.host.volley_sha256:
@@ -135,7 +145,7 @@ class Agent(HostAgent):
             raise RefusedError(why)
         folder = self._run_folder(run)
         before = self._armed
-        if before and before.start_ns and await _have_ended(before):
+        if before and not await self.is_busy():
             self._release(before)  # Nobody has collected its output, which stays.
         lock = self._locked()
         try:

@@ -65,7 +65,7 @@ class HostFacts(Frozen):
     `cpu` is its CPU in words, `cpus` how many volley may use, of those that the process is confined
     to and its control group pays for. `parts` is the share that it was told to take. `is_local`:
     one of several hosts that `up local` plays on one machine. `ports` are local ports for
-    connections. `load` is the average of one minute.
+    connections. `load` is the average of one minute. `is_busy`: it makes a load or a session.
     """
 
     protocol: int
@@ -79,6 +79,7 @@ class HostFacts(Frozen):
     open_files: Annotated[int, Field(ge=0)]
     ports: Annotated[int, Field(ge=0)]
     load: float
+    is_busy: bool = False
     volley_version: _Line
     volley_sha256: _Line
     python: _Line
@@ -165,13 +166,18 @@ def read_message(said: object) -> HostFacts:
 
 
 def problems(
-    hosts: Sequence[HostFacts], offsets: Sequence[Offset | None]
+    hosts: Sequence[HostFacts], offsets: Sequence[Offset | None], server: HostFacts | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield why hosts cannot make one load together: the number of the host, from 1, and why."""
+    """Yield why hosts cannot make one load together: the number of the host, from 1, and why.
+
+    `server` is the server host of their rack.
+    """
     boots = Counter(each.boot_id for each in hosts)
     for number, (each, offset) in enumerate(zip(hosts, offsets, strict=True), 1):
         for why in _problems(each, hosts[0], boots[each.boot_id] > 1):
             yield number, why
+        if server and each.boot_id == server.boot_id and not each.is_local:
+            yield number, f"it is the machine of {server.name}, which runs the server"
         if offset and offset.bound_ns > MOST_BOUND_NS:
             yield number, bound_words(offset)
 
@@ -197,8 +203,8 @@ def _problems(it: HostFacts, first: HostFacts, is_twice: bool) -> Iterator[str]:
         )
     if is_twice and not it.is_local:
         yield (
-            "another generator has the same boot id, so both are one machine: run one worker on "
-            "each host"
+            "another generator has the same boot id, so both are one machine (run one worker on "
+            "each host)"
         )
 
 

@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import socket
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,8 +80,19 @@ def generators_of(seen: Sequence[Seen], rack: str | None) -> list[Seen]:
     return found
 
 
-def members_of(seen: Sequence[Seen]) -> list[Member]:
-    """Return the members; HostError if one cannot take part."""
+def rack_lacks(seen: Sequence[Seen], rack: str) -> str:
+    """Return what a rack lacks of one server host, and a generator host at least; or nothing."""
+    hosts = Counter(each.place for each in seen)
+    if not hosts[Place(rack)]:
+        return f"it has no generator hosts (start workers with --rack {rack})"
+    servers = hosts[Place(rack, serves=True)]
+    if not servers:
+        return f"it has no server host (start its worker with --rack {rack} --serves)"
+    return "" if servers == 1 else f"it has {servers} server hosts, and needs one"
+
+
+def members_of(seen: Sequence[Seen], server: HostFacts | None = None) -> list[Member]:
+    """Return the members; HostError if one cannot take part. `server` is the host of their rack."""
     if not seen:
         raise HostError(
             "the fleet has no generator hosts: start workers (./scripts/fleet.sh worker --help)"
@@ -90,7 +102,7 @@ def members_of(seen: Sequence[Seen]) -> list[Member]:
         if each.facts is None:
             raise not_ready(number, len(seen), f"{each.name} is not ready: {each.why}")
         hosts.append(each.facts)
-    for number, why in problems(hosts, [each.offset for each in seen]):
+    for number, why in problems(hosts, [each.offset for each in seen], server):
         raise not_ready(number, len(seen), f"{seen[number - 1].name} is not ready: {why}")
     shares = divide([each.cpus for each in hosts], [each.parts for each in hosts])
     return [

@@ -235,7 +235,7 @@ def joined(
     fleet = join(workspace, address, rack)
     for each in fleet.members:
         if why := _misplaced(each.facts, version):
-            raise not_ready(each.number, len(fleet.members), f"{each.facts.name}: {why}")
+            raise not_ready(each.number, len(fleet.members), f"{each.facts.name} {why}")
     return located(fleet, str(program), version)
 
 
@@ -262,11 +262,11 @@ def _misplaced(facts: HostFacts, version: str) -> str:
     """Return why a host cannot make load for this one; empty if it can."""
     is_here = facts.boot_id == boot_id()
     if facts.is_local and not is_here:
-        return "`up local` started it on another machine, to try a fleet there"
+        return "is one that `up local` plays on another machine, to try a fleet there"
     if is_here and not facts.is_local:
-        return "it is this machine, which runs the server: load comes from other machines"
+        return "is this machine, which runs the server (load comes from other machines)"
     if facts.volley_version != version:
-        return f"its volley is {facts.volley_version}, this host's is {version}"
+        return f"has volley {facts.volley_version}, and this host has {version}"
     return ""
 
 

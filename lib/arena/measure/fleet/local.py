@@ -67,8 +67,7 @@ def start(
             ]  # fmt: skip
     started: list[tuple[str, psutil.Popen]] = []
     try:
-        count = hosts * len(names)
-        with shows.waiting(f"starting {count} generator hosts on this machine"):
+        with shows.waiting(f"starting {_counted(hosts, racks)} on this machine"):
             for name, words in commands.items():
                 started.append((name, _spawn(workspace, words, folder / f"{name}.log")))
                 _save(workspace, started)
@@ -77,6 +76,14 @@ def start(
         stop(workspace)
         raise
     return address
+
+
+def _counted(hosts: int, racks: int) -> str:
+    """Return in words what is started; each rack has a server host."""
+    counts = {"server host": racks, "generator host": hosts * (racks or 1)}
+    return " and ".join(
+        f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count
+    )
 
 
 def stop(workspace: Workspace) -> int:

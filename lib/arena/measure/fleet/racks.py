@@ -4,21 +4,28 @@ import asyncio
 import hashlib
 import time
 import uuid
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.base.errors import HostError, UsageError
-from arena.base.progress import Progress, report_error
+from arena.base.progress import Progress
 from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.agent import RefusedError
-from arena.measure.fleet.fleet import Fleet, Seen, generators_of, look_around, members_of
+from arena.measure.fleet.fleet import (
+    Fleet,
+    Seen,
+    generators_of,
+    look_around,
+    members_of,
+    rack_lacks,
+)
 from arena.measure.fleet.generator import located
-from arena.measure.fleet.members import Calls, LostError
+from arena.measure.fleet.members import Calls, LostError, Place
 from arena.measure.generators.find import Located
 from arena.measure.racks.archive import MOST_BYTES
 from arena.measure.racks.rack import Asked, Ended, LostRackError, Offer
@@ -244,22 +251,18 @@ def find_racks(
 ) -> Racks | None:
     """Return the racks of a class; None if the fleet has no racks.
 
-    A rack that is not ready is reported and left out; HostError if none is ready, UsageError if
+    A rack that is not ready is left out with a warning; HostError if none is ready, UsageError if
     there are several classes and none was `wanted`.
     """
     link, seen, _ = look_around(workspace, address)
-    servers: dict[str, list[Seen]] = defaultdict(list)
-    for each in seen:
-        if each.place.serves:
-            servers[each.place.rack].append(each)
-    if not servers:
+    if not any(each.place.serves for each in seen):
         return None
     found = []
-    for name, own in sorted(servers.items()):
+    for name in sorted({each.place.rack for each in seen} - {""}):
         try:
-            found.append(_rack(link, name, own, seen, shows))
+            found.append(_rack(link, name, seen, shows))
         except HostError as error:
-            report_error(f"rack {name} is left out: {error}")
+            shows.say(f"warning: rack {name} is left out: {error}")
     classes = sorted({each.host_class for each in found})
     if wanted is None and len(classes) > 1:
         raise UsageError(f"--class: the racks are of several: choose {' or '.join(classes)}")
@@ -270,13 +273,11 @@ def find_racks(
     return Racks(racks)
 
 
-def _rack(
-    link: "Link", name: str, servers: Sequence[Seen], seen: Sequence[Seen], shows: Progress
-) -> FleetRack:
-    if len(servers) > 1:
-        raise HostError(f"it has {len(servers)} server hosts: a rack has one")
-    [server] = servers
+def _rack(link: "Link", name: str, seen: Sequence[Seen], shows: Progress) -> FleetRack:
+    if why := rack_lacks(seen, name):
+        raise HostError(why)
+    server = next(each for each in seen if each.place == Place(name, serves=True))
     if server.facts is None:
         raise HostError(f"{server.name} is not ready: {server.why}")
-    fleet = Fleet(link, members_of(generators_of(seen, name)), "")
+    fleet = Fleet(link, members_of(generators_of(seen, name), server.facts), "")
     return FleetRack(name, server.name, server.facts.host_class, fleet, link, shows)

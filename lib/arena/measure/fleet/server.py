@@ -81,6 +81,10 @@ class ServerAgent(HostAgent):
         self._folder.mkdir(parents=True, exist_ok=True)
         self._in_hand: _InHand | None = None
 
+    async def is_busy(self) -> bool:
+        """Return whether a session is in hand."""
+        return self._in_hand is not None
+
     async def offer(
         self, runtime: str, frameworks: Sequence[str], hosts: Sequence[str]
     ) -> dict[str, Any]:

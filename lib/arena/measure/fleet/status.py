@@ -1,14 +1,11 @@
 """`fleet.sh status`: the hosts of a fleet, one a line, those of a rack together."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-
 import click
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.fleet.facts import problems
-from arena.measure.fleet.fleet import Seen, look_around
+from arena.measure.fleet.facts import boot_id, problems
+from arena.measure.fleet.fleet import Seen, look_around, rack_lacks
 from arena.measure.fleet.members import Place
 
 
@@ -22,24 +19,16 @@ def show(workspace: Workspace, address: str) -> int:
     for rack in {each.place.rack for each in seen}:
         known = [each for each in seen if each.facts and each.place == Place(rack)]
         facts = [each.facts for each in known if each.facts]
-        for number, why in problems(facts, [each.offset for each in known]):
+        server = next((each.facts for each in seen if each.place == Place(rack, serves=True)), None)
+        for number, why in problems(facts, [each.offset for each in known], server):
             whys.setdefault(known[number - 1].name, why)
     for each in sorted(seen, key=lambda it: (it.place.rack, not it.place.serves, it.name)):
         click.echo(_line(each, whys.get(each.name, "")))
-    lacking = list(_lacking(seen))
-    for line in lacking:
-        click.echo(line)
+    racks = sorted({each.place.rack for each in seen} - {""})
+    lacking = {rack: why for rack in racks if (why := rack_lacks(seen, rack))}
+    for rack, why in lacking.items():
+        click.echo(f"rack {rack}: not ready: {why}")
     return HostError.exit_code if whys or lacking else 0
-
-
-def _lacking(seen: Sequence[Seen]) -> Iterator[str]:
-    """Yield what each rack lacks: it has one server host, and a generator host at least."""
-    hosts = Counter(each.place for each in seen)
-    for rack in sorted({each.place.rack for each in seen} - {""}):
-        if not hosts[Place(rack)]:
-            yield f"rack {rack}: not ready: it has no generator hosts"
-        if (servers := hosts[Place(rack, serves=True)]) != 1:
-            yield f"rack {rack}: not ready: it has {servers} server hosts, and needs one"
 
 
 def _line(seen: Seen, why: str) -> str:
@@ -56,4 +45,14 @@ def _line(seen: Seen, why: str) -> str:
         ]
     if clock := seen.offset:
         parts.append(f"clock {clock.ns / 1e6:+.3f} ms ± {clock.bound_ns / 1e6:.3f}")
-    return f"{'; '.join(parts)}: {f'not ready: {why}' if why else 'ready'}"
+    return f"{'; '.join(parts)}: {f'not ready: {why}' if why else _ready_words(seen)}"
+
+
+def _ready_words(seen: Seen) -> str:
+    """Return what a host that can take part does; one on this machine cannot load a server here."""
+    facts = seen.facts
+    if facts and facts.is_busy:
+        return "busy"
+    if facts and not (facts.is_local or seen.place.rack) and facts.boot_id == boot_id():
+        return "ready for servers on other machines: this is its own"
+    return "ready"

@@ -201,7 +201,8 @@ def _at_racks(
     shows: Progress,
 ) -> RackRunner:
     """Return what runs the sessions on those racks that can make one night together."""
-    fit, offers = class_of_racks(racks.racks, frameworks_of(plans), workspace, options.runtime)
+    measured = frameworks_of(plans)
+    fit, offers = class_of_racks(racks.racks, measured, workspace, options.runtime, shows)
     percent = QUARANTINE if options.quarantine is None else options.quarantine
     return RackRunner(workspace, sessions, shows, fit, offers, percent / 100)
 

@@ -115,9 +115,9 @@ def _off(
 ) -> dict[str, str]:
     return {
         it.rack: (
-            f"{it.reference} is {abs(it.rate / rate - 1):.1%} "
+            f"{it.reference} is {100 * abs(it.rate / rate - 1):.1f} % "
             f"{'below' if it.rate < rate else 'above'} {than} ({it.rate:,.0f}/s against "
-            f"{rate:,.0f}/s; limit {limit:.1%})"
+            f"{rate:,.0f}/s; limit {100 * limit:g} %)"
         )
         for it, rate in reversed([*expected.items()])
         if abs(it.rate / rate - 1) > limit

@@ -221,7 +221,7 @@ class RackRunner:
                             f"rack {rack.name}: {plan.title}: {each.record.failure.reason}"
                         )
                     else:
-                        click.echo(headline_line(each.record))
+                        click.echo(f"rack {rack.name}: {headline_line(each.record)}")
                     return Outcome(plan, end.code, each.path, each.record)
             why = end.error or f"it ended with exit code {end.code}, and left no record"
         except DamagedError as broken:
@@ -269,7 +269,7 @@ class RackRunner:
         # What is off would become the past that excuses it.
         history.write(path, [each for each in whole if each.rack not in whys])
         for name, why in sorted(whys.items()):
-            report_error(f"rack {name} is quarantined tonight: {why}")
+            self.shows.say(f"warning: rack {name} is quarantined tonight: {why}")
         self.racks[:] = [each for each in self.racks if each.name not in whys]
         if not self.racks:
             raise HostError("no rack is left: all failed, or are off their class")
@@ -295,12 +295,13 @@ def class_of_racks(
     frameworks: Sequence[Framework],
     workspace: Workspace,
     runtime: str,
+    shows: Progress,
 ) -> tuple[list[Rack], dict[str, Offer]]:
     """Return the racks that can make one night together, and what they offer.
 
     Those that do not answer, have other frameworks than this checkout, or are of another class or
-    have another volley than most of them, are reported and left out. HostError if none is left, or
-    if no class has most of them.
+    have another volley than most of them, are left out with a warning. HostError if none is left,
+    or if no class has most of them.
     """
     own = {
         name: source_sha256(workspace.framework(name))
@@ -312,13 +313,13 @@ def class_of_racks(
         try:
             offer = rack.offer(runtime, sorted(own))
         except LostRackError as error:
-            report_error(f"rack {rack.name} is left out: {error}")
+            shows.say(f"warning: rack {rack.name} is left out: {error}")
             continue
         other = [name for name, sha256 in offer.sources.items() if sha256 != own[name]]
         if other:
-            report_error(
-                f"rack {rack.name} is left out: {', '.join(other)} is not as in this checkout: use "
-                "the same commit on all hosts"
+            shows.say(
+                f"warning: rack {rack.name} is left out: {', '.join(other)} is not as in this "
+                "checkout: use the same commit on all hosts"
             )
         else:
             offers[rack.name] = offer
@@ -336,8 +337,10 @@ def class_of_racks(
     usual = next(each for each in offers.values() if each.kind == kinds[0][0])
     for name, offer in list(offers.items()):
         if offer.kind != usual.kind:
-            report_error(
-                f"rack {name} is left out: it is {offer.kind_words}, and others {usual.kind_words}"
+            shows.say(
+                f"warning: rack {name} is left out: it is {offer.kind_words}, and others "
+                f"{usual.kind_words}"
             )
             del offers[name]
+    shows.say(f"racks of the night: {', '.join(sorted(offers))} ({usual.words})")
     return [each for each in racks if each.name in offers], offers

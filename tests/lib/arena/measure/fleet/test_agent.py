@@ -134,7 +134,9 @@ def test_a_run_that_has_ended_does_not_hold_the_host_if_nobody_collects_it(
     async def work() -> None:
         await make(agent)
         await over(agent)
+        assert not (await agent.facts())["is_busy"]
         await agent.arm("f" * 32, 4, VOLLEY)
+        assert (await agent.facts())["is_busy"]
         assert (await collected(agent))["state"] == "done"
         # What was said of the first run does not free the host from the second one.
         with pytest.raises(RefusedError, match="another run is in progress"):
@@ -145,7 +147,9 @@ def test_a_run_that_has_ended_does_not_hold_the_host_if_nobody_collects_it(
 
 def test_a_run_that_goes_on_holds_the_host(agent: Agent) -> None:
     async def work() -> None:
+        assert not (await agent.facts())["is_busy"]
         await make(agent, ["hangs"])
+        assert (await agent.facts())["is_busy"]
         with pytest.raises(RefusedError, match="another run is in progress"):
             await agent.arm("f" * 32, 4, VOLLEY)
 

@@ -226,9 +226,9 @@ def test_the_server_of_a_fleet_has_all_cpus_unless_its_hosts_are_played(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"boot_id": boot_id()}, "it is this machine, which runs the server"),
-        ({"is_local": True}, "started it on another machine"),
-        ({"volley_version": "0.2.0"}, "its volley is 0.2.0, this host's is 0.1.0"),
+        ({"boot_id": boot_id()}, "g1 is this machine, which runs the server"),
+        ({"is_local": True}, "g1 is one that `up local` plays on another machine"),
+        ({"volley_version": "0.2.0"}, "g1 has volley 0.2.0, and this host has 0.1.0"),
     ],
 )
 def test_a_host_that_is_in_the_wrong_place_is_refused(

@@ -231,11 +231,15 @@ RACKS = [
 
 
 def found(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, hosts: list[Seen], wanted: str | None
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    hosts: list[Seen],
+    wanted: str | None,
+    shows: FakeProgress | None = None,
 ) -> Any:
     around = (cast("Any", None), hosts, "10.0.0.9")
     monkeypatch.setattr(module, "look_around", lambda *_: around)
-    return find_racks(workspace, "tls://h:1", wanted, FakeProgress())
+    return find_racks(workspace, "tls://h:1", wanted, shows or FakeProgress())
 
 
 def test_a_fleet_without_server_hosts_has_no_racks(
@@ -259,26 +263,69 @@ def test_the_racks_of_one_class_are_found_with_their_own_generators(
 @pytest.mark.parametrize(
     ("hosts", "words"),
     [
-        ([*RACKS[:2], seen("s3", "c", serves=True)], "rack c is left out: rack c has no generator"),
-        ([*RACKS[:2], seen("g3", "c", is_there=False), seen("s3", "c", serves=True)], "no answer"),
-        ([*RACKS[:2], seen("g3", "c"), seen("s3", "c", serves=True, is_there=False)], "s3 is not"),
+        ([seen("s3", "c", serves=True)], "it has no generator hosts (start workers with --rack c)"),
+        ([seen("g3", "c")], "it has no server host (start its worker with --rack c --serves)"),
+        ([seen("g3", "c", is_there=False), seen("s3", "c", serves=True)], "no answer"),
+        ([seen("g3", "c"), seen("s3", "c", serves=True, is_there=False)], "no answer"),
         (
-            [*RACKS[:2], seen("g3", "c"), *(seen(n, "c", serves=True) for n in ("s3", "s4"))],
-            "it has 2 server hosts",
+            [seen("g3", "c"), *(seen(n, "c", serves=True) for n in ("s3", "s4"))],
+            "it has 2 server hosts, and needs one",
+        ),
+        (
+            [seen("g3", "c", boot_id="x"), seen("s3", "c", serves=True, boot_id="x")],
+            "it is the machine of s3, which runs the server",
         ),
     ],
 )
-def test_a_rack_that_is_not_ready_is_left_out_and_the_others_are_not(
+def test_a_rack_that_is_not_ready_is_left_out_for_the_reason_that_the_status_has(
     workspace: Workspace,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     hosts: list[Seen],
     words: str,
 ) -> None:
-    assert [each.name for each in found(workspace, monkeypatch, hosts, None).racks] == ["a"]
-    err = capsys.readouterr().err
-    assert "rack c is left out" in err
-    assert words in err
+    hosts, shows = [*RACKS[:2], *hosts], FakeProgress()
+    ready = found(workspace, monkeypatch, hosts, None, shows).racks
+    assert [each.name for each in ready] == ["a"]
+    [line] = shows.lines
+    assert line.startswith("warning: rack c is left out: ")
+    assert line.endswith(words)
+    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert status.show(workspace, "tls://h:1") == 3
+    assert f": not ready: {words}\n" in capsys.readouterr().out
+
+
+def test_a_rack_that_is_played_on_one_machine_is_ready(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = seen("g1", "a", boot_id="x", is_local=True)
+    hosts = [generator, seen("s1", "a", serves=True, boot_id="x", is_local=True)]
+    assert len(found(workspace, monkeypatch, hosts, None).racks) == 1
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ([seen("g1", "")], "ready"),
+        ([seen("g1", "", is_busy=True)], "busy"),
+        (
+            [seen("g1", "", boot_id=boot_id())],
+            "ready for servers on other machines: this is its own",
+        ),
+        ([seen("g1", "", boot_id=boot_id(), is_local=True)], "ready"),
+    ],
+)
+def test_the_status_says_what_a_host_is_ready_for(
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    hosts: list[Seen],
+    words: str,
+) -> None:
+    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert status.show(workspace, "tls://h:1") == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.partition("± 0.100: ")[2] == words
 
 
 def test_the_status_compares_the_generators_of_a_rack_with_each_other(

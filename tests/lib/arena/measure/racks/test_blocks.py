@@ -251,8 +251,9 @@ def test_loads_without_blocks_follow_on_the_racks(night: Night) -> None:
 def test_a_dry_run_shows_the_plan_and_measures_nothing(night: Night) -> None:
     assert night(blocks=3, dry_run=True) == 0
     assert [each.begun for each in night.racks] == [[], []]
-    out = night.shop.capsys.readouterr().out
+    out, err = night.shop.capsys.readouterr()
     assert "3 blocks x 2 visits by volley-fleet" in out
+    assert "racks of the night: a, b (" in err
 
 
 def test_two_loads_may_be_measured_at_the_same_time(night: Night) -> None:

@@ -28,6 +28,10 @@ def test_the_sessions_go_to_the_racks_in_order_and_the_records_come_here(night: 
     out, err = night.shop.capsys.readouterr()
     assert "all           4       0        0     0\n" in out
     assert "rack b: " in err
+    assert "racks of the night: a, b (" in err
+    results = [line for line in out.splitlines() if line.startswith("rack ")]
+    assert {line[:8] for line in results} == {"rack a: ", "rack b: "}
+    assert len(results) == 4
     assert night(profiles=(QUICK, SLOW), only_changed=True) == 0
     assert len(night.shop.records()) == 4
 
@@ -72,7 +76,9 @@ def test_a_rack_with_other_frameworks_is_left_out_with_the_remedy(night: Night) 
     assert night() == 0
     assert night.racks[0].begun == []
     err = night.shop.capsys.readouterr().err
-    assert "rack a is left out: beta is not as in this checkout: use the same commit" in err
+    assert (
+        "warning: rack a is left out: beta is not as in this checkout: use the same commit" in err
+    )
 
 
 def test_a_rack_of_another_class_is_left_out(night: Night) -> None:
@@ -81,7 +87,7 @@ def test_a_rack_of_another_class_is_left_out(night: Night) -> None:
     assert night() == 0
     assert [len(each.begun) for each in night.racks if each.name == "c"] == [0]
     err = night.shop.capsys.readouterr().err
-    assert "error: rack c is left out: it is " in err
+    assert "warning: rack c is left out: it is " in err
     assert "1024 GiB" in err
 
 
@@ -90,7 +96,7 @@ def test_a_rack_with_another_volley_is_left_out(night: Night) -> None:
     assert night() == 0
     assert night.racks[2].begun == []
     err = night.shop.capsys.readouterr().err
-    assert "error: rack c is left out: it is " in err
+    assert "warning: rack c is left out: it is " in err
     assert "volley v1 (bbbbbbbbbbbb), and others" in err
 
 
@@ -171,8 +177,8 @@ def test_a_rack_off_its_class_is_quarantined_for_this_night(
     assert len(night.shop.records()) == 2
     err = night.shop.capsys.readouterr().err
     assert (
-        "error: rack b is quarantined tonight: volley-serve is 3.0% below its class "
-        "(97/s against 100/s; limit 2.0%)"
+        "warning: rack b is quarantined tonight: volley-serve is 3.0 % below its class "
+        "(97/s against 100/s; limit 2 %)"
     ) in err
     kept = json.loads((night.shop.workspace.host / "racks.json").read_bytes())["measured"]
     assert sorted({each["rack"] for each in kept}) == ["a", "c"]
@@ -186,7 +192,7 @@ def test_of_two_racks_that_differ_the_one_that_left_its_past_is_quarantined(
     rates["a"] = 110.0
     assert night(quarantine=2.0) == 0
     err = night.shop.capsys.readouterr().err
-    assert "rack a is quarantined tonight: volley-serve is 10.0% above its past" in err
+    assert "rack a is quarantined tonight: volley-serve is 10.0 % above its past" in err
     assert "rack b is quarantined" not in err
 
 
