@@ -98,7 +98,7 @@ def plan_sessions(
     fleet, split = rack or _joined(workspace, options, environment)
     overrides = _overrides(options, environment)
     profiles = selection.profiles(workspace, selected, options.profiles)
-    left_out: list[str] = []
+    left_out: dict[str, list[str]] = {}
     located = cache(partial(generators.locate, workspace=workspace, environment=environment))
     plans = [
         Plan(
@@ -117,8 +117,11 @@ def plan_sessions(
         for generator in [fleet or located(profile.generator)]
         if options.profiles or not _is_left_out(fleet, profile, count, left_out)
     ]
-    if not plans and left_out:
-        raise UsageError(left_out[0])
+    whys = [f"{', '.join(dict.fromkeys(labels))}: {why}" for why, labels in left_out.items()]
+    if not plans and whys:
+        raise UsageError(whys[0])
+    for why in whys:
+        progress().say(f"left out: {why}")
     if not plans:
         wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
@@ -131,15 +134,16 @@ def plan_sessions(
 
 
 def _is_left_out(
-    fleet: Located | None, profile: Profile, connections: int, whys: list[str]
+    fleet: Located | None, profile: Profile, connections: int, left_out: dict[str, list[str]]
 ) -> bool:
-    """Return whether a fleet cannot make this load, and add why to `whys`.
+    """Return whether a fleet cannot make this load, and add it to those `left_out`, by why.
 
     One that was asked for by name is an error.
     """
-    why = fleet and _problem(measured_profile(profile, connections), fleet)
+    measured = measured_profile(profile, connections)
+    why = fleet and _problem(measured, fleet)
     if why:
-        whys.append(why)
+        left_out.setdefault(why, []).append(measured.label)
     return bool(why)
 
 
@@ -201,7 +205,7 @@ def _with_connections(
 def _loaded(profile: MeasuredProfile, generator: Located) -> MeasuredProfile:
     """Return the profile with the located generator; UsageError if that cannot make its load."""
     if why := _problem(profile, generator):
-        raise UsageError(why)
+        raise UsageError(f"{profile.name}: {why}")
     return profile.changed(generator=generator.description.name)
 
 
@@ -209,7 +213,7 @@ def _problem(profile: MeasuredProfile, generator: Located) -> str:
     """Return why the located generator cannot make a profile's load; empty if it can."""
     why = generator.description.problem(profile)
     name = generator.description.name
-    return f"{profile.name}: {name} cannot make this load: {why}" if why else ""
+    return f"{name} cannot make this load: {why}" if why else ""
 
 
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:

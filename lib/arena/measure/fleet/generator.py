@@ -254,7 +254,8 @@ def _too_few(profile: MeasuredProfile, of: int) -> str:
         return ""
     return (
         f"this fleet divides a load into {of} parts, each part needs a connection, and there "
-        f"{'is 1' if count == 1 else f'are {count}'}"
+        f"{'is 1' if count == 1 else f'are {count}'} (benchmark.sh --connections {of} makes a "
+        "trial that has enough)"
     )
 
 

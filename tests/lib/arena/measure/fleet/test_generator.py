@@ -254,9 +254,16 @@ def plans(
 
 
 def test_a_fleet_makes_what_it_can_and_only_what_is_named_can_be_refused(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [one] = plans(workspace, monkeypatch, RunOptions("odd-jobs", fleet="tls://h:1"))
+    tests = ("stream-grpc", "load-const", "load-line-up", "blast-unary")
+    [one] = plans(workspace, monkeypatch, RunOptions("odd-jobs", fleet="tls://h:1"), tests)
+    err = capsys.readouterr().err
+    cannot = "volley-fleet cannot make this load: "
+    assert f"left out: blast-unary: {cannot}a blast load is not one it knows\n" in err
+    assert f"left out: load-const, load-line-up: {cannot}this fleet divides a load into 2" in err
+    assert "there is 1 (benchmark.sh --connections 2 makes a trial that has enough)\n" in err
+    assert err.count("left out: ") == 2
     assert (one.profile.name, one.profile.generator) == ("stream-grpc", "volley-fleet")
     assert one.cpus.policy == "fleet"
     for name, why in (("blast-unary", "not one it knows"), ("load-const", "there is 1")):

@@ -230,6 +230,14 @@ def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(shop: Sho
     assert "skipped retired: its meta.json says `enabled`: false" in shop.capsys.readouterr().err
 
 
+def test_a_framework_that_is_named_and_has_no_profile_of_the_night_is_said(shop: Shop) -> None:
+    shop.add("crud", "paced")
+    assert shop.night("crud", "alpha", profiles=(QUICK,)) == 0
+    assert f"skipped crud: it does not subscribe to {QUICK}\n" in shop.capsys.readouterr().err
+    assert shop.night("*", profiles=(QUICK,)) == 0
+    assert "skipped crud" not in shop.capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("request_", "environment", "said"),
     [
