@@ -381,6 +381,8 @@ def test_the_hosts_of_a_fleet_stand_side_by_side(tmp_path: Path) -> None:
     rows = [text for text in rows_of(shown) if "Some CPU" in text]
     assert len(rows) == 2
     assert all(word in rows[0] for word in ("1/3", "100", "1.10 ms", "2.20 ms", "70.0 µs", "25 %"))
+    assert "+5,000.000 ms ± 400 µs" in rows[0]
+    assert "its window opens at the common moment all the same" in shown
     assert 'href="run-1-generator-1.json"' in shown
     assert "saturated" in rows[1]
     assert "no longer here" in rows[1]
