@@ -25,6 +25,18 @@ EXIT_CODES = (
 _NUMBER = re.compile("[0-9]{1,7}")
 
 
+class Integer(click.IntRange):
+    """A whole number in a range; errors call it by its name in the help."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """A number in a range, likewise."""
+
+    name = "number"
+
+
 class Duration(click.ParamType[float]):
     """An option like 5s, 500ms or 1m30s; its value is seconds."""
 
@@ -101,7 +113,7 @@ def go_on_with_dask(given: Mapping[str, Any]) -> None:
 
 
 one_connections = click.option(
-    "--connections", type=click.IntRange(1, 1_000_000),
+    "--connections", type=Integer(1, 1_000_000),
     help="Only the load with this connection count.",
 )  # fmt: skip
 load_generator = click.option("--generator", help="Only the load of this generator.")
@@ -110,7 +122,7 @@ Verb = Callable[..., int]
 _NAMES = [each.name for each in fields(BlockOptions)]
 _BLOCKS = (
     click.option(
-        "--blocks", type=click.IntRange(1, 1000), metavar="R",
+        "--blocks", type=Integer(1, 1000), metavar="R",
         help="Measure in R blocks. In each, every framework is started, warmed up and measured "
         "once, in a shuffled order. 8 or more give ranks with a known error; fewer than 6 give "
         "none. Loads without blocks (given rates and blasts) are measured once, after the blocks.",

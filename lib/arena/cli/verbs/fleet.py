@@ -33,11 +33,11 @@ _class = functools.partial(
     help="The kind of host; hosts of one class are alike. With --serves, the class of the rack.",
 )  # fmt: skip
 _parts = click.option(
-    "--parts", type=click.IntRange(1, 64),
+    "--parts", type=options.Integer(1, 64),
     help="The parts of the load that this host takes. [default: by its CPUs]",
 )  # fmt: skip
 _cpus = click.option(
-    "--cpus", type=click.IntRange(1, 100_000),
+    "--cpus", type=options.Integer(1, 100_000),
     help="How many CPUs volley may use. [default: all that this process may]",
 )  # fmt: skip
 _local = click.argument("where", type=click.Choice(["local"]))
@@ -47,29 +47,32 @@ _local = click.argument("where", type=click.Choice(["local"]))
     epilog=f"docs/fleet.md leads from nothing to three hosts. {options.EXIT_CODES}",
 )
 def command() -> None:
-    """Set up several generator hosts for one server, or racks of such hosts."""
+    """Set up several generator hosts for one server, or racks.
+
+    A rack is a server host with generator hosts of its own.
+    """
 
 
 @command.command()
 @_local
 @click.option(
-    "--hosts", type=click.IntRange(1, 64), default=3, show_default=True,
+    "--hosts", type=options.Integer(1, 64), default=3, show_default=True,
     help="How many generator hosts to play; with --racks, in each rack.",
 )  # fmt: skip
 @click.option(
-    "--racks", type=click.IntRange(0, 8), default=0,
+    "--racks", type=options.Integer(0, 8), default=0,
     help="How many racks to play, for a night on several. [default: none]",
 )  # fmt: skip
 @click.option(
-    "--port", type=click.IntRange(1, 65535), default=8786, show_default=True,
+    "--port", type=options.Integer(1, 65535), default=8786, show_default=True,
     help="The coordinator's port.",
 )  # fmt: skip
 @click.pass_obj
 def up(workspace: Workspace, where: str, hosts: int, racks: int, port: int) -> None:
-    """Start generator hosts as processes on this machine, to try a fleet.
+    """Start generator hosts on this machine, to try a fleet.
 
-    Prints the coordinator's address. Figures of such a fleet are marked as `unpinned`: its hosts
-    share the CPUs with the server. Racks take turns, as they have one machine.
+    The hosts are processes. Prints the coordinator's address. Figures of such a fleet are marked as
+    `unpinned`: its hosts share the CPUs with the server. Racks take turns: they have one machine.
     """
     from arena.base.progress import progress
     from arena.measure.fleet.local import start
@@ -93,7 +96,10 @@ def down(workspace: Workspace, where: str) -> None:
 @_address
 @click.pass_obj
 def status(workspace: Workspace, address: str) -> int:
-    """Show all hosts: rack, CPUs, class, volley, clock, limits, and whether each is ready."""
+    """Show all hosts, and whether each is ready.
+
+    A line has a host's rack, CPUs, class, volley, clock and limits.
+    """
     from arena.measure.fleet.status import show
 
     return show(workspace, address)
@@ -107,9 +113,10 @@ def status(workspace: Workspace, address: str) -> int:
 )  # fmt: skip
 @click.pass_obj
 def ca(workspace: Workspace, name: str | None) -> None:
-    """Make the fleet's own certificate authority, and this host's certificate.
+    """Make the certificates of the fleet.
 
-    Who holds a certificate of the fleet can run programs on all of its hosts.
+    Without --for, these are the fleet's own certificate authority, and this host's certificate.
+    What exists is kept. The holder of a certificate can run programs on all hosts of the fleet.
     """
     from arena.measure.fleet import certificates
 
@@ -127,10 +134,10 @@ def ca(workspace: Workspace, name: str | None) -> None:
 
 @command.command()
 @_interface
-@click.option("--port", type=click.IntRange(1, 65535), default=8786, show_default=True)
+@click.option("--port", type=options.Integer(1, 65535), default=8786, show_default=True)
 @click.pass_obj
 def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
-    """Run the coordinator, which the generator hosts and the server host connect to."""
+    """Run the coordinator, which all other hosts connect to."""
     from arena.base.progress import PlainProgress
     from arena.measure.fleet.nodes import serve_coordinator
 
@@ -152,7 +159,10 @@ def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
 @click.option("--local", "is_local", is_flag=True, hidden=True)
 @click.pass_obj
 def worker(workspace: Workspace, /, **given: object) -> None:
-    """Run this host's worker until the coordinator ends: it makes load, or serves a rack."""
+    """Run this host's worker until the coordinator ends.
+
+    It makes load, or serves a rack.
+    """
     from arena.measure.fleet.host import serve
 
     serve(workspace, os.environ, **given)  # type: ignore[arg-type]
@@ -170,7 +180,7 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 )  # fmt: skip
 @_interface
 @click.option(
-    "--port", type=click.IntRange(1, 65535),
+    "--port", type=options.Integer(1, 65535),
     help="The coordinator's port. [default: that of --fleet, or 8786]",
 )  # fmt: skip
 @click.option("--name", metavar="NAME", help="The worker's name. [default: its host's name]")
@@ -181,7 +191,10 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 @_cpus
 @click.pass_obj
 def unit(workspace: Workspace, /, **given: Any) -> None:
-    """Print a systemd unit, a Kubernetes manifest or an SSH launcher of a program of the fleet."""
+    """Print what starts a program of the fleet on other hosts.
+
+    It is a systemd unit, a Kubernetes manifest or an SSH launcher.
+    """
     from arena.measure.fleet.units import unit_of
 
     click.echo(unit_of(workspace, **given), nl=False)
@@ -189,7 +202,10 @@ def unit(workspace: Workspace, /, **given: Any) -> None:
 
 @command.command()
 def install() -> None:
-    """Install Dask, which scripts/fleet.sh does for every command, and print its version."""
+    """Install Dask, and print its version.
+
+    scripts/fleet.sh installs it before every command.
+    """
     from arena.measure.fleet.nodes import dask_version
 
     click.echo(f"Dask {dask_version()}")

@@ -47,7 +47,7 @@ from arena.cli.options import Counts, Duration
     "one]",
 )  # fmt: skip
 @click.option(
-    "--quarantine", type=click.FloatRange(0, 100), metavar="PERCENT",
+    "--quarantine", type=options.Number(0, 100), metavar="PERCENT",
     help="Leave out a rack for this night if its references are off its class by more than this; "
     "0 measures no references. [default: 2]",
 )  # fmt: skip

@@ -21,7 +21,7 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
 @click.argument("frameworks", metavar="FRAMEWORKS")
 @click.argument("profiles", nargs=-1, metavar="[PROFILES]...")
 @click.option(
-    "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True,
+    "--runs", type=options.Integer(1, 100), envvar="RUNS", show_envvar=True,
     help="Number of timed runs. [default: the profile's]",
 )  # fmt: skip
 @click.option(
@@ -30,7 +30,7 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
     "[default: the profile's]",
 )  # fmt: skip
 @click.option(
-    "--requests", type=click.IntRange(1, 100_000_000), envvar="REQUESTS", show_envvar=True,
+    "--requests", type=options.Integer(1, 100_000_000), envvar="REQUESTS", show_envvar=True,
     help="Number of calls in a scheduled load; for a blast, the most calls sent at once. "
     "[default: the profile's]",
 )  # fmt: skip

@@ -5,6 +5,7 @@ import click
 from arena.base.progress import progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.cli import options
 
 
 @click.group()
@@ -26,7 +27,7 @@ def build(workspace: Workspace) -> None:
 
 @command.command()
 @click.option(
-    "--port", type=click.IntRange(1, 65535), help="[default: the first free port from 8000]"
+    "--port", type=options.Integer(1, 65535), help="[default: the first free port from 8000]"
 )
 @click.pass_obj
 def serve(workspace: Workspace, /, port: int | None) -> None:

@@ -28,7 +28,7 @@ def _jobs() -> int:
     help="How long a server may take to start. [default: 60s; with --running 2s]",
 )  # fmt: skip
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1, 16), default=_jobs,
+    "-j", "--jobs", type=options.Integer(1, 16), default=_jobs,
     help="How many to check at once. Those after the first have ports of their own; entries that "
     "do not take their ports from their environment wait for 8080 and 8443. [default: 2, or 1 on "
     "one CPU]",

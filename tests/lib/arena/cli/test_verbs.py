@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from arena.base.workspace import Workspace
+from arena.cli.verbs import fleet
 from arena.machine import lock
 from arena.measure import benchmark, plan
 from arena.measure import validate as validating
@@ -78,6 +79,30 @@ def test_a_fleet_that_cannot_be_is_refused_before_anything_is_installed_or_built
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("installs or builds"))
     outcome = line(verb, "tonic", *words)
     assert (outcome.code, outcome.err) == (2, f"error: {why}\n")
+
+
+def test_the_commands_of_a_fleet_are_described_in_whole_sentences(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = line("fleet", "--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert [row.split()[0] for row in commands.splitlines()] == sorted(fleet.command.commands)
+    assert all(row.endswith(".") and not row.endswith("...") for row in commands.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["fleet", "up", "local", "--hosts"], "integer"),
+        (["run", "tonic", "--runs"], "integer"),
+        (["night", "--quarantine"], "number"),
+    ],
+)
+def test_what_is_no_number_is_called_so(line: Line, words: list[str], what: str) -> None:
+    outcome = line(*words, "abc")
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: Invalid value for '{words[-1]}'")
+    assert outcome.err.endswith(f": 'abc' is not a valid {what}. (see --help)\n")
 
 
 def test_validating_takes_the_same_words(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
