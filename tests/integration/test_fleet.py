@@ -323,13 +323,17 @@ def test_a_program_that_cannot_start_says_why_and_a_worker_that_its_coordinator_
     nosuch = fleet(arena, "coordinator", "--interface", "nosuch0")
     assert nosuch.code == 2, nosuch
     assert "--interface: 'nosuch0' is no network interface" in nosuch.error
+    for words in (["--name", "Bad Name"], ["--class", "A b"], ["--rack", ""]):
+        bad = fleet(arena, "worker", *words)
+        assert bad.code == 2, bad
+        assert f"{words[0]}: {words[1]!r} is not allowed: use a-z, 0-9 and -" in bad.error
     with arena.started([*argv, "coordinator", "--port", "18789"]) as coordinator:
         coordinator.await_line("coordinator")
         taken = fleet(arena, "coordinator", "--port", "18789")
         assert taken.code == 3, taken
         assert "listen on 127.0.0.1, port 18789: Address already in use" in taken.error
-        words = ["worker", "--fleet", address, "--name", "w", "--cpus", "1"]
-        with arena.started([*argv, *words], VOLLEY=str(volley_program)) as worker:
+        start = [*argv, "worker", "--fleet", address, "--name", "w", "--cpus", "1"]
+        with arena.started(start, VOLLEY=str(volley_program)) as worker:
             worker.await_line("worker w: in the fleet")
             coordinator.popen.terminate()
             worker.await_line(f"worker w: ends, as {address} has ended")
