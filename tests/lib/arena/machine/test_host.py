@@ -68,6 +68,7 @@ def test_a_port_that_only_has_connections_is_free(monkeypatch: pytest.MonkeyPatc
     sockets = [listener(8081, 1), listener(8080, 1, psutil.CONN_TIME_WAIT)]
     monkeypatch.setattr(psutil, "net_connections", lambda **_: sockets)
     ports.require_free_port(8080)
+    assert ports.taken_ports() == {8081}
 
 
 def test_a_program_is_looked_for_on_path(bin_: Path) -> None:
