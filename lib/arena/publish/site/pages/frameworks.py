@@ -28,8 +28,8 @@ from arena.what.framework import load_framework
 _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
-# What a README says of its library's last release.
-_RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}-\d{2})")
+# What a README says of its library's last release; some libraries' releases have no known month.
+RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}(?:-\d{2})?)")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
 # The checks of both contracts: that of items is the second one in docs/rules.md.
@@ -205,7 +205,7 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
         framework = load_framework(site.frameworks, it.name)
     except UsageError:
         return it
-    found = _RELEASE.search(_readme(site, it.name))
+    found = RELEASE.search(_readme(site, it.name))
     repo = urlsplit(web(framework.repo))
     return replace(
         it,
