@@ -1,7 +1,7 @@
 """Validating, with fakes of everything that has an effect."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,12 @@ from arena.judge.proofs import FILE
 from arena.machine import lock, needs, ports
 from arena.measure import contract
 from arena.measure import validate as validating
+from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, ItemScope, Report
 from arena.measure.validate import ValidateOptions, validate
+from arena.measure.verdicts import Outcome
 from arena.record.record import Check
+from arena.what.ports import Ports
 from tests.fakes import (
     FAILED,
     OFFERS,
@@ -364,6 +367,34 @@ def test_if_all_is_proven_json_has_no_framework(shop: Shop) -> None:
 def test_if_nothing_is_proven_nothing_is_said_of_it(shop: Shop) -> None:
     assert shop.run("all", stale=True) == 0
     assert not any("have a proof" in line for line in shop.printed()[1])
+
+
+def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_server(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[object] = []
+
+    class Interrupted(Beside):
+        def run(self, parts: Sequence[Part]) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+            happened.append((self.slots, [each.framework for each in parts], self.words))
+            try:
+                yield "tonic", lambda: Outcome(framework="tonic", verdict="pass")
+                raise KeyboardInterrupt
+            finally:
+                happened.append("the parts have ended")
+
+    monkeypatch.setattr(validating, "Beside", Interrupted)
+    monkeypatch.setattr(ports, "taken_ports", lambda: {8081})
+    monkeypatch.setattr(validating, "remove_leftovers", lambda *_: happened.append("cleaned up"))
+    with pytest.raises(KeyboardInterrupt):
+        shop.run("all", jobs=2, ready_timeout=90.5)
+    words = ["--runtime", "native", "--ready-timeout", "90500ms"]
+    assert happened == [
+        "cleaned up",
+        ([Ports(8080, 8443), Ports(8082, 8445)], ["grpc-go", "tonic"], words),
+        "the parts have ended",
+        "cleaned up",
+    ]
 
 
 @pytest.mark.parametrize("option", ["record", "stale"])
