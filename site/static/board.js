@@ -2,7 +2,8 @@
 // complete without this script, which creates the controls.
 
 import { labelled, make } from "./dom.js";
-import { hashOf, listed, read, write } from "./state.js";
+import { choose, hasWords, keepInUrl, makeSearch, makeSelect } from "./filters.js";
+import { hashOf, listed } from "./state.js";
 import { Table } from "./table.js";
 
 // The initial order of the page.
@@ -10,8 +11,6 @@ const SORT = "rank";
 // Columns whose best value comes first, and others that sort the largest or newest first.
 const FIGURES = new Set(["value", "median", "classic"]);
 const MOST_FIRST = new Set(["packed", "loaded", "checks", "date"]);
-// Typed text enters the URL after a pause (ms): browsers limit such changes.
-const PAUSE_MS = 200;
 // The orders of a board with a night of blocks: by the estimate, and by the classic figure.
 const ORDERS = new Map([["estimate", SORT], ["best of three", "classic"]]);
 // The maximum number of frameworks to compare.
@@ -31,25 +30,17 @@ const haystacks = new Map(rows.map((row) => [row, haystackOf(row)]));
 
 let chosen = null;
 let sorted = `${SORT} asc`;
-let typing = 0;
 
 document.getElementById("static")?.remove();
 const controls = makeControls();
 const stars = new Map(rows.map((row) => [row, makeStar(row)]));
 for (const { body } of tables) body.parentElement.classList.add("starred");
 makeHeaders();
-addEventListener("hashchange", restore);
-restore();
+const url = keepInUrl(restore, inUrl);
 
-/** Show the state in the URL. An anchor is no state; afterwards the state is written again. */
-function restore() {
-  const found = read();
-  if (!found && chosen) {
-    if (hashOf(inUrl())) write(inUrl(), { replace: true });
-    return;
-  }
-  clearTimeout(typing);
-  const text = (name) => found?.get(name) ?? "";
+/** Show a state, as the URL has it. */
+function restore(found) {
+  const text = (name) => found.get(name) ?? "";
   const sort = board?.columns.has(text("sort")) ? text("sort") : SORT;
   chosen = {
     sort,
@@ -66,9 +57,8 @@ function restore() {
 /** Change something of the state: on the page and in the URL. */
 function change(changes) {
   Object.assign(chosen, changes);
-  clearTimeout(typing);
   show();
-  write(inUrl());
+  url.changed();
 }
 
 /** Return the state as the URL has it; defaults are empty. */
@@ -98,12 +88,12 @@ function show() {
     star.ariaPressed = pressed;
     star.textContent = pressed === "true" ? "★" : "☆";
   }
-  const words = chosen.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = hasWords(chosen.q);
   const passes = (row) =>
     (!chosen.language || row.dataset.language === chosen.language) &&
     (!chosen.type || !hasTypes || row.dataset.type === chosen.type) &&
     (!chosen.only || favourites.has(row.dataset.fw)) &&
-    words.every((word) => haystacks.get(row).includes(word));
+    matches(haystacks.get(row));
   const focused = document.activeElement;
   const count = tables.reduce((sum, table) => sum + table.filter(passes), 0);
   const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.fw));
@@ -135,17 +125,11 @@ function orderWords() {
   return `${words}, ${chosen.dir === "desc" ? "descending" : "ascending"}`;
 }
 
-/** Choose an option, even one that only another board has. */
-function choose(select, value) {
-  if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
-  select.value = value;
-}
-
 function makeControls() {
   const made = {
-    q: make("input", { type: "search", autocomplete: "off", spellcheck: false }),
-    language: makeSelect("language"),
-    type: makeSelect("type"),
+    q: makeSearch(),
+    language: makeSelect(rows, "language"),
+    type: makeSelect(rows, "type"),
     only: make("input", { type: "checkbox" }),
     orders: new Map(),
     clear: make("button", { type: "button" }, "Clear filters"),
@@ -155,8 +139,7 @@ function makeControls() {
   made.q.addEventListener("input", () => {
     chosen.q = made.q.value.trim();
     show();
-    clearTimeout(typing);
-    typing = setTimeout(() => write(inUrl(), { replace: true }), PAUSE_MS);
+    url.typed();
   });
   made.language.addEventListener("change", () => change({ language: made.language.value }));
   made.type.addEventListener("change", () => change({ type: made.type.value }));
@@ -185,11 +168,6 @@ function makeOrders(buttons) {
     group.append(button);
   }
   return group;
-}
-
-function makeSelect(name) {
-  const values = [...new Set(rows.map((row) => row.dataset[name]))].sort();
-  return make("select", {}, new Option("all", ""), ...values.map((value) => new Option(value)));
 }
 
 function makeStar(row) {

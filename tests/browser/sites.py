@@ -1,6 +1,7 @@
 """Sites to look at: records by script, built into pages in a workspace of their own."""
 
 import hashlib
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,8 @@ Records = Iterable[Record]
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("Go", "Rust", "Java", "C++", "Python", "C#", "Ruby", "Node.js", "Kotlin", "Zig")
 TYPES = ("production", "tuned", "production")
+# Frameworks of one language and library, and what they are built on.
+VARIANTS = {"framework-000": "Engine 9", "framework-010": "Engine 10"}
 FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
 # One page of each kind, by where it lies in the site.
 KINDS = {
@@ -72,10 +75,14 @@ def a_site(folder: Path, records: Records, *frozen: Records) -> Path:
 
 
 def a_workspace(folder: Path) -> Workspace:
-    """Return a checkout that has what a site is made of, and no record."""
+    """Return a checkout that has what a site is made of, two variants of a library, no record."""
     for name in ("site/templates", "site/static", "docs", "profiles"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "results").mkdir()
+    for name, engine in VARIANTS.items():
+        (folder / "frameworks" / name).mkdir(parents=True)
+        meta = {"tests": [], "engine": engine, "repo": "https://github.com/example/library"}
+        (folder / "frameworks" / name / "meta.json").write_text(json.dumps(meta))
     return Workspace(folder)
 
 

@@ -44,7 +44,6 @@ class Proof(Frozen):
     """A validation of a framework's `source` (its SHA-256) against a version of the contract.
 
     `toolchain` has what each need of a native build says of its version; it is empty for Docker.
-    `reason` is the first thing that was wrong.
     """
 
     source: str
@@ -52,7 +51,6 @@ class Proof(Frozen):
     runtime: str
     toolchain: Mapping[str, str | None] = {}
     verdict: Literal["pass", "warn", "fail"]
-    reason: str = ""
     ports: tuple[PortProof, ...] = ()
 
     def is_of(self, source: str) -> bool:

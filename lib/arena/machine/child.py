@@ -144,14 +144,21 @@ class Child:
         self._members.update(tree)
         return tree
 
-    def stop(self) -> int:
-        """End the group: SIGTERM, five seconds of grace, SIGKILL. Return the exit code."""
+    def terminate(self) -> None:
+        """Send SIGTERM to the group, if the program runs."""
         self._tree()
         if self.poll() is None:
             self._signal(signal.SIGTERM)
-            deadline = time.monotonic() + STOP_GRACE_S
-            while self.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.01)
+
+    def stop(self, *, until_s: float | None = None) -> int:
+        """End the group: SIGTERM, five seconds of grace, SIGKILL. Return the exit code.
+
+        The grace ends at `until_s` of the monotonic clock, if given.
+        """
+        self.terminate()
+        deadline = time.monotonic() + STOP_GRACE_S if until_s is None else until_s
+        while self.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
         # Once more, for processes that ignored it, stayed behind, or left the group.
         self._signal(signal.SIGKILL)
         for process in self._members:
@@ -170,6 +177,15 @@ class Child:
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
+
+
+def stop_all(children: Sequence[Child]) -> None:
+    """End several groups at once, with one grace for all."""
+    for each in children:
+        each.terminate()
+    until_s = time.monotonic() + STOP_GRACE_S
+    for each in children:
+        each.stop(until_s=until_s)
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ _PROBES = {
 _PROBE_TIMEOUT_S = 20.0
 
 # The command that asks the version of each kind of need, and of programs without `--version`. The
-# name of the need follows a kind's command, unless that is a module of Python.
+# name of the need follows a kind's command; that of its package, if it is a module of Lua. A module
+# of Python has the version of Python.
 _ASKED = {
     "pkg-config": ("pkg-config", "--modversion"),
     "gem": ("ruby", "-e", "puts Gem::Specification.find_by_name(ARGV[0]).version"),
     "ghc-pkg": ("ghc-pkg", "latest"),
+    "luajit": ("dpkg-query", "--show", "--showformat", "${Package} ${Version}"),
 }
 _ASKED_PROGRAMS = {
     "go": ("go", "version"),
@@ -93,6 +95,8 @@ def version(need: str) -> str | None:
     A need is asked once per process.
     """
     kind, _, name = need.rpartition(":")
+    if kind == "luajit":
+        name = _PACKAGES.get(need, name)
     asked = (*_ASKED[kind], name) if kind in _ASKED else _ASKED_PROGRAMS.get(need)
     done = _done(asked or ("python3" if kind == "python" else need, "--version"), _ANSWER_TIMEOUT_S)
     if done is None or done.returncode:

@@ -7,16 +7,30 @@ from arena.base.errors import HostError
 
 def require_free_port(port: int) -> None:
     """Raise HostError, naming the process, if something already listens on the TCP port."""
+    listeners = _listeners()
+    if port in listeners:
+        holder = _process_name(listeners[port])
+        raise HostError(f"port {port} is taken by {holder}; stop it and try again")
+
+
+def taken_ports() -> frozenset[int]:
+    """Return the TCP ports on which something listens, as far as this process may know."""
+    return frozenset(_listeners())
+
+
+def _listeners() -> dict[int, int | None]:
+    """Return each port on which something listens, with the id of the process, if known."""
     import psutil
 
     try:
         sockets = psutil.net_connections(kind="tcp")
     except psutil.AccessDenied:
-        sockets = []
-    for socket in sockets:
-        if socket.status == psutil.CONN_LISTEN and socket.laddr and socket.laddr.port == port:
-            holder = _process_name(socket.pid)
-            raise HostError(f"port {port} is taken by {holder}; stop it and try again")
+        return {}
+    return {
+        each.laddr.port: each.pid
+        for each in sockets
+        if each.status == psutil.CONN_LISTEN and each.laddr
+    }
 
 
 def _process_name(pid: int | None) -> str:

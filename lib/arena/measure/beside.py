@@ -14,17 +14,25 @@ from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.base.reading import last_error
 from arena.base.workspace import Workspace
-from arena.machine.child import TICK_S, Child, exit_words, this_program, whole_command
+from arena.machine.child import (
+    TICK_S,
+    Child,
+    exit_words,
+    stop_all,
+    this_program,
+    whole_command,
+)
 from arena.machine.interrupts import held
 from arena.measure.verdicts import Outcome, Validation
 from arena.what.ports import Ports
 
 _OUT, _ERR = "stdout", "stderr"
+_ERROR = "error:"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A framework to validate. One that is not movable has the standard ports."""
+    """A framework to validate. One that is not movable can only have the first slot."""
 
     framework: str
     is_movable: bool
@@ -32,16 +40,14 @@ class Part:
 
 @dataclass
 class _Running:
-    """The validation of a part, in a process of its own. Its ports are the `slot`th."""
+    """The validation of a part, in a process of its own, with the ports of a slot."""
 
     part: Part
     slot: int
     folder: Path
     child: Child
+    code: int = 0
     _shown: int = 0
-
-    def has_ended(self) -> bool:
-        return self.child.poll() is not None
 
     def new_lines(self) -> list[str]:
         """Return the lines that it has printed since the last call."""
@@ -53,30 +59,32 @@ class _Running:
         return whole.decode(errors="replace").splitlines()
 
     def outcome(self) -> Outcome:
-        """Return what it found; HostError if it found nothing."""
-        code = self.child.stop()
+        """Return what it found, once it has been stopped; HostError if it found nothing."""
         try:
             found = Validation.model_validate_json((self.folder / _OUT).read_bytes())
             (outcome,) = found.frameworks
         except (pydantic.ValidationError, ValueError) as error:
-            raise HostError(last_error(self.folder / _ERR) or exit_words(code)) from error
+            why = last_error(self.folder / _ERR) or exit_words(self.code)
+            raise HostError(why) from error
         return outcome
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Validates frameworks, `width` at once; `words` are the options of each validation."""
+    """Validates frameworks, as many at once as there are slots: each is the ports of a server.
+
+    `words` are the options of each validation.
+    """
 
     workspace: Workspace
     profiles: Sequence[str]
     words: Sequence[str]
-    ports: Ports
-    width: int
+    slots: Sequence[Ports]
     shows: Progress
 
     def run(self, parts: Sequence[Part]) -> Iterator[tuple[str, Callable[[], Outcome]]]:
-        """Yield each framework with what returns its outcome, as they end."""
-        waiting, free = deque(parts), list(range(self.width))
+        """Yield each framework that has ended, and a function that returns its outcome."""
+        waiting, free = deque(parts), list(range(len(self.slots)))
         running: list[_Running] = []
         with tempfile.TemporaryDirectory(prefix="httparena-") as folder:
             try:
@@ -86,17 +94,19 @@ class Beside:
                             own = Path(folder) / part.framework
                             running.append(self._start(part, free.pop(0), own))
                     for each in list(running):
-                        is_over = each.has_ended()
+                        is_over = each.child.poll() is not None
                         for line in each.new_lines():
                             self._say(each.part.framework, line)
                         if is_over:
-                            running.remove(each)
+                            with held():
+                                running.remove(each)
+                                each.code = each.child.stop()
                             free = sorted([*free, each.slot])
                             yield each.part.framework, each.outcome
                     time.sleep(TICK_S)
             finally:
-                for each in running:
-                    each.child.stop()
+                with held():
+                    stop_all([each.child for each in running])
 
     def _start(self, part: Part, slot: int, folder: Path) -> _Running:
         folder.mkdir()
@@ -107,13 +117,14 @@ class Beside:
             cwd=self.workspace.root,
             stdout=folder / _OUT,
             stderr=folder / _ERR,
-            environment={**os.environ, **self.ports.beside(slot).environment},
+            environment={**os.environ, **self.slots[slot].environment},
         )
         return _Running(part, slot, folder, child)
 
     def _say(self, framework: str, line: str) -> None:
-        """Show a line of a validation, which need not name its framework."""
-        self.shows.say(line if framework in line else f"{framework}: {line.strip()}")
+        """Show a line of a validation, but not its error: that is the reason of its outcome."""
+        if not line.startswith(_ERROR):
+            self.shows.say(f"{framework}: {line.strip()}")
 
 
 def _next(waiting: deque[Part], slot: int) -> Part | None:

@@ -1,8 +1,5 @@
 """Making proofs: what a validation found becomes a proof of the framework's source."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-
 from arena.base.workspace import Workspace
 from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
 from arena.machine import needs
@@ -10,41 +7,35 @@ from arena.measure.verdicts import Outcome
 from arena.what.framework import Framework, framework_names, source_sha256
 
 
-def is_proven(workspace: Workspace, framework: Framework) -> bool:
-    """Return whether there is a proof of its source, this contract and this host's toolchain."""
+def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtime: str) -> bool:
+    """Return whether its source passed this contract, in a runtime and with this host's tools."""
     source = source_sha256(workspace.framework(framework.name))
-    proof = Proofs.read(workspace.frameworks).proof(framework.name, source)
-    if proof is None:
+    proof = proofs.proof(framework.name, source)
+    if proof is None or proof.verdict == "fail" or proof.runtime != runtime:
         return False
-    return proof.runtime != "native" or proof.toolchain == _toolchain(framework)
+    return proof.toolchain == _toolchain(framework, runtime)
 
 
-@contextmanager
-def recorded(
-    workspace: Workspace, frameworks: Sequence[Framework], outcomes: Sequence[Outcome]
-) -> Iterator[None]:
-    """Save the outcomes as proofs when the block is left, also after an interrupt."""
-    proofs = Proofs.read(workspace.frameworks)
-    known = {each.name: each for each in frameworks}
-    try:
-        yield
-    finally:
-        found = {
-            each.framework: Proof(
-                source=each.source,
-                contract=CONTRACT,
-                runtime=each.runtime,
-                toolchain=_toolchain(known[each.framework]) if each.runtime == "native" else {},
-                verdict=each.verdict,
-                reason=each.reason,
-                ports=tuple(PortProof.of(port.checks, tls=port.tls) for port in each.ports),
-            )
-            for each in outcomes
-            if each.runtime and each.source and each.verdict != "skip"
-        }
-        proofs.write(workspace.frameworks, found, framework_names(workspace.frameworks))
+def record(workspace: Workspace, framework: Framework, outcome: Outcome) -> None:
+    """Save an outcome as the framework's proof.
+
+    An outcome without ports is not saved: no server was asked. A build fails for the host's reasons
+    too, such as a network that is down.
+    """
+    if not (outcome.ports and outcome.source and outcome.runtime) or outcome.verdict == "skip":
+        return
+    proof = Proof(
+        source=outcome.source,
+        contract=CONTRACT,
+        runtime=outcome.runtime,
+        toolchain=_toolchain(framework, outcome.runtime),
+        verdict=outcome.verdict,
+        ports=tuple(PortProof.of(port.checks, tls=port.tls) for port in outcome.ports),
+    )
+    folder = workspace.frameworks
+    Proofs.read(folder).write(folder, {framework.name: proof}, framework_names(folder))
 
 
-def _toolchain(framework: Framework) -> dict[str, str | None]:
-    native = framework.native
+def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
+    native = framework.native if runtime == "native" else None
     return {need: needs.version(need) for need in native.needs} if native else {}

@@ -5,14 +5,15 @@ Nothing is measured or recorded. A framework that fails does not stop the others
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import click
 
+from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.model import to_json
 from arena.base.numbers import three_digits
@@ -20,13 +21,15 @@ from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.judge.proofs import Proofs
 from arena.machine import certs, lock, needs
 from arena.machine import ports as machine_ports
 from arena.machine.child import adopt_orphans, allow_open_files
+from arena.machine.interrupts import held
 from arena.measure import contract
 from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, Scope
-from arena.measure.proving import is_proven, recorded
+from arena.measure.proving import is_proven, record
 from arena.measure.runner import remove_leftovers
 from arena.measure.runtimes import Runtime, Server, choose, require_known
 from arena.measure.verdicts import (
@@ -43,7 +46,7 @@ from arena.measure.verdicts import (
 from arena.record.record import Check
 from arena.what import selection
 from arena.what.framework import Framework, source_sha256
-from arena.what.ports import STANDARD, Ports
+from arena.what.ports import Ports
 from arena.what.selection import Selection
 
 _READY_S = 60.0
@@ -105,10 +108,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     allow_open_files()
     outcomes = [each for each in planned if isinstance(each, Outcome)]
     jobs = [each for each in planned if isinstance(each, Job)]
-    if options.stale:
-        every = len(jobs)
-        jobs = [job for job in jobs if not is_proven(workspace, job.framework)]
-        shows.say(f"{every - len(jobs)} of {every} frameworks have a proof, and are left out")
+    by_name = {job.framework.name: job.framework for job in jobs}
     impeded = False
 
     def report(outcome: Outcome) -> None:
@@ -118,21 +118,25 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     alone = lock.only_benchmark(command, wait=options.wait, say=shows.say)
     with (
         nullcontext() if options.is_part else alone,
-        recorded(workspace, selected.frameworks, outcomes) if options.record else nullcontext(),
         _printed(options, selected, outcomes),
     ):
         for each in outcomes:
             report(each)
-        for name, checked in _checks(workspace, jobs, ports, options, shows):
-            try:
-                outcome = checked()
-            except HostError as error:
-                if selected.is_one:
-                    raise
-                outcome, impeded = _skipped(name, str(error)), True
-            outcomes.append(outcome)
-            report(outcome)
-    return _exit_code(outcomes, impeded=impeded)
+        runtime = None if options.running else _prepared(workspace, ports, options, shows)
+        due = _stale(workspace, jobs, runtime, shows) if options.stale and runtime else jobs
+        with closing(_checks(workspace, due, ports, runtime, options, shows)) as checks:
+            for name, checked in checks:
+                try:
+                    outcome = checked()
+                except HostError as error:
+                    if selected.is_one:
+                        raise
+                    outcome, impeded = _skipped(name, str(error)), True
+                outcomes.append(outcome)
+                report(outcome)
+                if options.record:
+                    record(workspace, by_name[name], outcome)
+    return _exit_code(outcomes, impeded=impeded, are_some_proven=len(due) < len(jobs))
 
 
 def _require_sensible(options: ValidateOptions, selected: Selection) -> None:
@@ -172,28 +176,47 @@ def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> lis
     return [found[name] for name in sorted(found)]
 
 
-def _checks(
-    workspace: Workspace,
-    jobs: Sequence[Job],
-    ports: Ports,
-    options: ValidateOptions,
-    shows: Progress,
-) -> Iterator[tuple[str, Callable[[], Outcome]]]:
-    """Yield each framework with what returns its outcome, in any order; HostError comes from that.
-
-    The checks are made in the chosen runtime, or of the server that already runs.
-    """
-    if options.running:
-        for job in jobs:
-            yield job.framework.name, partial(_running, _at(job, ports), options, shows)
-        return
+def _prepared(
+    workspace: Workspace, ports: Ports, options: ValidateOptions, shows: Progress
+) -> Runtime:
+    """Return the chosen runtime, on a host that is ready for it."""
     certs.ensure_certificate(workspace.certs)
     runtime = choose(options.runtime, workspace, shows, ports)
     if not options.is_part:
         remove_leftovers(runtime, shows)
+    return runtime
+
+
+def _stale(
+    workspace: Workspace, jobs: Sequence[Job], runtime: Runtime, shows: Progress
+) -> Sequence[Job]:
+    """Return the jobs without a proof, and report how many have one."""
+    proofs = Proofs.read(workspace.frameworks)
+    due = [job for job in jobs if not is_proven(proofs, workspace, job.framework, runtime.name)]
+    if proven := len(jobs) - len(due):
+        shows.say(f"{proven} of {len(jobs)} frameworks have a proof, and are left out")
+    return due
+
+
+def _checks(
+    workspace: Workspace,
+    jobs: Sequence[Job],
+    ports: Ports,
+    runtime: Runtime | None,
+    options: ValidateOptions,
+    shows: Progress,
+) -> Generator[tuple[str, Callable[[], Outcome]]]:
+    """Yield each framework and a function that returns its outcome, or raises HostError.
+
+    The checks are made in a runtime, or without one, of the server that already runs.
+    """
+    if runtime is None:
+        for job in jobs:
+            yield job.framework.name, partial(_running, _at(job, ports), options, shows)
+        return
     if len(jobs) == 1 or options.jobs == 1:
         for job in jobs:
-            own = ports if job.framework.ports == "environment" else STANDARD
+            own = ports.given_to(job.framework.ports)
             yield (
                 job.framework.name,
                 partial(_started, workspace, _at(job, own), own, runtime, options, shows),
@@ -202,8 +225,14 @@ def _checks(
     parts = [Part(job.framework.name, job.framework.ports == "environment") for job in jobs]
     words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
     if options.ready_timeout:
-        words += ["--ready-timeout", f"{options.ready_timeout:g}s"]
-    yield from Beside(workspace, options.profiles, words, ports, options.jobs, shows).run(parts)
+        words += ["--ready-timeout", format_duration(options.ready_timeout)]
+    slots = ports.several(options.jobs, machine_ports.taken_ports())
+    try:
+        yield from Beside(workspace, options.profiles, words, slots, shows).run(parts)
+    finally:
+        # A part that had to be killed has left its server.
+        with held(), suppress(HostError):
+            remove_leftovers(runtime, shows)
 
 
 def _at(job: Job, ports: Ports) -> Job:
@@ -313,7 +342,7 @@ def _printed(
         yield
     finally:
         by_name = sorted(outcomes, key=lambda each: each.framework)
-        if outcomes and options.as_json:
+        if options.as_json:
             click.echo(to_json(Validation(frameworks=tuple(by_name))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
@@ -321,12 +350,15 @@ def _printed(
             click.echo("\n".join([*table(by_name), *summed]))
 
 
-def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool) -> int:
-    """Return 1 if any failed, else 3 if the host blocked one; HostError if it could check none."""
+def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool, are_some_proven: bool) -> int:
+    """Return 1 if any failed, else 3 if the host blocked one.
+
+    HostError if it could check none, and none is proven.
+    """
     verdicts = {each.verdict for each in outcomes}
     if "fail" in verdicts:
         return FrameworkError.exit_code
-    if verdicts == {"skip"}:
+    if verdicts == {"skip"} and not are_some_proven:
         only = outcomes[0].reason if len(outcomes) == 1 else ""
         raise HostError(only or "no framework can be checked here")
     return HostError.exit_code if impeded else 0

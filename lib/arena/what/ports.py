@@ -1,9 +1,9 @@
 """The ports of a server: HttpArena's, or others that the server takes from its environment."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 from arena.base.errors import UsageError
 
@@ -19,16 +19,36 @@ class Ports:
 
     @classmethod
     def chosen(cls, environment: Mapping[str, str]) -> Self:
-        """Return the ports of PORT_H2C and PORT_TLS; UsageError if one is none."""
+        """Return the ports of PORT_H2C and PORT_TLS; UsageError if one is none, or both are one."""
         standard = cls()
-        return cls(
+        found = cls(
             _port(environment, "PORT_H2C", standard.h2c),
             _port(environment, "PORT_TLS", standard.tls),
         )
+        if found.h2c == found.tls:
+            raise UsageError(f"PORT_H2C and PORT_TLS: both are {found.h2c}")
+        return found
 
-    def beside(self, number: int) -> "Ports":
-        """Return the ports of another server, the `number`th that runs beside this one."""
-        return Ports(self.h2c + number, self.tls + number)
+    def several(self, count: int, taken: Container[int]) -> list["Ports"]:
+        """Return the ports of up to `count` servers that run at once, these first.
+
+        The others have no port that is `taken`, and no standard one: a server that cannot move may
+        be the first.
+        """
+        found = [self]
+        used = {self.h2c, self.tls, STANDARD.h2c, STANDARD.tls}
+        for number in range(1, _HIGHEST - max(self.h2c, self.tls) + 1):
+            if len(found) == count:
+                break
+            own = {self.h2c + number, self.tls + number}
+            if not any(port in used or port in taken for port in own):
+                found.append(Ports(self.h2c + number, self.tls + number))
+                used |= own
+        return found
+
+    def given_to(self, kind: Literal["fixed", "environment"]) -> "Ports":
+        """Return the ports of a server; those of one that cannot move are the standard ones."""
+        return self if kind == "environment" else STANDARD
 
     def of(self, port: int) -> int:
         """Return where the server has a port of a profile."""

@@ -77,11 +77,12 @@ def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
 def _copy(source: Path, target: Path, model: str) -> None:
     """Copy a folder's sources; replace the model's name, as a whole word, by the new one.
 
-    So does the name of a file that begins with it, as that of a .csproj does.
+    Files named after the model, such as a .csproj, get the new name.
     """
     word = re.compile(rb"(?<![\w-])" + re.escape(model.encode()) + rb"(?![\w-])")
     for path in source_files(source):
-        own = path.name.replace(f"{model}.", f"{target.name}.", 1)
+        is_named = path.name.startswith(f"{model}.")
+        own = target.name + path.name.removeprefix(model) if is_named else path.name
         copy = target / path.relative_to(source).with_name(own)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)

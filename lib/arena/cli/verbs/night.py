@@ -13,9 +13,9 @@ from arena.cli.options import Counts, Duration
 
 @click.command(
     epilog="A session begins only if it should end within the budget. What was never measured "
-    "comes first: every framework has a turn before any has a second. Then the session comes first "
-    "whose record is the oldest and most uncertain: its age times the relative width of its "
-    "interval is the largest. " + options.EXIT_CODES
+    "comes first: every framework has a turn before any has a second. Then come the sessions with "
+    "old and uncertain records: those with the largest age times relative width of the interval. "
+    + options.EXIT_CODES
 )
 @click.argument("words", nargs=-1, metavar="[FRAMEWORKS]... [PROFILES]...")
 @click.option(

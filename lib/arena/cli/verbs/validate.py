@@ -45,8 +45,8 @@ def _jobs() -> int:
 )
 @click.option(
     "--stale", is_flag=True,
-    help="Check only frameworks without a proof of their source, of this version of the contract "
-    "and of this host's toolchain.",
+    help="Check only frameworks that failed, or have no proof of their source, this version of the "
+    "contract, this runtime and this host's toolchain.",
 )  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also print the checks that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")

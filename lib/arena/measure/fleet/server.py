@@ -131,7 +131,7 @@ class ServerAgent(HostAgent):
         except FileNotFoundError:
             text = b""
         whole = text[: text.rfind(b"\n") + 1]
-        waits = in_hand is not None and in_hand.session != session
+        waits = in_hand is not None and not run_folder(self._folder, session).exists()
         return {"text": whole.decode(errors="replace"), "at": at + len(whole), "waits": waits}
 
     async def fetch(self, session: str, at: int) -> bytes:

@@ -1,6 +1,5 @@
 """The past sessions of this host class: how old they are, and how long new ones should take."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -65,20 +64,6 @@ class History:
         """Return the newest record, good or not."""
         return next(iter(self._of(plan)), None)
 
-    def due_s(self, plan: Plan, now: str) -> float:
-        """Return how urgent another session is: the newest record's age times its uncertainty.
-
-        The uncertainty is the width of its interval, relative to its figure.
-        """
-        newest = self.newest(plan)
-        if newest is None:
-            return math.inf
-        width = _MISSING
-        if newest.is_good and newest.value and newest.low is not None and newest.high is not None:
-            width = (newest.high - newest.low) / newest.value
-        age = parse_utc(now) - parse_utc(newest.started_at)
-        return age.total_seconds() * (_EXACT + width)
-
     def breadth(self, framework: Framework) -> int:
         """Return the number of different sessions of a framework that have been measured."""
         return self._breadth[framework.name]
@@ -130,6 +115,18 @@ class History:
             return None
 
 
+def due_s(newest: Entry, now: str) -> float:
+    """Return how urgent another session is: the newest record's age times its uncertainty.
+
+    The uncertainty is the width of its interval, relative to its figure.
+    """
+    width = _MISSING
+    if newest.is_good and newest.value and newest.low is not None and newest.high is not None:
+        width = (newest.high - newest.low) / newest.value
+    age = parse_utc(now) - parse_utc(newest.started_at)
+    return age.total_seconds() * (_EXACT + width)
+
+
 def windows_s(plan: Plan) -> float:
     """Return the longest time for which a session makes its load."""
     return plan.profile.warmup_s + plan.profile.runs * run_s(plan)
@@ -145,11 +142,10 @@ def in_order(plans: Sequence[Plan], history: History, now: str) -> list[Plan]:
 
     Those that were never measured are first. Then come those whose records are old and uncertain.
     """
-    new = [plan for plan in plans if history.newest(plan) is None]
-    known = [plan for plan in plans if history.newest(plan)]
-    return _in_turn(new, history) + sorted(
-        known, key=lambda plan: (-history.due_s(plan, now), plan.title)
-    )
+    newest = [(plan, history.newest(plan)) for plan in plans]
+    new = [plan for plan, entry in newest if entry is None]
+    known = [(-due_s(entry, now), plan.title, plan) for plan, entry in newest if entry]
+    return _in_turn(new, history) + [plan for *_, plan in sorted(known, key=lambda each: each[:2])]
 
 
 def _in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:

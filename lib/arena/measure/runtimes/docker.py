@@ -174,12 +174,13 @@ class DockerRuntime:
         return [build, self._run_argv(framework, cpus)]
 
     def _run_argv(self, framework: Framework, cpus: Sequence[int] | None) -> list[str]:
+        ports = self._ports.given_to(framework.ports)
         return [
             "docker", "run", "--detach", *sandbox(_tag(framework), cpus),
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
-            *(f"--env={name}={port}" for name, port in self._ports.environment.items()),
+            *(f"--env={name}={port}" for name, port in ports.environment.items()),
             *bind_mount(self._workspace.certs, "/certs"),
             *bind_mount(_DATA / "dataset.json", "/data/dataset.json"),
             *bind_mount(_DATA / "static", "/data/static"),

@@ -78,7 +78,7 @@ class NativeRuntime:
         """Run the run command for the block, in a small fixed environment."""
         argv = whole_command(_shell(_commands(framework).run), cpus)
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        environment.update(self._ports.environment)
+        environment.update(self._ports.given_to(framework.ports).environment)
         environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
         environment["TLS_KEY"] = str(self._workspace.certs / "server.key")
         child = None

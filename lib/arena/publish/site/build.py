@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import arena
+from arena.base.errors import UsageError
 from arena.base.hashing import tree_sha256
 from arena.base.model import to_json
 from arena.base.progress import Progress
@@ -73,7 +74,7 @@ def outputs(site: Site) -> Iterator[Output]:
 def build(workspace: Workspace, progress: Progress) -> Path:
     """Build the site of all records; return its first page.
 
-    Only what has changed since the last build is written. A broken record is reported and skipped.
+    Only what has changed since the last build is written. What is broken is reported and left out.
     A second build waits for the first.
     """
     folder = workspace.site / ".build"
@@ -136,9 +137,18 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
         static=workspace.site / "static",
         docs=workspace.root / "docs",
         frameworks=workspace.frameworks,
-        proofs=Proofs.read(workspace.frameworks),
+        proofs=_proofs(workspace, progress),
         navigation=NAVIGATION,
     )
+
+
+def _proofs(workspace: Workspace, progress: Progress) -> Proofs:
+    """Return the proofs of the frameworks; none if their file is broken, which is reported."""
+    try:
+        return Proofs.read(workspace.frameworks)
+    except UsageError as error:
+        progress.say(f"warning: the proofs are left out: {error}")
+        return Proofs()
 
 
 def _edition(

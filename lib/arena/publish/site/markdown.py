@@ -23,11 +23,11 @@ class Text:
     contents: tuple[tuple[int, str, str], ...]
 
 
-def read(source: str, link: Callable[[str], str | None]) -> Text:
+def read(source: str, link: Callable[[str], str | None], prefix: str = "") -> Text:
     """Return a text; `link` returns a link's target on the site, or None if it has no target.
 
-    The first cell of a table's row gets an anchor, so that links can lead to a glossary entry. A
-    link without a target becomes plain text.
+    The first cell of a table's row gets an anchor, so that links can lead to a glossary entry. Each
+    anchor begins with the prefix. A link without a target becomes plain text.
     """
     markdown = MarkdownIt("commonmark").enable("table")
     tokens = [each for each in markdown.parse(source) if each.type != "html_block"]
@@ -38,12 +38,12 @@ def read(source: str, link: Callable[[str], str | None]) -> Text:
     for at, token in enumerate(tokens):
         inside = tokens[at + 1] if at + 1 < len(tokens) else None
         if token.type == "heading_open" and inside:
-            anchor = _fresh(inside.content, taken)
+            anchor = _fresh(inside.content, taken, prefix)
             token.attrSet("id", anchor)
             if token.tag != "h1":
                 contents.append((int(token.tag[1:]), anchor, _words(inside)))
         elif token.type in {"th_open", "td_open"} and inside:
-            _cell(tokens, at, inside, taken)
+            _cell(tokens, at, inside, taken, prefix)
         elif token.type == "inline":
             token.children = list(_linked(token.children or (), link))
     tokens = _framed(tokens[3 * has_title :], title)
@@ -56,9 +56,9 @@ def anchor_of(text: str) -> str:
     return _NOT_IN_ANCHORS.sub("-", text.lower()).strip("-")
 
 
-def _fresh(text: str, taken: set[str]) -> str:
+def _fresh(text: str, taken: set[str], prefix: str) -> str:
     """Return an anchor that is unique on the page."""
-    anchor = anchor_of(text) or "part"
+    anchor = prefix + (anchor_of(text) or "part")
     while anchor in taken:
         anchor += "-2"
     taken.add(anchor)
@@ -69,7 +69,7 @@ def _words(inline: Token) -> str:
     return "".join(each.content for each in inline.children or ())
 
 
-def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> None:
+def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str], prefix: str) -> None:
     """Give heads a scope and first cells an anchor; remove their style."""
     token = tokens[at]
     token.attrs.pop("style", None)
@@ -81,7 +81,7 @@ def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> N
         closing = next(each for each in tokens[at:] if each.type == "th_close")
         token.tag = closing.tag = "td"
     elif tokens[at - 1].type == "tr_open":
-        token.attrSet("id", _fresh(_words(inside) or inside.content, taken))
+        token.attrSet("id", _fresh(_words(inside) or inside.content, taken, prefix))
 
 
 def _linked(children: Sequence[Token], link: Callable[[str], str | None]) -> Iterator[Token]:

@@ -11,7 +11,14 @@ import psutil
 import pytest
 
 from arena.machine import child as child_room
-from arena.machine.child import Child, _peak_resident, allow_open_files, exit_words, run_bounded
+from arena.machine.child import (
+    Child,
+    _peak_resident,
+    allow_open_files,
+    exit_words,
+    run_bounded,
+    stop_all,
+)
 from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
 
@@ -100,6 +107,22 @@ def test_a_child_that_ignores_sigterm_is_killed_after_its_grace(
     child = sh(f"trap '' TERM; echo ready; while :; do sleep {FOREVER}; done")
     wait_for(tmp_path / "out")
     assert child.stop() == -signal.SIGKILL
+
+
+def test_several_children_clean_up_at_the_same_time(
+    sh: Callable[..., Child], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_room, "STOP_GRACE_S", 60.0)
+    # Each one ends only when the other one has been told to end as well.
+    wait = "until [ -e a ] && [ -e b ]; do sleep 0.01; done; exit 5"
+    children = []
+    for name in "ab":
+        script = f"trap 'touch {name}; {wait}' TERM; touch ready-{name}; sleep {FOREVER} & wait"
+        children.append(sh(script))
+        while not (tmp_path / f"ready-{name}").exists():
+            os.sched_yield()
+    stop_all(children)
+    assert [each.poll() for each in children] == [5, 5]
 
 
 def test_a_child_may_clean_up_within_its_grace(sh: Callable[..., Child], tmp_path: Path) -> None:

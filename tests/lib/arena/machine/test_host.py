@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,6 +69,7 @@ def test_a_port_that_only_has_connections_is_free(monkeypatch: pytest.MonkeyPatc
     sockets = [listener(8081, 1), listener(8080, 1, psutil.CONN_TIME_WAIT)]
     monkeypatch.setattr(psutil, "net_connections", lambda **_: sockets)
     ports.require_free_port(8080)
+    assert ports.taken_ports() == {8081}
 
 
 def test_a_program_is_looked_for_on_path(bin_: Path) -> None:
@@ -190,7 +192,7 @@ def test_a_container_is_told_by_its_namespace(
 def test_a_need_is_asked_its_version_once(bin_: Path) -> None:
     needs.version.cache_clear()
     log = bin_ / "asked"
-    for name in ("go", "java", "cargo", "ruby", "ghc-pkg", "python3"):
+    for name in ("go", "java", "cargo", "ruby", "ghc-pkg", "python3", "dpkg-query"):
         a_program(bin_ / name, f'echo "$0 $*" >>{log}; [ -n "$1" ] && echo "one $1" && echo two')
     a_program(bin_ / "java", "echo said on stderr >&2")
     a_program(bin_ / "mvn", r"printf '\033[1mMaven 3\033[m\n'")
@@ -202,6 +204,8 @@ def test_a_need_is_asked_its_version_once(bin_: Path) -> None:
     assert needs.version("gem:grpc") == "one -e"
     assert needs.version("ghc-pkg:warp-tls") == "one latest"
     assert needs.version("python:ensurepip") == "one --version"
+    assert needs.version("luajit:http.server") == "one --show"
+    assert re.search(r"dpkg-query --show .* lua-http\n", log.read_text())
     assert needs.version("broken") is None
     assert needs.version("absent") is None
     assert log.read_text().count("go version") == 1

@@ -1,7 +1,7 @@
 """Validating, with fakes of everything that has an effect."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,15 @@ import pytest
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.judge.proofs import FILE
-from arena.machine import lock, ports
+from arena.machine import lock, needs, ports
 from arena.measure import contract
 from arena.measure import validate as validating
+from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, ItemScope, Report
 from arena.measure.validate import ValidateOptions, validate
+from arena.measure.verdicts import Outcome
 from arena.record.record import Check
+from arena.what.ports import Ports
 from tests.fakes import (
     FAILED,
     OFFERS,
@@ -265,6 +268,133 @@ def test_verdicts_become_proofs_and_what_is_proven_need_not_be_checked(shop: Sho
     after = json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
     assert after["grpc-go"] == found["grpc-go"]
     assert after["tonic"]["source"] != found["tonic"]["source"]
+
+
+def proofs(shop: Shop) -> Any:
+    return json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
+
+
+def test_a_failure_is_recorded_and_checked_again(shop: Shop) -> None:
+    shop.found[8080] = a_report(PASSED, FAILED)
+    assert shop.run("tonic", record=True) == 1
+    assert proofs(shop)["tonic"]["verdict"] == "fail"
+    shop.found.clear()
+    shop.asked.clear()
+    assert shop.run("tonic", stale=True, record=True) == 0
+    assert len(shop.asked) == 1
+    assert proofs(shop)["tonic"]["verdict"] == "pass"
+
+
+def test_a_proof_is_of_one_runtime(shop: Shop) -> None:
+    shop.runtime.name = "docker"
+    assert shop.run("tonic", record=True) == 0
+    shop.asked.clear()
+    assert shop.run("tonic", stale=True) == 0
+    assert shop.asked == []
+    shop.runtime.name = "native"
+    assert shop.run("tonic", stale=True) == 0
+    assert len(shop.asked) == 1
+
+
+def test_a_native_proof_is_of_one_toolchain(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": ["cargo"], "run": "x"})
+    versions = {"cargo": "1.90"}
+    monkeypatch.setattr(needs, "version", versions.get)
+    assert shop.run("tonic", record=True) == 0
+    assert proofs(shop)["tonic"]["toolchain"] == versions
+    shop.asked.clear()
+    assert shop.run("tonic", stale=True) == 0
+    assert shop.asked == []
+    versions["cargo"] = "1.91"
+    assert shop.run("tonic", stale=True) == 0
+    assert len(shop.asked) == 1
+
+
+def test_a_server_that_was_never_asked_leaves_its_proof_as_it_is(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shop.run("tonic", record=True) == 0
+    before = proofs(shop)
+
+    def build(*_: object) -> None:
+        raise FrameworkError("build", "the registry cannot be reached")
+
+    monkeypatch.setattr(shop.runtime, "build", build)
+    assert shop.run("all", record=True) == 1
+    assert proofs(shop) == before
+
+
+def test_each_proof_is_saved_at_once_beside_what_was_saved_meanwhile(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(*_: object) -> Report:
+        shop.asked.append((None, None))
+        if len(shop.asked) == 3:
+            raise KeyboardInterrupt
+        return a_report()
+
+    monkeypatch.setattr(contract, "check", check)
+    with pytest.raises(KeyboardInterrupt):
+        shop.run("all", record=True)
+    assert list(proofs(shop)) == ["grpc-go"]
+    assert shop.run("tonic", record=True) == 0
+    assert list(proofs(shop)) == ["grpc-go", "tonic"]
+
+
+def test_where_nothing_was_found_no_proof_is_written(shop: Shop) -> None:
+    shop.runtime.missing = {"tonic": "needs cargo"}
+    with pytest.raises(HostError):
+        shop.run("tonic", record=True)
+    assert not (shop.workspace.frameworks / FILE).exists()
+
+
+def test_what_is_left_may_be_skipped_if_the_others_are_proven(shop: Shop) -> None:
+    assert shop.run("grpc-go", record=True) == 0
+    shop.runtime.missing = {"tonic": "needs cargo"}
+    assert shop.run("all", stale=True) == 0
+    out, err = shop.printed()
+    assert out[-2:] == ["tonic  SKIP  needs cargo", "0 passed, 0 warned, 0 failed, 1 skipped"]
+    assert "1 of 2 frameworks have a proof, and are left out" in err
+
+
+def test_if_all_is_proven_json_has_no_framework(shop: Shop) -> None:
+    assert shop.run("all", record=True) == 0
+    shop.printed()
+    assert shop.run("all", stale=True, as_json=True) == 0
+    assert json.loads(shop.capsys.readouterr().out) == {"schema": 1, "frameworks": []}
+
+
+def test_if_nothing_is_proven_nothing_is_said_of_it(shop: Shop) -> None:
+    assert shop.run("all", stale=True) == 0
+    assert not any("have a proof" in line for line in shop.printed()[1])
+
+
+def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_server(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[object] = []
+
+    class Interrupted(Beside):
+        def run(self, parts: Sequence[Part]) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+            happened.append((self.slots, [each.framework for each in parts], self.words))
+            try:
+                yield "tonic", lambda: Outcome(framework="tonic", verdict="pass")
+                raise KeyboardInterrupt
+            finally:
+                happened.append("the parts have ended")
+
+    monkeypatch.setattr(validating, "Beside", Interrupted)
+    monkeypatch.setattr(ports, "taken_ports", lambda: {8081})
+    monkeypatch.setattr(validating, "remove_leftovers", lambda *_: happened.append("cleaned up"))
+    with pytest.raises(KeyboardInterrupt):
+        shop.run("all", jobs=2, ready_timeout=90.5)
+    words = ["--runtime", "native", "--ready-timeout", "90500ms"]
+    assert happened == [
+        "cleaned up",
+        ([Ports(8080, 8443), Ports(8082, 8445)], ["grpc-go", "tonic"], words),
+        "the parts have ended",
+        "cleaned up",
+    ]
 
 
 @pytest.mark.parametrize("option", ["record", "stale"])

@@ -1,5 +1,6 @@
 """What docs/ says of profiles, of the contract and of HttpArena's words is current."""
 
+import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,10 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
+from arena.judge.proofs import CONTRACT
 from arena.measure.contract import ItemScope, Scope, checks, items
+from arena.publish.site.markdown import read
+from arena.publish.site.pages.frameworks import anchor_of_check
 from arena.what import framework, profile_table
 from arena.what.profile import load_profile
 
@@ -70,18 +74,41 @@ def explained(title: str) -> list[str]:
     return [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
 
 
-def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
+def of_calls() -> list[str]:
+    """Return the names of all checks of gRPC, in their order."""
     calls = frozenset({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
     scope = Scope(8443, True, calls, ({"a": 1, "b": 2, "count": 10},))  # type: ignore[arg-type]
     both = replace(scope, own=(load_profile(ROOT / "profiles", "health-grpc"),))
-    made = [name for name, _ in checks._checks(both, None, [])]
-    assert sorted(explained("The contract")) == sorted(made)
+    return [name for name, _ in checks._checks(both, None, [])]
+
+
+def of_items() -> list[str]:
+    """Return the names of all checks of items, in their order."""
+    return [name for name, _ in items.checks(ItemScope(8443, True, ("h1", "h2")))]
+
+
+def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
+    assert sorted(explained("The contract")) == sorted(of_calls())
 
 
 def test_every_check_of_items_is_explained_and_no_other() -> None:
-    scope = ItemScope(8443, True, ("h1", "h2"))
-    made = {re.sub(r"^h[12]-", "", name) for name, _ in items.checks(scope)}
+    made = {re.sub(r"^h[12]-", "", name) for name in of_items()}
     assert sorted(explained("The contract of items")) == sorted(made)
+
+
+def test_every_check_has_a_row_of_the_rules_to_which_the_page_of_a_framework_leads() -> None:
+    rows = {
+        f' id="{anchor_of_check(name)}">{re.sub("^h[12]-", "", name)}<'
+        for name in (*of_calls(), *of_items())
+    }
+    html = re.sub("</?code>", "", read(RULES, lambda _: None).html)
+    assert sorted(row for row in rows if row not in html) == []
+
+
+def test_other_checks_are_another_version_of_the_contract() -> None:
+    """If it fails: raise CONTRACT, so that every framework is validated again, and pin both."""
+    digest = hashlib.sha256(" ".join((*of_calls(), *of_items())).encode()).hexdigest()
+    assert (CONTRACT, digest[:12]) == (1, "e3dc23d09608")
 
 
 def test_every_word_of_httparenas_has_its_meaning() -> None:

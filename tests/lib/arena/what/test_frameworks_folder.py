@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.judge.proofs import Proofs
 from arena.machine.needs import install_lines
+from arena.publish.site.pages.frameworks import RELEASE
 from arena.what.framework import framework_names, load_framework, source_files
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -29,6 +31,9 @@ PLAIN = [each for each in TESTS if not each.endswith("-tls")]
 
 # Entries that serve items.
 CRUD = ["crud-h2c", "crud-tls", "crud-h1", "crud-paced"]
+
+# Entries whose README names no release: nobody knows the date, or there is no library.
+UNDATED = {"aspnet-grpc", "node-http"}
 
 # Files that package managers write, or that tell them where to look.
 LOCKS = {".npmrc", "go.mod", "go.sum", "package-lock.json", "pom.xml", "requirements.txt"}
@@ -76,6 +81,17 @@ def test_an_entry_has_what_a_reader_and_a_build_need(name: str) -> None:
     assert ".build" in (folder / ".dockerignore").read_text().splitlines()
     for path in source_files(folder):
         assert not re.search(r"\bTODO\b", path.read_text()), path
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNDATED])
+def test_a_readme_names_the_last_release(name: str) -> None:
+    assert RELEASE.search((FRAMEWORKS / name / "README.md").read_text())
+
+
+def test_every_proof_is_of_an_entry_and_none_of_a_failure() -> None:
+    found = Proofs.read(FRAMEWORKS).frameworks
+    assert set(found) <= set(NAMES)
+    assert [name for name, proof in found.items() if proof.verdict == "fail"] == []
 
 
 def is_grpc(name: str) -> bool:

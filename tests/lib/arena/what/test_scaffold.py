@@ -84,7 +84,13 @@ def test_programs_stay_programs_and_build_output_is_left_behind(checkout: Worksp
 def test_only_whole_words_become_the_new_name(checkout: Workspace) -> None:
     model = checkout.framework("grpc-go")
     (model / "words").write_text("x/grpc-go/y 'grpc-go'; grpc-gopher my-grpc-go grpc-go2")
+    for name in ("my-grpc-go.x", "grpc-go.x"):
+        (model / name).touch()
     scaffold.new(checkout, "mine", "go")
+    assert {path.name for path in checkout.framework("mine").glob("*.x")} == {
+        "my-grpc-go.x",
+        "mine.x",
+    }
     words = (checkout.framework("mine") / "words").read_text()
     assert words == "x/mine/y 'mine'; grpc-gopher my-grpc-go grpc-go2"
 

@@ -1,7 +1,7 @@
 """Frameworks: their list, and for each a page and JSON with its history."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +13,7 @@ from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
-from arena.judge.proofs import CONTRACT, Proof
+from arena.judge.proofs import CONTRACT, PortProof
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
 from arena.publish.site.markdown import read
@@ -28,12 +28,15 @@ from arena.what.framework import load_framework
 _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
-# What a README says of its library's last release.
-_RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}-\d{2})")
+# What a README says of its library's last release; some libraries' releases have no known month.
+RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}(?:-\d{2})?)")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
+# The checks of both contracts: that of items is the second one in docs/rules.md.
+_OF_BOTH = ("connections-64",)
 # How much of a README is shown.
 _LONGEST_README = 10_000
+_REST = "\n\nThe rest is in the README of the entry.\n"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,17 @@ class FrameworkLine:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A check that did not pass; `anchor` is its row in the rules."""
+
+    check: str
+    anchor: str
+    port: str
+    status: str
+    seen: str
+
+
+@dataclass(frozen=True)
 class HistoryTable:
     """A framework's records on a board: newest first, and `more` that are not listed.
 
@@ -77,8 +91,12 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     """Yield the list, and every framework's page and JSON."""
     standings, entries = edition.standings, edition.by_framework
     names = sorted(standings, key=str.lower)
-    known = [_described(_known(name, standings[name], entries[name]), site) for name in names]
-    known = [replace(each, is_best=_is_best(each, known, standings)) for each in known]
+    known = [_known(name, standings[name], entries[name]) for name in names]
+    if edition.round is None:
+        # The checkout may have another source than a round.
+        known = [_described(each, site) for each in known]
+    best = _best_variants(known, standings)
+    known = [replace(each, is_best=each.name in best) for each in known]
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
     yield Page(page, repr((frame(edition), known)), make)
@@ -100,7 +118,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
                 for one in standings[each.name]
             ],
         )
-        about = (site.proofs.frameworks.get(each.name), CONTRACT, _readme(site, each.name))
+        about = (site.proofs.frameworks.get(each.name), CONTRACT, _notes(site, edition, each.name))
         yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
@@ -108,8 +126,9 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 
 def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
     standings, entries = edition.standings[known.name], edition.by_framework[known.name]
-    readme = _readme(site, known.name)
+    notes = _notes(site, edition, known.name)
     proof = site.proofs.proof(known.name, entries[-1].source_sha256)
+    ports = proof.ports if proof else ()
     return render(
         site,
         "framework.html.j2",
@@ -119,9 +138,9 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         meta=edition.read(entries[-1].path).framework,
         versions=_versions(entries),
         proof=proof,
-        checks=sum(len(port.checks) for port in proof.ports) if proof else 0,
-        warnings=_warnings(proof),
-        notes=read(readme, lambda _: None) if readme else None,
+        counts=Counter(each for port in ports for each in port.checks.values()),
+        found=_found(ports),
+        notes=read(notes, lambda _: None, prefix="readme-") if notes else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
         histories=_histories(entries, standings),
@@ -129,18 +148,38 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
 
 
 def _readme(site: Site, name: str) -> str:
-    """Return what the authors of an entry say of it; empty if they say nothing readable."""
+    """Return the README of an entry, up to a paragraph; empty if it cannot be read."""
     try:
-        return read_input(site.frameworks / name / "README.md")[:_LONGEST_README]
+        text = read_input(site.frameworks / name / "README.md")
     except UsageError:
         return ""
+    if len(text) <= _LONGEST_README:
+        return text
+    return text[:_LONGEST_README].rpartition("\n\n")[0] + _REST
 
 
-def _warnings(proof: Proof | None) -> list[tuple[str, str, str, str]]:
-    """Return each check that did not pass: name, anchor in the rules, port, what was seen."""
+def _notes(site: Site, edition: Edition, name: str) -> str:
+    """Return the README that a page shows; a round has none: the checkout may have another one."""
+    return _readme(site, name) if edition.round is None else ""
+
+
+def anchor_of_check(check: str) -> str:
+    """Return the anchor of a check in docs/rules.md."""
+    own = _VERSION.sub("", check)
+    return f"{own}-2" if own != check and own in _OF_BOTH else own
+
+
+def _found(ports: Sequence[PortProof]) -> list[Found]:
+    """Return each check that did not pass."""
     return [
-        (check, _VERSION.sub("", check), "TLS" if port.tls else "plaintext", port.seen[check])
-        for port in (proof.ports if proof else ())
+        Found(
+            check,
+            anchor_of_check(check),
+            "TLS" if port.tls else "plaintext",
+            "failed" if status == "fail" else "warning",
+            port.seen.get(check, ""),
+        )
+        for port in ports
         for check, status in port.checks.items()
         if status != "pass"
     ]
@@ -166,7 +205,7 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
         framework = load_framework(site.frameworks, it.name)
     except UsageError:
         return it
-    found = _RELEASE.search(_readme(site, it.name))
+    found = RELEASE.search(_readme(site, it.name))
     repo = urlsplit(web(framework.repo))
     return replace(
         it,
@@ -176,36 +215,39 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
     )
 
 
-def _is_best(
-    it: FrameworkLine,
-    known: Sequence[FrameworkLine],
-    standings: Mapping[str, Sequence[Standing]],
-) -> bool:
-    """Return whether it is before each other variant of its library in its language."""
-    same = [
-        each
-        for each in known
-        if it.library and (each.library, each.language) == (it.library, it.language)
-    ]
-    return all(_wins(it, each, standings) for each in same if each is not it)
+def _best_variants(
+    known: Sequence[FrameworkLine], standings: Mapping[str, Sequence[Standing]]
+) -> set[str]:
+    """Return the names of the best variants, one of each library in each language.
 
-
-def _wins(
-    it: FrameworkLine, other: FrameworkLine, standings: Mapping[str, Sequence[Standing]]
-) -> bool:
-    places = {
-        each.name: {
-            one.path: found
-            for one in standings[each.name]
-            if one.board.is_current and (found := words.ranks(one.row, one.board))
+    That is the one with the most wins over the others. A win is a board on which one is surely
+    ahead of another. Among equals, it is the one with more boards, then the first one by name.
+    """
+    variants: dict[tuple[str, str], list[FrameworkLine]] = defaultdict(list)
+    for each in known:
+        variants[each.library or f" {each.name}", each.language].append(each)
+    best = set()
+    for same in variants.values():
+        places = {each.name: _places(standings[each.name]) for each in same}
+        wins = {
+            name: sum(
+                own[path][1] < theirs[path][0]
+                for theirs in places.values()
+                for path in own.keys() & theirs.keys()
+            )
+            for name, own in places.items()
         }
-        for each in (it, other)
+        best.add(min(places, key=lambda name: (-wins[name], -len(places[name]), name)))
+    return best
+
+
+def _places(standings: Sequence[Standing]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst possible rank on each current board, by its path."""
+    return {
+        each.path: found
+        for each in standings
+        if each.board.is_current and (found := words.ranks(each.row, each.board))
     }
-    own, others = places[it.name], places[other.name]
-    shared = own.keys() & others.keys()
-    ahead = sum(own[path] < others[path] for path in shared)
-    behind = sum(own[path] > others[path] for path in shared)
-    return (ahead - behind, len(own) - len(others), other.name) > (0, 0, it.name)
 
 
 def _moment_of(row: Row) -> str:

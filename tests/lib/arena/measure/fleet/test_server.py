@@ -146,6 +146,18 @@ def test_one_session_at_a_time(agent: ServerAgent, program: Path) -> None:
     run(agent, work)
 
 
+def test_a_session_that_has_ended_waits_for_no_other(agent: ServerAgent, program: Path) -> None:
+    async def work() -> None:
+        await session(agent)
+        other = asyncio.ensure_future(session(agent, "hangs", of=OTHER))
+        await started(program)
+        assert not (await agent.watch(SESSION, 0))["waits"]
+        await agent.end(OTHER)
+        await other
+
+    run(agent, work)
+
+
 def test_a_session_that_nobody_asks_after_ends(
     agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

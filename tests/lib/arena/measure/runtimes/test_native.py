@@ -56,7 +56,9 @@ def test_a_native_server_has_a_small_environment_and_the_certificate(
     monkeypatch.setenv("SECRET", "1")
     log = tmp_path / "server.log"
     script = "env; echo $SECRET-; exec sleep 60"
-    with NativeRuntime(workspace, Ports(9080, 9443)).start(native(script), None, log) as server:
+    runtime = NativeRuntime(workspace, Ports(9080, 9443))
+    movable = native(script).changed(ports="environment")
+    with runtime.start(movable, None, log) as server:
         while "-\n" not in (log.read_text() if log.exists() else ""):
             assert server.ended() is None
         assert server.cost().peak_bytes > 0
@@ -67,6 +69,17 @@ def test_a_native_server_has_a_small_environment_and_the_certificate(
     assert "PORT_TLS=9443\n" in words
     assert "SECRET" not in words
     assert (server.ended() or "").startswith("killed by SIGTERM")
+
+
+def test_a_server_that_cannot_move_is_told_the_standard_ports(
+    workspace: Workspace, folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "server.log"
+    runtime = NativeRuntime(workspace, Ports(9080, 9443))
+    with runtime.start(native("exec env"), None, log) as server:
+        while server.ended() is None:
+            os.sched_yield()
+    assert "PORT_H2C=8080\n" in log.read_text()
 
 
 def test_a_native_plan_shows_what_is_executed_and_recorded(

@@ -123,6 +123,17 @@ def test_a_round_that_is_broken_is_left_out_and_said(
     assert not (whole.public / "rounds" / "spring").exists()
 
 
+def test_proofs_that_cannot_be_read_are_left_out_and_said(
+    whole: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(whole.root)
+    save(whole.results, a_record("a"))
+    put(whole.frameworks / "validated.json", "<<<<<<< HEAD")
+    (line,) = published(whole)
+    assert line.startswith("warning: the proofs are left out: frameworks/validated.json: ")
+    assert (whole.public / "frameworks" / "a" / "index.html").is_file()
+
+
 HOSTILE: dict[str, Any] = {
     "display_name": "<script>alert(1)</script>\u202e=1+1",
     "repo": "javascript:alert(1)",

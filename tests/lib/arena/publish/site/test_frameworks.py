@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.publish.editions import (
     HOSTILE,
+    a_round,
     a_site,
     an_edition,
     keys_of,
@@ -93,16 +95,25 @@ def test_a_page_has_its_meta_its_rules_and_what_was_measured() -> None:
         assert words in said
 
 
-def a_proof(*warned: str, source: str = "1" * 64, contract: int = CONTRACT) -> Proofs:
-    """Return a proof of `a`: two checks on each port, and those that only warned."""
-    passed = {"unary-sum": "pass", "h2-values": "pass", **dict.fromkeys(warned, "warn")}
-    port = PortProof.model_validate(
-        {"tls": True, "checks": passed, "seen": {each: f"{each} <b>was</b> odd" for each in warned}}
-    )
+def a_proof(
+    *warned: str,
+    source: str = "1" * 64,
+    contract: int = CONTRACT,
+    failed: Sequence[str] = (),
+    verdict: str = "",
+) -> Proofs:
+    """Return a proof of `a`: two checks that passed, those that warned, and those that failed."""
+    checks = {"unary-sum": "pass", "h2-values": "pass", **dict.fromkeys(warned, "warn")}
+    checks |= dict.fromkeys(failed, "fail")
+    seen = {each: f"{each} <b>was</b> odd" for each in (*warned, *failed)}
+    port = PortProof.model_validate({"tls": True, "checks": checks, "seen": seen})
     toolchain = {"go": "go version go1.26.0", "cc": None}
-    proof = Proof(
-        source=source, contract=contract, runtime="native", toolchain=toolchain,
-        verdict="warn" if warned else "pass", ports=(port,),
+    verdict = verdict or ("fail" if failed else "warn" if warned else "pass")
+    proof = Proof.model_validate(
+        {
+            "source": source, "contract": contract, "runtime": "native", "toolchain": toolchain,
+            "verdict": verdict, "ports": (port,),
+        }
     )  # fmt: skip
     return Proofs(frameworks={"a": proof})
 
@@ -114,14 +125,36 @@ def proven(proofs: Proofs, folder: Path = Path("/nonexistent")) -> str:
 
 def test_a_page_says_that_every_check_passed_and_with_what() -> None:
     said = text_of(proven(a_proof()))
-    assert "Every check passed. 2 checks, natively, of the source that was measured last" in said
-    assert "go version go1.26.0" in said
-    assert "is not proven" not in said
+    assert (
+        "2 of 2 checks passed. The checks ran natively ( go version go1.26.0 ) on the source that "
+        "was measured last." in said
+    )
+    assert "has been saved" not in said
+
+
+def test_a_page_shows_which_checks_failed() -> None:
+    text = proven(a_proof("content-type", failed=["stream-10"]))
+    assert "Failed. 2 of 4 checks passed, 1 warns, 1 failed." in text_of(text)
+    rows = rows_of(text)
+    assert "content-type TLS warning content-type &lt;b&gt;was&lt;/b&gt; odd" in rows
+    assert "stream-10 TLS failed stream-10 &lt;b&gt;was&lt;/b&gt; odd" in rows
+
+
+def test_a_page_says_that_a_server_ended() -> None:
+    said = text_of(proven(a_proof(verdict="fail")))
+    assert "Failed. 2 of 2 checks passed; then the server ended, or did not answer." in said
+
+
+def test_a_check_of_which_nothing_was_seen_has_an_empty_cell() -> None:
+    (proof,) = a_proof("content-type").frameworks.values()
+    port = proof.ports[0].changed(seen={})
+    text = proven(Proofs(frameworks={"a": proof.changed(ports=(port,))}))
+    assert "content-type TLS warning" in rows_of(text)
 
 
 def test_a_page_shows_what_the_contract_warns_of_and_leads_to_its_rules() -> None:
     text = proven(a_proof("content-type", "h2-methods"))
-    assert "Every check passed but 2, which only warn." in text_of(text)
+    assert "2 of 4 checks passed, 2 warn." in text_of(text)
     assert 'href="../../rules/index.html#content-type"' in text
     assert 'href="../../rules/index.html#methods">h2-methods</a>' in text
     assert "content-type &lt;b&gt;was&lt;/b&gt; odd" in text
@@ -132,8 +165,8 @@ def test_a_page_shows_what_the_contract_warns_of_and_leads_to_its_rules() -> Non
 )
 def test_a_page_says_that_its_framework_is_not_proven(proofs: Proofs) -> None:
     said = text_of(proven(proofs))
-    assert "The source that was measured last is not proven" in said
-    assert "Every check passed" not in said
+    assert "No validation of the source that was measured last has been saved." in said
+    assert "checks passed" not in said
 
 
 def test_a_page_shows_the_readme_and_lets_nothing_of_it_do_harm(tmp_path: Path) -> None:
@@ -146,6 +179,74 @@ def test_a_page_shows_the_readme_and_lets_nothing_of_it_do_harm(tmp_path: Path) 
     assert "<p>It has <code>settings</code>.</p>" in text
     assert "more" in text
     assert not re.search('<script>|<img|href="javascript|example.org', text)
+
+
+def test_the_anchors_of_a_readme_are_not_those_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "README.md").write_text("# a\n\n## Contract\n\n## Notes\n\n## Main\n")
+    ids = re.findall(' id="([^"]+)"', proven(Proofs(), tmp_path))
+    assert len(ids) == len(set(ids))
+
+
+def test_a_long_readme_ends_with_a_paragraph_and_says_that_there_is_more(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "README.md").write_text("# a\n\n" + "Some words.\n\n" * 1000)
+    text = proven(Proofs(), tmp_path)
+    assert "<p>Some words.</p>\n<p>The rest is in the README of the entry.</p>" in text
+
+
+def test_a_round_shows_nothing_of_the_checkout(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    meta = {"tests": [], "repo": "https://github.com/grpc/grpc-go", "engine": "of today"}
+    (tmp_path / "a" / "meta.json").write_text(json.dumps(meta))
+    (tmp_path / "a" / "README.md").write_text("# a\n\nVersion 1.76.0, released 2026-10.\n")
+    current, frozen = an_edition(), an_edition(a_record("a", 1e6), of=a_round())
+    pages = pages_of(site_of(current, frozen, frameworks=tmp_path), frameworks, frozen)
+    assert "1.76.0" not in "".join(pages.values())
+    assert "of today" not in "".join(pages.values())
+
+
+def best(tmp_path: Path, *records: Record) -> list[str]:
+    """Return the best variants, of frameworks that are all of one library."""
+    for each in records:
+        folder = tmp_path / each.framework.name
+        folder.mkdir(exist_ok=True)
+        meta = {"tests": [], "language": "Go", "repo": "https://github.com/grpc/grpc-go"}
+        (folder / "meta.json").write_text(json.dumps(meta))
+    site = site_of(an_edition(*records), frameworks=tmp_path)
+    text = pages_of(site, frameworks)["frameworks/index.html"]
+    return re.findall(r'<tr [^>]*? data-best><th scope="row"><a [^>]*><bdi>(.)<', text)
+
+
+def on_boards(**rates: Sequence[float]) -> list[Record]:
+    return [
+        a_record(name, rate, profile={"name": f"board-{number}"})
+        for name, each in rates.items()
+        for number, rate in enumerate(each)
+        if rate
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "found"),
+    [
+        ({"a": [1e6, 2e6, 1e6], "b": [2e6, 1e6, 2e6]}, "b"),
+        # Each is ahead of another one, in a circle.
+        ({"a": [3e6, 1e6, 2e6], "b": [2e6, 3e6, 1e6], "c": [1e6, 2e6, 3e6]}, "a"),
+        # Of equals, the one with more boards.
+        ({"a": [1e6, 0], "b": [0, 1e6], "c": [0, 0, 1e6, 1e6]}, "c"),
+    ],
+)
+def test_one_variant_of_a_library_is_the_best(
+    tmp_path: Path, rates: dict[str, list[float]], found: str
+) -> None:
+    assert best(tmp_path, *on_boards(**rates)) == [found]
+
+
+def test_a_tie_of_blocks_is_no_win(tmp_path: Path) -> None:
+    # By its estimate, b is a little ahead of a: they share their ranks. So a third board decides.
+    visits = blocks({"a": 1e6, "b": 1.0001e6}, 6)
+    assert best(tmp_path, *visits, *on_boards(a=[2e6], b=[1e6])) == ["a"]
 
 
 @pytest.mark.parametrize(
