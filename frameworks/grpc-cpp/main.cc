@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "ports.h"
 #include "service.h"
@@ -22,6 +23,10 @@ namespace {
 
 /// Calls still open this long after SIGTERM are broken off.
 constexpr std::chrono::seconds kStopGrace{1};
+
+/// A client that reads nothing keeps gRPC from closing its connection. This long after SIGTERM
+/// nobody waits for it.
+constexpr std::chrono::milliseconds kStopLimit{1500};
 
 std::string env_or(const char* name, const char* fallback) {
     const char* value = std::getenv(name);
@@ -85,6 +90,10 @@ void run() {
     const std::unique_ptr<grpc::Server> server = start(service);
     int received = 0;
     sigwait(&stop_signals, &received);
+    std::thread([] {
+        std::this_thread::sleep_for(kStopLimit);
+        std::quick_exit(EXIT_SUCCESS);
+    }).detach();
     server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
 }
 
