@@ -34,10 +34,15 @@ declare -A proof_of=(
     ['protobuf-compiler']=protoc ['protobuf-compiler-grpc']=grpc_cpp_plugin
     ['libnghttp2-dev']=/usr/include/nghttp2/nghttp2.h
     ['pkg-config']=pkg-config ['etcd-server']=etcd [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
+    ['libgrpc-dev']=/usr/include/grpc/grpc.h ['libprotobuf-c-dev']=/usr/include/protobuf-c/protobuf-c.h
+    ['protobuf-c-compiler']=protoc-c [ghc]=ghc ['libghc-warp-tls-dev']=/usr/share/doc/libghc-warp-tls-dev
+    [luajit]=luajit ['lua-http']=/usr/share/doc/lua-http ['lua-posix']=/usr/share/doc/lua-posix
+    ['pypy3-venv']=/usr/share/doc/pypy3-venv
 )
 tools=(shellcheck shfmt bats)
 tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light caddy make g++ libgrpc++-dev
     libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc
+    libgrpc-dev libprotobuf-c-dev protobuf-c-compiler ghc libghc-warp-tls-dev luajit lua-http lua-posix pypy3-venv
     etcd-server)
 # Toolchains that Debian's packages are too old for, or that people install in their own way.
 toolchains=(go cargo)

@@ -89,6 +89,8 @@ local function serve(h2c, tls, context)
 			tls = port.tls,
 			ctx = port.ctx,
 			version = 2,
+			-- Otherwise a connection takes no new calls when none has come for 10 s.
+			intra_stream_timeout = math.huge,
 			onstream = onstream,
 			onerror = ignore,
 		})

@@ -6,12 +6,13 @@ module Main (main) where
 import Control.Concurrent (forkIO, threadDelay)
 import Control.Concurrent.Async (concurrently_)
 import Control.Concurrent.MVar (newEmptyMVar, readMVar, tryPutMVar)
-import Control.Exception (SomeException, displayException, handle)
-import Control.Monad (forM_, void)
+import Control.Exception (ErrorCall (ErrorCall), SomeException, displayException, handle, throwIO)
+import Control.Monad (forM_, void, when)
 import Data.Streaming.Network (bindPortTCP)
+import Data.X509 (CertificateChain (CertificateChain))
 import Grpc (grpc)
 import Network.Socket (Socket, close)
-import Network.TLS (Version (TLS12, TLS13))
+import Network.TLS (Version (TLS12, TLS13), credentialLoadX509)
 import Network.Wai (Application)
 import Network.Wai.Handler.Warp
 import Network.Wai.Handler.WarpTLS (TLSSettings (tlsAllowedVersions), runTLSSocket, tlsSettings)
@@ -29,7 +30,9 @@ stopGrace = 1000000
 
 main :: IO ()
 main = handle complain $ do
-  files <- tlsSettings <$> env "TLS_CERT" "/certs/server.crt" <*> env "TLS_KEY" "/certs/server.key"
+  cert <- env "TLS_CERT" "/certs/server.crt"
+  key <- env "TLS_KEY" "/certs/server.key"
+  check cert key
   h2c <- listen =<< env "PORT_H2C" "8080"
   tls <- listen =<< env "PORT_TLS" "8443"
   stop <- newEmptyMVar
@@ -42,7 +45,7 @@ main = handle complain $ do
     exitImmediately ExitSuccess
   concurrently_
     (runSettingsSocket settings h2c application)
-    (runTLSSocket files {tlsAllowedVersions = [TLS13, TLS12]} settings tls application)
+    (runTLSSocket (tlsSettings cert key) {tlsAllowedVersions = [TLS13, TLS12]} settings tls application)
 
 -- | Says nothing of clients that break off.
 settings :: Settings
@@ -50,6 +53,13 @@ settings = setOnException (\_ _ -> pure ()) defaultSettings
 
 application :: Application
 application = grpc service
+
+-- | Warp would start without a certificate, and no handshake would succeed.
+check :: FilePath -> FilePath -> IO ()
+check cert key = credentialLoadX509 cert key >>= either (refuse . ((key <> ": ") <>)) isThere
+  where
+    isThere (CertificateChain chain, _) = when (null chain) (refuse (cert <> ": no certificate in it"))
+    refuse = throwIO . ErrorCall
 
 -- | On all addresses, IPv6 and IPv4.
 listen :: String -> IO Socket
