@@ -44,10 +44,16 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	// Kitex listens for the signals as well, and stops by itself.
 	err = benchmarkservice.NewServer(
 		new(benchmarkService),
 		server.WithListener(listener),
+		// Kitex itself listens for signals at the end of its start, and would
+		// miss an earlier one.
+		server.WithExitSignal(func() <-chan error {
+			stopped := make(chan error, 1)
+			context.AfterFunc(ctx, func() { stopped <- nil })
+			return stopped
+		}),
 		server.WithExitWaitTime(stopGrace),
 		server.WithGRPCUnknownServiceHandler(refuse),
 	).Run()

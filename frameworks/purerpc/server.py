@@ -75,13 +75,6 @@ async def serve(certificate: ssl.SSLContext) -> None:
         servers.cancel_scope.cancel()
 
 
-def work(certificate: ssl.SSLContext) -> None:
-    try:
-        anyio.run(serve, certificate)
-    except OSError as error:
-        fail(error)
-
-
 def main() -> None:
     try:
         certificate = load_certificate()
@@ -97,7 +90,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS | {signal.SIGCHLD})
     fork = multiprocessing.get_context("fork")
     cpus = os.sched_getaffinity(0)
-    workers = [fork.Process(target=work, args=(certificate,)) for _ in cpus]
+    workers = [fork.Process(target=anyio.run, args=(serve, certificate)) for _ in cpus]
     for worker in workers:
         worker.start()
 

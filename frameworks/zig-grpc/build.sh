@@ -1,22 +1,25 @@
 #!/bin/sh
 # Makes .build/venv, which has the Zig compiler, from requirements.txt, and .build/bin/server with it.
-# Does nothing when neither these files, this folder's path nor the Python on the PATH have changed.
+# Does again only what a changed file, folder path or Python on the PATH asks for.
 set -eu
 cd "$(dirname "$0")"
 
-stamp=$(
+compiler=$(
     python3 -c 'import sys; print(sys.version)'
     pwd
-    cat build.sh requirements.txt build.zig src/*
+    cat build.sh requirements.txt
 )
-if [ -x .build/bin/server ] && [ "$stamp" = "$(cat .build/stamp 2>/dev/null)" ]; then
-    exit 0
-fi
+code=$(cat build.zig src/*)
 
-rm -f .build/stamp
-python3 -m venv --clear .build/venv
-.build/venv/bin/python -m pip install --quiet --disable-pip-version-check \
-    --require-hashes --requirement requirements.txt
-ZIG_GLOBAL_CACHE_DIR="$PWD/.build/zig" .build/venv/bin/python -m ziglang build \
-    --release --prefix .build --cache-dir .build/cache
-printf '%s\n' "$stamp" >.build/stamp
+if [ "$compiler" != "$(cat .build/compiler 2>/dev/null)" ]; then
+    rm -rf .build
+    python3 -m venv .build/venv
+    .build/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --require-hashes --requirement requirements.txt
+    printf '%s\n' "$compiler" >.build/compiler
+fi
+if [ "$code" != "$(cat .build/code 2>/dev/null)" ]; then
+    ZIG_GLOBAL_CACHE_DIR="$PWD/.build/zig" .build/venv/bin/python -m ziglang build \
+        --release --prefix .build --cache-dir .build/cache
+    printf '%s\n' "$code" >.build/code
+fi

@@ -23,7 +23,7 @@ public final class Main {
       var tls = start("tls");
       // Micronaut does without TLS where a file is missing.
       if (!tls.getServerConfiguration().isSecure()) {
-        throw new ConfigurationException("cannot read the certificate and its key");
+        throw new ConfigurationException("cannot read the certificate or its key (TLS_CERT, TLS_KEY)");
       }
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(List.of(h2c, tls))));
       h2c.getServer().awaitTermination();
