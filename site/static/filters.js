@@ -2,10 +2,10 @@
 
 import { make } from "./dom.js";
 import { hashOf, read, write } from "./state.js";
+import { COLLATOR } from "./table.js";
 
 // Typed text enters the URL after a pause (ms): browsers limit such changes.
 const PAUSE_MS = 200;
-const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /**
  * Keep the state of a page in the URL. `restore` shows a state that the URL has, names to texts, and

@@ -1,6 +1,6 @@
 // A table that sorts and filters. Its cells are read once; after that only rows move.
 
-const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+export const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 const EMPTY = new Set(["", "–"]);
 // More rows than any screen has.
 const AT_ONCE = 60;
