@@ -20,8 +20,8 @@ def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
     return done, line.split(maxsplit=1)[1]
 
 
-# C++, Java and Rust would take minutes, and are built like others here.
-_TRIED = ["csharp", "go", "kotlin", "node", "python"]
+# C++, Java, Rust and Zig would take minutes, and are built like others here.
+_TRIED = ["csharp", "go", "kotlin", "node", "python", "scala"]
 
 
 def models(languages: list[str]) -> list[str]:

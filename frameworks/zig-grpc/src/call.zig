@@ -1,7 +1,9 @@
 //! A gRPC call without HTTP/2: headers and request bytes in, reply bytes and a status out.
+//! What it replies is the service's.
 
 const std = @import("std");
 const protobuf = @import("protobuf.zig");
+const service = @import("service.zig");
 
 const Allocator = std.mem.Allocator;
 
@@ -20,7 +22,7 @@ pub const Status = struct {
 
 const Method = enum { unknown, GetSum, StreamSum, CollectSum, EchoSum };
 
-const service = "/benchmark.BenchmarkService/";
+const path = "/benchmark.BenchmarkService/";
 const prefix_size = 5;
 const most_bytes = 4 << 20;
 const longest_reply = prefix_size + protobuf.longest_reply;
@@ -33,12 +35,13 @@ pub const Call = struct {
 
     /// The beginning of a request.
     partial: std.ArrayList(u8) = .empty,
-    received: bool = false,
+    /// The only one of GetSum and StreamSum.
+    request: ?protobuf.Request = null,
+    collected: service.CollectSum = .{},
 
-    /// Replies to make: `left` of them from `next` on. GetSum and CollectSum make a run of one.
-    next: u32 = 0,
-    left: u32 = 0,
-    count: u32 = 1,
+    /// The next result to send, and where those after it come from.
+    result: ?u32 = null,
+    stream: ?service.StreamSum = null,
 
     /// EchoSum's results that are not sent yet.
     sums: std.ArrayList(u32) = .empty,
@@ -56,8 +59,8 @@ pub const Call = struct {
 
     pub fn takeHeader(call: *Call, name: []const u8, value: []const u8) void {
         if (std.mem.eql(u8, name, ":path")) {
-            if (!std.mem.startsWith(u8, value, service)) return;
-            call.method = std.meta.stringToEnum(Method, value[service.len..]) orelse .unknown;
+            if (!std.mem.startsWith(u8, value, path)) return;
+            call.method = std.meta.stringToEnum(Method, value[path.len..]) orelse .unknown;
         } else if (std.mem.eql(u8, name, "content-type")) {
             const grpc = "application/grpc";
             call.is_grpc = std.mem.startsWith(u8, value, grpc) and
@@ -87,18 +90,25 @@ pub const Call = struct {
         if (call.status != null) return;
         if (call.partial.items.len > 0) return call.fail(.cut_short);
         switch (call.method) {
-            .EchoSum => {},
-            .CollectSum => call.left = 1,
-            else => {
-                if (!call.received) return call.fail(.not_one_request);
-                call.left = call.count;
+            .GetSum => {
+                const request = call.request orelse return call.fail(.not_one_request);
+                call.result = service.getSum(request) catch return call.refuse();
             },
+            .StreamSum => {
+                const request = call.request orelse return call.fail(.not_one_request);
+                call.stream = service.StreamSum.init(request) catch return call.refuse();
+                call.result = call.stream.?.next();
+            },
+            .CollectSum => {
+                call.result = call.collected.result() catch return call.refuse();
+            },
+            .EchoSum, .unknown => {},
         }
         call.status = .ok;
     }
 
     pub fn hasReplies(call: *const Call) bool {
-        return call.left > 0 or call.sums_sent < call.sums.items.len or
+        return call.result != null or call.sums_sent < call.sums.items.len or
             call.cut_sent < call.cut_size;
     }
 
@@ -125,10 +135,9 @@ pub const Call = struct {
     }
 
     fn nextResult(call: *Call) ?u32 {
-        if (call.left > 0) {
-            defer call.next +%= 1;
-            call.left -= 1;
-            return call.next;
+        if (call.result) |result| {
+            call.result = if (call.stream) |*stream| stream.next() else null;
+            return result;
         }
         if (call.sums_sent == call.sums.items.len) {
             call.sums.clearRetainingCapacity();
@@ -160,24 +169,30 @@ pub const Call = struct {
 
     fn takeRequest(call: *Call, gpa: Allocator, message: []const u8) !void {
         const request = protobuf.parse(message) catch return call.fail(.malformed);
-        const sum = request.a +% request.b;
         switch (call.method) {
-            .EchoSum => try call.sums.append(gpa, sum),
-            .CollectSum => call.next +%= sum,
             .GetSum, .StreamSum => {
-                if (call.received) return call.fail(.not_one_request);
-                call.received = true;
-                call.next = sum;
-                const count: i32 = @bitCast(request.count);
-                call.count = @intCast(@max(count, 1));
+                if (call.request != null) return call.fail(.not_one_request);
+                call.request = request;
+            },
+            .CollectSum => call.collected.take(request) catch return call.refuse(),
+            .EchoSum => {
+                const sum = service.echoSum(request) catch return call.refuse();
+                try call.sums.append(gpa, sum);
             },
             .unknown => {},
         }
     }
 
+    /// The service has no result, but an error.
+    fn refuse(call: *Call) void {
+        call.fail(.{ .code = "12", .message = switch (call.method) {
+            inline else => |method| @tagName(method) ++ " is not implemented",
+        } });
+    }
+
     fn fail(call: *Call, status: Status) void {
         call.status = status;
-        call.left = 0;
+        call.result = null;
         call.sums.clearRetainingCapacity();
         call.sums_sent = 0;
     }

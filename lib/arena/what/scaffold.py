@@ -28,6 +28,8 @@ _MODELS = {
     "node": "grpc-node",
     "python": "grpcio-python",
     "rust": "tonic-grpc",
+    "scala": "scalapb-grpc",
+    "zig": "zig-grpc",
 }
 
 # The package names that Go, npm, Cargo and Maven all accept.

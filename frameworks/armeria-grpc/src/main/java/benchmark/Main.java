@@ -22,8 +22,8 @@ public final class Main {
   public static void main(String[] args) {
     try {
       var server = newServer();
-      server.start().join();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server)));
+      server.start().join();
     } catch (IOException error) {
       fail(error.getMessage());
     } catch (CompletionException error) {
@@ -54,7 +54,8 @@ public final class Main {
 
   private static void fail(String reason) {
     System.err.println("armeria-grpc: " + reason);
-    System.exit(1);
+    // No exit: that would run the hook, which ends the process without an error.
+    Runtime.getRuntime().halt(1);
   }
 
   private static void stop(Server server) {

@@ -60,10 +60,11 @@
           ;; Credentials belong to a Server, so each port has its own.
           h2c (new-server executor (port "PORT_H2C" "8080") (InsecureServerCredentials/create))
           servers [h2c (new-tls-server executor (port "PORT_TLS" "8443"))]]
-      (run! Server/.start servers)
       (.addShutdownHook (Runtime/getRuntime) (Thread. #(stop servers)))
+      (run! Server/.start servers)
       (Server/.awaitTermination h2c))
     (catch IOException error
       (binding [*out* *err*]
         (println (str "grpc-clojure: " (ex-message error) ": " (ex-message (ex-cause error)))))
-      (System/exit 1))))
+      ;; No exit: that would run the hook, which ends the process without an error.
+      (.halt (Runtime/getRuntime) 1))))

@@ -35,16 +35,17 @@ public final class Main {
       // Credentials belong to a Server, so each port has its own.
       var h2c = newServer(port("PORT_H2C", "8080"), InsecureServerCredentials.create());
       var servers = List.of(h2c, newTlsServer(port("PORT_TLS", "8443")));
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(servers)));
       for (Server server : servers) {
         server.start();
       }
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(servers)));
       servers.get(0).awaitTermination();
     } catch (IOException error) {
       var cause = error.getCause();
       System.err.println(
           "grpc-java: " + error.getMessage() + (cause == null ? "" : ": " + cause.getMessage()));
-      System.exit(1);
+      // No exit: that would run the hook, which ends the process without an error.
+      Runtime.getRuntime().halt(1);
     }
   }
 

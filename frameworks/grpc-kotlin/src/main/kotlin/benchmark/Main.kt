@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit.NANOSECONDS
 import java.util.logging.Level
 import java.util.logging.Logger
 import kotlin.concurrent.thread
-import kotlin.system.exitProcess
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.TimeSource
@@ -38,12 +37,13 @@ fun main() {
             newServer(port("PORT_H2C", "8080"), InsecureServerCredentials.create()),
             newTlsServer(port("PORT_TLS", "8443")),
         )
-        servers.forEach(Server::start)
         Runtime.getRuntime().addShutdownHook(thread(start = false) { stop(servers) })
+        servers.forEach(Server::start)
         servers.first().awaitTermination()
     } catch (error: IOException) {
         System.err.println("grpc-kotlin: ${error.message}: ${error.cause?.message}")
-        exitProcess(1)
+        // No exit: that would run the hook, which ends the process without an error.
+        Runtime.getRuntime().halt(1)
     }
 }
 

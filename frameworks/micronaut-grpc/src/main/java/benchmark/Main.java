@@ -4,7 +4,6 @@ import io.micronaut.context.ApplicationContext;
 import io.micronaut.context.exceptions.ConfigurationException;
 import io.micronaut.grpc.server.GrpcEmbeddedServer;
 import java.util.List;
-import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -19,22 +18,25 @@ public final class Main {
   public static void main(String[] args) throws InterruptedException {
     GRPC_LOGGER.setLevel(Level.SEVERE);
     try {
-      var h2c = start("h2c");
-      var tls = start("tls");
+      var h2c = newServer("h2c");
+      var tls = newServer("tls");
       // Micronaut does without TLS where a file is missing.
       if (!tls.getServerConfiguration().isSecure()) {
         throw new ConfigurationException("cannot read the certificate or its key (TLS_CERT, TLS_KEY)");
       }
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(List.of(h2c, tls))));
+      h2c.start();
+      tls.start();
       h2c.getServer().awaitTermination();
     } catch (RuntimeException error) {
       System.err.println("micronaut-grpc: " + rootCause(error));
-      System.exit(1);
+      // No exit: that would run the hook, which ends the process without an error.
+      Runtime.getRuntime().halt(1);
     }
   }
 
-  private static GrpcEmbeddedServer start(String environment) {
-    return ApplicationContext.run(GrpcEmbeddedServer.class, Map.of(), environment);
+  private static GrpcEmbeddedServer newServer(String environment) {
+    return ApplicationContext.run(environment).getBean(GrpcEmbeddedServer.class);
   }
 
   private static void stop(List<GrpcEmbeddedServer> servers) {

@@ -26,14 +26,15 @@ object Main {
       // Credentials belong to a Server, so each port has its own.
       val h2c = newServer(port("PORT_H2C", "8080"), InsecureServerCredentials.create())
       val servers = Seq(h2c, newTlsServer(port("PORT_TLS", "8443")))
-      servers.foreach(_.start())
       sys.addShutdownHook(stop(servers))
+      servers.foreach(_.start())
       h2c.awaitTermination()
     } catch {
       case error: IOException =>
         val cause = Option(error.getCause).fold("")(": " + _.getMessage)
         Console.err.println(s"scalapb-grpc: ${error.getMessage}$cause")
-        sys.exit(1)
+        // No exit: that would run the hook, which ends the process without an error.
+        Runtime.getRuntime.halt(1)
     }
   }
 

@@ -15,24 +15,31 @@ public final class Main {
 
   private static final long STOP_LIMIT_MS = 1000;
 
+  private static volatile boolean stopping;
+
   private Main() {}
 
   public static void main(String[] args) {
     NETTY_LOGGER.setLevel(Level.SEVERE);
     var cpus = Runtime.getRuntime().availableProcessors();
     var vertx = Vertx.vertx();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx)));
     try {
       vertx
           .deployVerticle(ServerVerticle::new, new DeploymentOptions().setInstances(cpus))
           .await();
     } catch (Exception error) {
+      if (stopping) {
+        return; // SIGTERM came before all was deployed, and the hook ends the process.
+      }
       System.err.println("vertx-grpc: " + error.getMessage());
-      System.exit(1);
+      // No exit: that would run the hook, which ends the process without an error.
+      Runtime.getRuntime().halt(1);
     }
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx)));
   }
 
   private static void stop(Vertx vertx) {
+    stopping = true;
     try {
       vertx.close().await(STOP_LIMIT_MS, TimeUnit.MILLISECONDS);
     } catch (TimeoutException error) {
