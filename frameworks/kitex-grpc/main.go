@@ -51,7 +51,11 @@ func run() error {
 		// miss an earlier one.
 		server.WithExitSignal(func() <-chan error {
 			stopped := make(chan error, 1)
-			context.AfterFunc(ctx, func() { stopped <- nil })
+			context.AfterFunc(ctx, func() {
+				stopped <- nil
+				// Its end would wait for a stream whose client does not read.
+				time.AfterFunc(stopGrace, func() { os.Exit(0) })
+			})
 			return stopped
 		}),
 		server.WithExitWaitTime(stopGrace),
