@@ -46,7 +46,7 @@ class Answer:
     `received` counts the bytes of DATA as flow control does; `data_frames` counts non-empty
     frames. `pending` is the beginning of an incomplete message; `body` is what is not gRPC, its
     first megabyte. A `bare` answer ended with its headers, which are also its trailers (gRPC:
-    Trailers-Only).
+    Trailers-Only). One that `ended_twice` has trailers after its end.
     """
 
     stream: int
@@ -60,6 +60,7 @@ class Answer:
     data_frames: int = 0
     bare: bool = False
     ended: bool = False
+    ended_twice: bool = False
     reset: int | None = None
     cancelled: bool = False
 
@@ -365,6 +366,7 @@ def _take_fields(
     elif not ends:
         raise WrongError("headers come in the middle of a stream")
     elif answer.ended:
+        answer.ended_twice = True
         raise WrongError("trailers follow the end of their stream")
     else:
         answer.trailers = fields

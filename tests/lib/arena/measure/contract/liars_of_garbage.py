@@ -3,6 +3,7 @@
 from math import inf
 
 from google.protobuf.message import DecodeError
+from hyperframe.frame import HeadersFrame
 
 from arena.measure.contract.expected import INT32_MAX
 from arena.measure.contract.messages import PREFIX, is_grpc
@@ -66,6 +67,14 @@ def sized(talk: Talk, lie: Manner, least: float = 0, below: float = inf) -> Step
 def answering_anyway(talk: Talk) -> Steps[None]:
     """Say that all is well."""
     yield from answer(talk, [0])
+
+
+def refusing_twice(talk: Talk) -> Steps[None]:
+    """Refuse it, and once more after its end."""
+    for fields in [(":status", "200"), ("grpc-status", "13")], [("grpc-status", "13")]:
+        flags = ["END_HEADERS", "END_STREAM"]
+        talk.raw(HeadersFrame(talk.stream, talk.block(fields), flags=flags))
+    yield from ()
 
 
 def wrong_ever_after(talk: Talk) -> Steps[None]:
@@ -138,6 +147,8 @@ TRUNCATED = [
          "it is answered with OK", "00 00 00"),
     Liar(_TRUNCATED, "no answer", given(_TRUNCATED, sized(lies.hanging, below=5)),
          "never answered: 00 00 00", status="warn", short=_SHORT),
+    Liar(_TRUNCATED, "refused twice", given(_TRUNCATED, sized(refusing_twice, below=5)),
+         "the stream is ended twice: 00 00 00", status="warn"),
     Liar(_TRUNCATED, "it dies", given(_TRUNCATED, sized(lies.dying, below=5)),
          f"nothing listens there; then {_ENDED}", "00 00 00", alone=False),
 ]  # fmt: skip
