@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
@@ -52,9 +53,15 @@ def folder_of(workspace: Workspace, name: str) -> Path:
 def make_authority(folder: Path) -> bool:
     """Make an authority and this host's own certificate, unless they exist; return whether it did.
 
-    The folder and its keys are readable by their owner only.
+    The folder and its keys are readable by their owner only. UsageError on a host whose
+    certificates are of an authority elsewhere.
     """
-    if (folder / _AUTHORITY_KEY).exists():
+    if (folder / AUTHORITY).exists():
+        if not (folder / _AUTHORITY_KEY).exists():
+            raise UsageError(
+                f"{shown(folder)}: has certificates of an authority on another host: call "
+                "./scripts/fleet.sh ca there"
+            )
         # A first call that was interrupted has left no certificate of this host.
         return make_certificate(folder, folder)
     _make_folder(folder)
@@ -63,8 +70,9 @@ def make_authority(folder: Path) -> bool:
         (x509.BasicConstraints(ca=True, path_length=0), True),
         (_usage(signs_certificates=True), True),
     )
-    write_atomic(folder / AUTHORITY, _signed(name, private.public_key(), name, private, extensions))
+    # The key comes first: a certificate without it is a copy.
     _write_key(folder / _AUTHORITY_KEY, private)
+    write_atomic(folder / AUTHORITY, _signed(name, private.public_key(), name, private, extensions))
     make_certificate(folder, folder)
     return True
 
@@ -85,7 +93,7 @@ def make_certificate(authority: Path, folder: Path) -> bool:
         ) from error
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
         raise UsageError(f"{shown(authority / _AUTHORITY_KEY)}: is not a key of fleet.sh ca")
-    if _is_whole(folder, own):
+    if _is_whole(folder, own, issuer):
         return False
     _make_folder(folder)
     private = ec.generate_private_key(ec.SECP256R1())
@@ -105,10 +113,19 @@ def make_certificate(authority: Path, folder: Path) -> bool:
     return True
 
 
-def _is_whole(folder: Path, authority: bytes) -> bool:
-    """Return whether a host's folder has all that it needs; an interrupted call has left less."""
+def _is_whole(folder: Path, authority: bytes, issuer: x509.Certificate) -> bool:
+    """Return whether a host's folder has all that it needs, of this authority.
+
+    An interrupted call has left less.
+    """
     files = [folder / name for name in (AUTHORITY, CERTIFICATE, KEY)]
-    return all(each.exists() for each in files) and files[0].read_bytes() == authority
+    if not all(each.exists() for each in files) or files[0].read_bytes() != authority:
+        return False
+    try:
+        x509.load_pem_x509_certificate(files[1].read_bytes()).verify_directly_issued_by(issuer)
+    except (ValueError, InvalidSignature):
+        return False
+    return True
 
 
 def _make_folder(folder: Path) -> None:

@@ -81,10 +81,25 @@ def test_a_hosts_certificate_is_not_made_again_unless_the_authority_is(tmp_path:
     key = (other / "host.key").read_bytes()
     assert not make_certificate(own, other)
     assert (other / "host.key").read_bytes() == key
-    (own / "ca.key").unlink()
+    for name in ("ca.crt", "ca.key"):
+        (own / name).unlink()
     make_authority(own)
     assert make_certificate(own, other)
-    assert (other / "ca.crt").read_bytes() == (own / "ca.crt").read_bytes()
+    authority = (own / "ca.crt").read_bytes()
+    assert (other / "ca.crt").read_bytes() == authority
+    for folder in (own, other):
+        certificate = x509.load_pem_x509_certificate((folder / "host.crt").read_bytes())
+        certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+
+
+def test_a_host_with_certificates_of_another_makes_no_authority(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    make_authority(own)
+    make_certificate(own, other)
+    before = {each.name: each.read_bytes() for each in other.iterdir()}
+    with pytest.raises(UsageError, match=r"of an authority on another host: call .* ca there"):
+        make_authority(other)
+    assert {each.name: each.read_bytes() for each in other.iterdir()} == before
 
 
 @pytest.mark.parametrize("name", ["", "../evil", "A b", "g1.example.org", "-"])
