@@ -21,7 +21,7 @@ from arena.machine.cpus import CpuPlan
 from arena.measure.fleet.clock import Offset
 
 # The number of the messages between coordinator and hosts; both must speak the same ones.
-PROTOCOL = 1
+PROTOCOL = 2
 
 # An estimate of a clock's offset that may be wrong by more is of no use.
 MOST_BOUND_NS = 2_000_000
@@ -79,7 +79,7 @@ class HostFacts(Frozen):
     open_files: Annotated[int, Field(ge=0)]
     ports: Annotated[int, Field(ge=0)]
     load: float
-    is_busy: bool = False
+    is_busy: bool
     volley_version: _Line
     volley_sha256: _Line
     python: _Line
@@ -117,6 +117,7 @@ def read_facts(
         open_files=most_open_files(),
         ports=_port_count(),
         load=os.getloadavg()[0],
+        is_busy=False,
         volley_version=volley_version,
         volley_sha256=sha256_of(volley),
         python=platform.python_version(),

@@ -8,16 +8,24 @@ import pytest
 from arena.base.errors import HostError
 from arena.measure.fleet import facts as module
 from arena.measure.fleet.clock import Offset
-from arena.measure.fleet.facts import HostFacts, lacks, problems, quota_cpus, read_message
+from arena.measure.fleet.facts import (
+    PROTOCOL,
+    HostFacts,
+    lacks,
+    problems,
+    quota_cpus,
+    read_message,
+)
 
 
 def host(**changed: Any) -> HostFacts:
     """Return a host that fits to others of its kind."""
     given: dict[str, Any] = {
-        "protocol": 1, "name": "g1", "host_class": "default", "is_local": False,
+        "protocol": PROTOCOL, "name": "g1", "host_class": "default", "is_local": False,
         "boot_id": f"boot-{changed.get('name', 'g1')}", "cpu": "Some CPU", "cpus": 8, "parts": None,
-        "open_files": 1_048_576, "ports": 28_232, "load": 0.0, "volley_version": "0.1.0",
-        "volley_sha256": "a" * 64, "python": "3.11.7", "dask": "2026.8.0", "pid": 1,
+        "open_files": 1_048_576, "ports": 28_232, "load": 0.0, "is_busy": False,
+        "volley_version": "0.1.0", "volley_sha256": "a" * 64, "python": "3.11.7",
+        "dask": "2026.8.0", "pid": 1,
     }  # fmt: skip
     return HostFacts.model_validate({**given, **changed})
 
@@ -65,10 +73,10 @@ def test_connections_need_files_and_ports(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_another_protocol_is_refused_with_the_remedy() -> None:
     assert read_message(host().model_dump()) == host()
-    with pytest.raises(HostError, match=r"version 2 of the fleet's protocol.*same checkout"):
-        read_message({"protocol": 2})
+    with pytest.raises(HostError, match=r"version 1 of the fleet's protocol.*same checkout"):
+        read_message({**host().model_dump(), "protocol": 1})
     with pytest.raises(HostError, match="same checkout"):
-        read_message({"protocol": 1, "name": "g1"})
+        read_message({"protocol": PROTOCOL, "name": "g1"})
     with pytest.raises(HostError, match="same checkout"):
         read_message(None)
 
