@@ -145,7 +145,8 @@ class RackRunner:
     ) -> Sequence[Plan]:
         """Run those sessions that `may_begin`; return those that did not: no rack was left.
 
-        Racks take them in order. `ended` is called after each.
+        Racks take them in order. `ended` is called after each. A session that does not begin on
+        its rack goes back.
         """
         del found, goes_on
         left = deque(plans)
@@ -159,7 +160,12 @@ class RackRunner:
             return None
 
         def over(rack: Rack, piece: _Piece, end: Ended | LostRackError) -> bool:
-            outcome = self._outcome(rack, piece.plan, end)
+            plan = piece.plan
+            if isinstance(end, Ended) and not end.archive:
+                self.shows.say(f"rack {rack.name}: {end.error}: {plan.title} was not begun")
+                left.appendleft(plan)
+                return self.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
+            outcome = self._outcome(rack, plan, end)
             ended(outcome)
             return not isinstance(end, LostRackError) and self.goes_on(rack, outcome)
 

@@ -62,6 +62,28 @@ def test_a_rack_that_fails_three_times_in_a_row_ends_and_the_night_with_the_last
     assert ["all", "1", "3", "0", "3"] in [line.split() for line in out.splitlines()]
 
 
+def test_a_session_that_did_not_begin_goes_to_another_rack(night: Night) -> None:
+    for name in ("gamma", "delta", "epsilon"):
+        night.shop.add(name, QUICK)
+    night.racks[1].fate = lambda *_: Ended(3, "another night uses this rack", b"")
+    assert night() == 3
+    assert len(night.racks[1].begun) == 3
+    assert len(night.shop.records()) == 5
+    out, err = night.shop.capsys.readouterr()
+    assert ["all", "5", "0", "0", "0"] in [line.split() for line in out.splitlines()]
+    assert "rack b: another night uses this rack: " in err
+    assert "error: rack b measures no more tonight: it failed three times in a row" in err
+
+
+def test_sessions_that_no_rack_began_are_left_for_resume(night: Night) -> None:
+    for rack in night.racks:
+        rack.fate = lambda *_: Ended(3, "another night uses this rack", b"")
+    assert night() == 3
+    out, err = night.shop.capsys.readouterr()
+    assert ["all", "0", "0", "0", "2"] in [line.split() for line in out.splitlines()]
+    assert "error: no rack is left: the night ends here (--resume continues it)" in err
+
+
 def test_a_failing_framework_ends_no_rack(night: Night) -> None:
     for name in ("gamma", "delta", "epsilon"):
         night.shop.add(name, QUICK)
