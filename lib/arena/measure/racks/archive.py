@@ -1,5 +1,6 @@
 """The results of a session on their way: one archive, whose records are added to the own ones."""
 
+import errno
 import gzip
 import io
 import shutil
@@ -23,6 +24,9 @@ HOST = "host"
 
 # The results of a session, packed or not, have at most so many bytes.
 MOST_BYTES = 4 << 30
+
+# The errors of a new folder that come from the names in an archive.
+_OF_NAMES = {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Unpacked:
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
             raise DamagedError(f"the results cannot be unpacked: {error}") from error
         except OSError as error:
+            if error.errno in _OF_NAMES:
+                raise DamagedError(f"the results cannot be unpacked: {error.strerror}") from error
             raise HostError(f"the results cannot be written: {error.strerror}") from error
 
     def _write(self, name: str, content: IO[bytes]) -> None:
@@ -94,8 +100,8 @@ class Unpacked:
             raws += [host.raw for run in record.runs for host in run.generators]
             wanted = {name: told, **{raw.path: raw.sha256 for raw in raws}}
             for file, sha256 in wanted.items():
-                if not (self._folder / file).exists() or sha256_of(self._folder / file) != sha256:
-                    raise DamagedError(f"{file}: was damaged on its way")
+                if not _is_whole(self._folder / file, sha256):
+                    raise DamagedError(f"{printable(file)}: was damaged on its way")
             yield path, record
 
     def adopt(self) -> list[Adopted]:
@@ -115,3 +121,10 @@ class Unpacked:
             return Diary.read(path).events if path.exists() else ()
         except ValueError as error:
             raise DamagedError(str(error)) from error
+
+
+def _is_whole(path: Path, sha256: str) -> bool:
+    try:
+        return path.is_file() and sha256_of(path) == sha256
+    except OSError:  # Its name is too long.
+        return False

@@ -1,6 +1,8 @@
 """What comes from a rack is taken whole, below the results, or not at all."""
 
+import hashlib
 import io
+import json
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,8 +89,31 @@ def elsewhere(there: Path) -> None:
     (there / "stream-grpc").rename(there / "other")
 
 
+def a_raw_of(path: str) -> Callable[[Path], None]:
+    """Return what gives the raw output of a record another path."""
+
+    def change(there: Path) -> None:
+        record = next(there.glob("*/*/*/*Z.json"))
+        content = json.loads(record.read_text())
+        content["runs"][0]["raw"]["path"] = path
+        text = json.dumps(content)
+        record.write_text(text)
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        (record.with_suffix("") / SUMS).write_text(f"{sha256}  ../{record.name}\n")
+
+    return change
+
+
 @pytest.mark.parametrize(
-    "damage", [changed_raw, removed_raw, changed_record, removed_sum, elsewhere]
+    "damage",
+    [
+        changed_raw,
+        removed_raw,
+        changed_record,
+        removed_sum,
+        elsewhere,
+        *map(a_raw_of, (".", "stream-grpc", "x" * 300)),
+    ],
 )
 def test_of_damaged_results_nothing_is_taken(
     there: Path, here: Path, damage: Callable[[Path], None]
@@ -120,6 +145,15 @@ def test_a_broken_stream_in_an_archive_is_damaged(there: Path, here: Path) -> No
 def test_a_file_outside_of_the_results_is_damage(here: Path, name: str) -> None:
     with pytest.raises(DamagedError, match="a file outside of them"):
         adopt(tar((name, tarfile.REGTYPE, "")), here)
+    assert files(here.parent) == []
+
+
+@pytest.mark.parametrize(
+    "names", [("a", "a/b"), ("a", "a/b/c"), ("a/b", "a"), (".",), ("x" * 300,)]
+)
+def test_names_that_no_folder_can_have_are_damage(here: Path, names: tuple[str, ...]) -> None:
+    with pytest.raises(DamagedError, match="cannot be unpacked"):
+        adopt(tar(*((name, tarfile.REGTYPE, "") for name in names)), here)
     assert files(here.parent) == []
 
 
