@@ -95,7 +95,7 @@ class RackBlocks(Blocks):
     def _ended(self, rack: Rack, piece: _Piece, end: Ended | LostRackError) -> bool:
         """Take in a block; return whether its rack may have another one.
 
-        A block that had begun is lost with its rack. One in which nothing was visited goes back.
+        A block that had begun is lost with its rack. One of which nothing was measured goes back.
         CutShortError if this host cannot save the records: `--resume` repeats the block.
         """
         load, begun = piece.load, piece.begun
@@ -108,7 +108,8 @@ class RackBlocks(Blocks):
         try:
             with self.runner.results(end) as unpacked:
                 events = [*_events(unpacked.events(self.night)[piece.events :])]
-                if broke := next(filter(_is_hosts, events), None):
+                broke = next(filter(_is_hosts, events), None)
+                if broke and any(unpacked.records()):
                     why = f"{broke.framework}: {broke.why}"
                     return self._lose(rack, piece, why, ends=False)
                 records = [each.record for each in unpacked.adopt()]
@@ -116,20 +117,18 @@ class RackBlocks(Blocks):
             return self._lose(rack, piece, str(error))
         except HostError as error:
             raise CutShortError(ends_here(str(error))) from error
+        if not records:
+            self.shows.say(f"rack {rack.name}: {why}: {self._words(load, begun.block)} goes back")
+            self._waiting.appendleft((load, begun.block))
+            return self.runner.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
         for event in events:
             if event.event != "block":
                 self.log.note(event)
         for record in records:
             self.expected.note(load.load, record)
         if (load.load, begun.block) in self.log.ended:
-            return self.runner.goes_on(
-                rack, Outcome(plan, 0, record=records[-1] if records else None)
-            )
-        if any(event.event == "visit" for event in events):
-            return self._lose(rack, piece, why)
-        self.shows.say(f"rack {rack.name}: {why}: {self._words(load, begun.block)} was not begun")
-        self._waiting.appendleft((load, begun.block))
-        return self.runner.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
+            return self.runner.goes_on(rack, Outcome(plan, 0, record=records[-1]))
+        return self._lose(rack, piece, why)
 
     def _lose(self, rack: Rack, piece: _Piece, why: str, *, ends: bool = True) -> bool:
         """Report a block that is not whole and is not made again; return whether its rack goes on.
