@@ -86,40 +86,47 @@ def rate_of(record: Record) -> float | None:
 def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Mapping[str, str]:
     """Return the racks that are off their class by more than `limit`, a share, and why.
 
-    Two racks are compared with each other, more with their median, a single one with its own
-    history. If all are off, as two racks are that differ, nobody knows from this night which of
-    them is ill: then their histories decide. Without these, or if each is as it was, all are off.
+    The racks of each reference are compared: two with each other, more with their median, a single
+    one with its own history. If all are off, as two racks are that differ, nobody knows from this
+    night which of them is ill: then their histories decide. Without these, or if each is as it was,
+    all are off.
     """
-    racks = {each.rack for each in tonight}
-    own = {each: history.before(each) for each in tonight}
-    past = {it: median(rates) for it, rates in own.items() if rates}
-    if len(racks) == 1:
-        return _off(past, limit)
+    off: dict[str, str] = {}
+    for reference in dict.fromkeys(each.reference for each in tonight):
+        found = _off_reference([it for it in tonight if it.reference == reference], history, limit)
+        off = {**found, **off}
+    return off
+
+
+def _off_reference(
+    tonight: Sequence[Measured], history: History, limit: float
+) -> Mapping[str, str]:
+    """Return the same for the figures of one reference."""
+    past = {it: median(rates) for it in tonight if (rates := history.before(it))}
+    if len(tonight) == 1:
+        return _off(past, limit, "its past")
     off = _off({each: _class_rate(each, tonight) for each in tonight}, limit)
-    if off.keys() == racks and len(past) == len(own):
+    if len(off) == len(past) == len(tonight):
         return _off(past, limit, "its past") or off
     return off
 
 
 def _class_rate(it: Measured, tonight: Sequence[Measured]) -> float:
     """Return what a rack is expected to measure: the median of all, or the other one's of two."""
-    all_of_it = [each for each in tonight if each.reference == it.reference]
-    others = [each.rate for each in all_of_it if each.rack != it.rack]
-    return others[0] if len(others) == 1 else median(each.rate for each in all_of_it)
+    others = [each.rate for each in tonight if each.rack != it.rack]
+    return others[0] if len(others) == 1 else median(each.rate for each in tonight)
 
 
 def _off(
-    expected: Mapping[Measured, float],
-    limit: float,
-    than: str = "its class",
-) -> dict[str, str]:
+    expected: Mapping[Measured, float], limit: float, than: str = "its class"
+) -> Mapping[str, str]:
     return {
         it.rack: (
             f"{it.reference} is {100 * abs(it.rate / rate - 1):.1f} % "
             f"{'below' if it.rate < rate else 'above'} {than} ({it.rate:,.0f}/s against "
             f"{rate:,.0f}/s; limit {100 * limit:g} %)"
         )
-        for it, rate in reversed([*expected.items()])
+        for it, rate in expected.items()
         if abs(it.rate / rate - 1) > limit
     }
 

@@ -8,7 +8,9 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.measure.racks import archive, runner
 from arena.measure.racks.rack import Asked, Ended, LostRackError
+from arena.measure.racks.references import History, Measured, off_class
 from arena.record.record import Record
+from tests.fakes import at
 from tests.lib.arena.measure.night.shop import QUICK, SLOW
 from tests.lib.arena.measure.racks.conftest import FakeRack, Night, is_reference
 
@@ -272,6 +274,26 @@ def test_a_single_rack_is_compared_with_its_past(night: Night, rates: dict[str, 
     rates["a"] = 90.0
     with pytest.raises(HostError, match="no rack is left"):
         night(quarantine=2.0)
+    assert "volley-serve is 9.3 % below its past" in night.shop.capsys.readouterr().err
+
+
+def test_of_two_racks_with_grpc_go_among_three_the_one_that_left_its_past_is_off() -> None:
+    def measured(hour: int, **rates: float) -> list[Measured]:
+        return [
+            Measured(
+                night=at(hour), host_class="x", rack=rack[0], rate=rate,
+                reference="grpc-go" if rack.endswith("go") else "volley-serve",
+            )
+            for rack, rate in rates.items()
+        ]  # fmt: skip
+
+    usual = {"a": 9.0, "b": 9.0, "c": 9.0}
+    history = History(measured=tuple(measured(0, **usual, a_go=100.0, b_go=100.0)))
+    tonight = measured(1, **usual, a_go=100.0, b_go=90.0)
+    assert off_class(tonight, history, 0.02) == {
+        "b": "grpc-go is 10.0 % below its past (90/s against 100/s; limit 2 %)"
+    }
+    assert off_class(tonight, History(), 0.02).keys() == {"a", "b"}
 
 
 def test_a_rack_whose_reference_fails_takes_no_part(night: Night, rates: dict[str, float]) -> None:
