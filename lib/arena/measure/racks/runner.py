@@ -143,18 +143,19 @@ class RackRunner:
         ended: Callable[[Outcome], None],
         goes_on: bool = False,
     ) -> Sequence[Plan]:
-        """Run those sessions that `may_begin`; return those that did not: no rack was left.
+        """Run those sessions that `may_begin`; return those that did not end, as `cannot` says.
 
         Racks take them in order. `ended` is called after each. A session that does not begin on
-        its rack goes back.
+        its rack goes back. If this host cannot save something, no session goes on.
         """
         del found, goes_on
-        left = deque(plans)
+        left, in_hand = deque(plans), dict[str, Plan]()
 
         def take(rack: Rack) -> _Piece | None:
             while left:
-                plan = left.popleft()
-                if may_begin(plan):
+                begins, plan = may_begin(left[0]), left.popleft()
+                if begins:
+                    in_hand[rack.name] = plan
                     self.shows.say(f"rack {rack.name}: {plan.title}")
                     return _Piece(Asked(self._words(plan), utc_now()), plan)
             return None
@@ -163,14 +164,18 @@ class RackRunner:
             plan = piece.plan
             if isinstance(end, Ended) and not end.archive:
                 self.shows.say(f"rack {rack.name}: {end.error}: {plan.title} was not begun")
-                left.appendleft(plan)
+                left.appendleft(in_hand.pop(rack.name))
                 return self.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
             outcome = self._outcome(rack, plan, end)
+            del in_hand[rack.name]
             ended(outcome)
             return not isinstance(end, LostRackError) and self.goes_on(rack, outcome)
 
-        spread(self.racks, take, over)
-        return list(left)
+        try:
+            spread(self.racks, take, over)
+        except HostError as error:
+            self.cannot = str(error)
+        return [*in_hand.values(), *left]
 
     def goes_on(self, rack: Rack, outcome: Outcome) -> bool:
         """Return whether a rack may have another session after this one."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from arena.base.errors import HostError, UsageError
+from arena.measure.night.diary import Diary
 from arena.measure.racks import archive, runner
 from arena.measure.racks.rack import Asked, Ended, LostRackError
 from arena.measure.racks.references import History, Measured, off_class
@@ -137,10 +138,31 @@ def test_a_full_disk_here_is_no_fault_of_a_rack(
     def full(*_: object) -> None:
         raise HostError("results: cannot be written (No space left on device)")
 
-    monkeypatch.setattr(archive, "adopt", full)
-    with pytest.raises(HostError, match="No space left"):
-        night()
-    assert "measures no more tonight" not in night.shop.capsys.readouterr().err
+    night.shop.add("gamma", QUICK)
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "adopt", full)
+        assert night() == 3
+    assert [each.stopped for each in night.racks] == [0, 1]
+    assert night.shop.published == 1
+    out, err = night.shop.capsys.readouterr()
+    assert "measures no more tonight" not in err
+    assert "(No space left on device): the night ends here (--resume continues it)" in err
+    assert ["all", "0", "0", "0", "3"] in [line.split() for line in out.splitlines()]
+    assert night(resume=True) == 0
+    assert len(night.shop.records()) == 3
+
+
+def test_a_diary_that_cannot_be_written_ends_the_night_with_its_table(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise HostError("diary: cannot be written (No space left on device)")
+
+    monkeypatch.setattr(Diary, "begin", full)
+    assert night() == 3
+    out, err = night.shop.capsys.readouterr()
+    assert "(No space left on device): the night ends here (--resume continues it)" in err
+    assert ["all", "0", "0", "0", "2"] in [line.split() for line in out.splitlines()]
 
 
 def test_a_second_night_is_refused_and_the_lock_is_free_afterwards(night: Night) -> None:
