@@ -15,6 +15,7 @@ from arena.base.progress import Progress
 from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.machine.cpus import CpuPlan
+from arena.measure.blocks.engine import ENDS
 from arena.measure.fleet.agent import RefusedError
 from arena.measure.fleet.fleet import (
     Fleet,
@@ -213,7 +214,9 @@ class FleetRack:
     def poll(self) -> Ended | None:
         """Return how the session ended, and show what it has printed."""
         while self._lines:
-            if (line := self._lines.popleft()).startswith(self._shown):
+            line = self._lines.popleft()
+            # The reason of a session's end is reported with what came of its block.
+            if line.startswith(self._shown) and ENDS not in line:
                 self.shows.say(f"rack {self.name}: {printable(line)}")
         if self._doing is None or not self._doing.done():
             return None

@@ -196,7 +196,8 @@ def test_the_error_of_a_single_session_is_left_to_its_end(diary: str, shown: int
     shows = FakeProgress()
     rack = FleetRack("a", "s1", "big", cast("Any", None), cast("Any", Idle()), shows)
     rack.begin(Asked(("alpha",), "night", diary))
-    rack._lines.extend(["block 1", "built", "warning: x", "error: port 8080 is taken"])
+    ends = "error: port 8080 is taken: the night ends here (--resume continues the night)"
+    rack._lines.extend(["block 1", "built", "warning: x", "error: port 8080 is taken", ends])
     assert rack.poll() is None
     lines = ["block 1", "warning: x", "error: port 8080 is taken"][:shown]
     assert shows.lines == [f"rack a: {each}" for each in lines]
