@@ -1,6 +1,7 @@
 """Types, options and the list of exit codes that several commands share."""
 
 import functools
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -35,6 +36,15 @@ class Number(click.FloatRange):
     """A number in a range, likewise."""
 
     name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):  # No comparison with a range refuses it.
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return number
 
 
 class Duration(click.ParamType[float]):

@@ -105,6 +105,12 @@ def test_what_is_no_number_is_called_so(line: Line, words: list[str], what: str)
     assert outcome.err.endswith(f": 'abc' is not a valid {what}. (see --help)\n")
 
 
+def test_what_no_range_refuses_is_no_number(line: Line) -> None:
+    outcome = line("night", "--quarantine", "nan")
+    assert outcome.code == 2
+    assert outcome.err.endswith(": 'nan' is not a valid number. (see --help)\n")
+
+
 def test_validating_takes_the_same_words(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(validating, "validate", lambda _, request, **__: asked.append(request))
