@@ -100,10 +100,13 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     """
     selected = selection.frameworks(workspace, options.frameworks)
     _require_sensible(options, selected)
+    if options.record or options.stale:
+        Proofs.read(workspace.frameworks)
     shows = progress()
     ports = Ports.chosen(os.environ)
     planned = plan(workspace, selected, options.profiles)
-    selection.warn_of_typos(workspace, selected.frameworks, shows)
+    if not options.is_part:
+        selection.warn_of_typos(workspace, selected.frameworks, shows)
     adopt_orphans()
     allow_open_files()
     outcomes = [each for each in planned if isinstance(each, Outcome)]
@@ -194,7 +197,7 @@ def _stale(
     proofs = Proofs.read(workspace.frameworks)
     due = [job for job in jobs if not is_proven(proofs, workspace, job.framework, runtime.name)]
     if proven := len(jobs) - len(due):
-        shows.say(f"{proven} of {len(jobs)} frameworks have a proof, and are left out")
+        shows.say(f"frameworks with a proof, left out: {proven} of {len(jobs)}")
     return due
 
 

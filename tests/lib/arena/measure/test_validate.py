@@ -274,6 +274,21 @@ def proofs(shop: Shop) -> Any:
     return json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
 
 
+@pytest.mark.parametrize("options", [{"record": True}, {"stale": True}])
+def test_broken_proofs_are_refused_before_any_start(shop: Shop, options: dict[str, bool]) -> None:
+    (shop.workspace.frameworks / FILE).write_text("{")
+    with pytest.raises(UsageError, match=FILE):
+        shop.run("all", **options)
+    assert shop.ready == []
+
+
+@pytest.mark.parametrize("is_part", [False, True])
+def test_the_whole_warns_of_a_typing_error_and_its_parts_do_not(shop: Shop, is_part: bool) -> None:
+    add_framework(shop.workspace, "tonic", "unary-grpc", "unary-grpd")
+    assert shop.run("tonic", is_part=is_part) == 0
+    assert any("unary-grpd" in line for line in shop.printed()[1]) is not is_part
+
+
 def test_a_failure_is_recorded_and_checked_again(shop: Shop) -> None:
     shop.found[8080] = a_report(PASSED, FAILED)
     assert shop.run("tonic", record=True) == 1
@@ -354,7 +369,7 @@ def test_what_is_left_may_be_skipped_if_the_others_are_proven(shop: Shop) -> Non
     assert shop.run("all", stale=True) == 0
     out, err = shop.printed()
     assert out[-2:] == ["tonic  SKIP  needs cargo", "0 passed, 0 warned, 0 failed, 1 skipped"]
-    assert "1 of 2 frameworks have a proof, and are left out" in err
+    assert "frameworks with a proof, left out: 1 of 2" in err
 
 
 def test_if_all_is_proven_json_has_no_framework(shop: Shop) -> None:
@@ -366,7 +381,7 @@ def test_if_all_is_proven_json_has_no_framework(shop: Shop) -> None:
 
 def test_if_nothing_is_proven_nothing_is_said_of_it(shop: Shop) -> None:
     assert shop.run("all", stale=True) == 0
-    assert not any("have a proof" in line for line in shop.printed()[1])
+    assert not any("with a proof" in line for line in shop.printed()[1])
 
 
 def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_server(
