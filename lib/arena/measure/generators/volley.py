@@ -31,7 +31,7 @@ _WARM = "volley: warm"
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
 
-# The sources of the program, besides `src`; the page of `volley edit` may be missing.
+# The sources of the program, besides `src`.
 _SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
 # The sources of the page of `volley edit`, which is made from them before volley is built.
 _PAGE = ("build.mjs", "package.json", "package-lock.json")
@@ -84,11 +84,16 @@ def version_of(command: Sequence[str]) -> str | None:
 
 
 def _is_current(own: Path, workspace: Workspace) -> bool:
-    """Return whether the runner's own volley was built from the current sources."""
+    """Return whether the runner's own volley was built from the current sources.
+
+    One that was built without the page of `volley edit` is not, if the page is there now.
+    """
     try:
-        return own.exists() and _marker(own).read_text().strip() == _sources_sha256(workspace)
-    except (OSError, UnicodeDecodeError):
+        sources, *page = _marker(own).read_text().split()
+    except (OSError, ValueError):
         return False
+    is_whole = bool(page) or not _has_page(workspace)
+    return own.exists() and is_whole and sources == _sources_sha256(workspace)
 
 
 def _sources_sha256(workspace: Workspace) -> str:
@@ -125,7 +130,7 @@ def _cargo_build(workspace: Workspace, progress: Progress) -> None:
         # If killed between these steps, the program has no known sources and is built again.
         _marker(own).unlink(missing_ok=True)
         fresh.replace(own)
-        write_atomic(_marker(own), sources + "\n")
+        write_atomic(_marker(own), sources + " page" * _has_page(workspace) + "\n")
 
 
 def _make_page(workspace: Workspace, progress: Progress) -> None:
@@ -137,8 +142,12 @@ def _make_page(workspace: Workspace, progress: Progress) -> None:
             build([str(script), "--if-possible"], workspace.root, log, script.name, _INSTALL)
 
 
+def _has_page(workspace: Workspace) -> bool:
+    return (workspace.volley / "edit" / "dist" / "page.html").is_file()
+
+
 def _marker(program: Path) -> Path:
-    """Return the file that holds the hash of the sources of the built program."""
+    """Return the file that holds the hash of the built program's sources, and if it has a page."""
     return program.with_name(f"{program.name}.sources")
 
 

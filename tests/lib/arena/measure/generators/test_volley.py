@@ -136,7 +136,7 @@ def test_the_page_of_edit_is_made_first_and_its_sources_are_volleys(
     source = workspace.volley / "edit" / "src" / "main.js"
     source.parent.mkdir(parents=True)
     source.write_text("")
-    page = workspace.volley / "edit" / "dist" / "page.js"
+    page = workspace.volley / "edit" / "dist" / "page.html"
     a_program(
         workspace.root / "scripts" / "volley-page.sh",
         f'echo "$*" >>"$OUTSIDE/page.calls"; mkdir -p {page.parent}; echo made >{page}',
@@ -148,6 +148,18 @@ def test_the_page_of_edit_is_made_first_and_its_sources_are_volleys(
     assert found(find())[0] == ".tools"
     source.write_text("changed")
     assert found(find())[0] == "cargo"
+
+
+def test_with_a_page_that_was_missing_it_is_built_again(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    assert found(find())[0] == "cargo"
+    page = workspace.volley / "edit" / "dist" / "page.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("made")
+    assert found(find())[0] == "cargo"
+    assert found(find())[0] == ".tools"
 
 
 def test_a_file_that_is_added_moved_or_removed_is_a_change(
