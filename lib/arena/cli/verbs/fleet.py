@@ -109,7 +109,7 @@ def status(workspace: Workspace, address: str) -> int:
 @click.option(
     "--for", "name", metavar="NAME",
     help="Make the certificates of another host, in .fleet/hosts/NAME: copy these files to its "
-    ".fleet.",
+    ".fleet. Of a name with a domain, the first part counts.",
 )  # fmt: skip
 @click.pass_obj
 def ca(workspace: Workspace, name: str | None) -> None:

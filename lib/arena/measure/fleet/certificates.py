@@ -25,7 +25,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
-from arena.measure.fleet.facts import require_slug
+from arena.measure.fleet.facts import host_name
 
 # The files of a host: the authority's certificate, and its own certificate and key.
 AUTHORITY, CERTIFICATE, KEY = "ca.crt", "host.crt", "host.key"
@@ -46,8 +46,7 @@ def folder_of(workspace: Workspace, name: str) -> Path:
 
     UsageError if it cannot be the host's name.
     """
-    require_slug("--for", name)
-    return own_folder(workspace) / "hosts" / name
+    return own_folder(workspace) / "hosts" / host_name("--for", name)
 
 
 def make_authority(folder: Path) -> bool:

@@ -54,6 +54,16 @@ def require_slug(flag: str, text: str, given: str | None = None) -> None:
         )
 
 
+def host_name(flag: str, given: str) -> str:
+    """Return the name of a host in the fleet; UsageError if it can have none.
+
+    Of a name with a domain, such as a node's in Kubernetes, the first part counts.
+    """
+    name = given.lower().partition(".")[0]
+    require_slug(flag, name, given)
+    return name
+
+
 def server_cpus(*, is_local: bool) -> CpuPlan:
     """Return the CPUs of a fleet's server: all of its host, with which `up local` shares them."""
     return CpuPlan("unpinned" if is_local else "fleet", None, None)

@@ -6,7 +6,7 @@ from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
 from arena.machine.child import allow_open_files
 from arena.measure.fleet.agent import Agent, HostAgent
-from arena.measure.fleet.facts import read_facts, require_slug
+from arena.measure.fleet.facts import host_name, read_facts, require_slug
 from arena.measure.fleet.fleet import own_address, require_interface
 from arena.measure.fleet.members import Place
 from arena.measure.fleet.nodes import dask_version, serve_worker
@@ -28,14 +28,10 @@ def serve(
     cpus: int | None,
     is_local: bool,
 ) -> None:
-    """Run the worker of this host until its coordinator ends.
-
-    Of a name with a domain, such as a node's in Kubernetes, the first part counts.
-    """
+    """Run the worker of this host until its coordinator ends."""
     require_interface(interface, own_address(address))
     place = Place.named(rack, serves=serves)
-    given, name = name, name.lower().partition(".")[0]
-    require_slug("--name", name, given)
+    name = host_name("--name", name)
     require_slug("--class", host_class)
     shows = PlainProgress()
     volley, version = find_volley(workspace, environment, shows)

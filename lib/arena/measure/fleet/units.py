@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
-from arena.measure.fleet.facts import require_slug
+from arena.measure.fleet.facts import host_name, require_slug
 from arena.measure.fleet.fleet import port_of
 from arena.measure.fleet.members import Place
 
@@ -42,7 +42,7 @@ def unit_of(
     shell read in ways of their own.
     """
     of_worker: _Options = {
-        "--name": name,
+        "--name": None if name is None else host_name("--name", name),
         "--rack": rack,
         "--serves": serves or None,
         "--class": host_class,
@@ -94,9 +94,8 @@ def _require_worker(kind: str, address: str | None, port: int | None, options: _
     port_of(address)
     if port is not None:
         raise UsageError("--port: is for the coordinator: the port of --fleet is a worker's")
-    for flag in ("--name", "--class"):
-        if (text := options[flag]) is not None:
-            require_slug(flag, str(text))
+    if (host_class := options["--class"]) is not None:
+        require_slug("--class", str(host_class))
     if options["--serves"] and kind == "kubernetes":
         raise UsageError(
             "--serves: the image of the manifest cannot build servers: use --kind systemd or ssh"

@@ -102,10 +102,14 @@ def test_a_host_with_certificates_of_another_makes_no_authority(tmp_path: Path) 
     assert {each.name: each.read_bytes() for each in other.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["", "../evil", "A b", "g1.example.org", "-"])
+@pytest.mark.parametrize("name", ["", "../evil", "A b", "g1/../../evil.example.org", ".g1", "-"])
 def test_a_certificate_is_for_what_can_be_a_host(workspace: Workspace, name: str) -> None:
     with pytest.raises(UsageError, match=r"--for: .* is not allowed"):
         folder_of(workspace, name)
+
+
+def test_of_a_name_with_a_domain_the_first_part_counts(workspace: Workspace) -> None:
+    assert folder_of(workspace, "G1.Example.org") == folder_of(workspace, "g1")
 
 
 def test_the_second_certificate_of_a_host_is_the_first(workspace: Workspace) -> None:

@@ -146,7 +146,7 @@ def test_a_coordinator_listens_where_its_workers_look_for_it() -> None:
 def test_a_unit_has_the_options_of_its_worker() -> None:
     text = unit_of(
         Workspace(ROOT), "worker", "systemd", ADDRESS,
-        name="g1", host_class="big", parts=3, cpus=8,
+        name="G1.Example.com", host_class="big", parts=3, cpus=8,
     )  # fmt: skip
     assert f"worker --fleet {ADDRESS} --name g1 --class big --parts 3 --cpus 8\n" in text
     assert "On the generator host" in text
