@@ -29,7 +29,7 @@ def read(source: str, link: Callable[[str], str | None], prefix: str = "") -> Te
     The first cell of a table's row gets an anchor, so that links can lead to a glossary entry. Each
     anchor begins with the prefix. A link without a target becomes plain text.
     """
-    markdown = MarkdownIt("commonmark").enable("table")
+    markdown = _markdown()
     tokens = [each for each in markdown.parse(source) if each.type != "html_block"]
     has_title = len(tokens) > 1 and tokens[0].tag == "h1"
     title = _words(tokens[1]) if has_title else ""
@@ -49,6 +49,18 @@ def read(source: str, link: Callable[[str], str | None], prefix: str = "") -> Te
     tokens = _framed(tokens[3 * has_title :], title)
     html = markdown.renderer.render(tokens, markdown.options, {})
     return Text(title, Markup(html), tuple(contents))  # noqa: S704 - of files in docs/
+
+
+def beginning(source: str, most: int) -> str:
+    """Return the whole paragraphs, lists and such with which a longer text begins."""
+    cut = source[:most]
+    blocks = [each.map for each in _markdown().parse(cut) if each.map and each.level == 0]
+    # The last one may be cut.
+    return "\n".join(cut.split("\n")[: blocks[-1][0] if blocks else 0])
+
+
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table")
 
 
 def anchor_of(text: str) -> str:

@@ -13,10 +13,10 @@ from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
-from arena.judge.proofs import CONTRACT, PortProof
+from arena.judge.proofs import CONTRACT, PortProof, Proof
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
-from arena.publish.site.markdown import read
+from arena.publish.site.markdown import beginning, read
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.schemas import FrameworkData, History, Result
 from arena.publish.site.strips import Strip, line
@@ -32,6 +32,8 @@ _DRAWN = 60
 RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}(?:-\d{2})?)")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
+# What the version begins with of a tool that prints no name.
+_NUMBER = re.compile(r"v?\d")
 # The checks of both contracts: that of items is the second one in docs/rules.md.
 _OF_BOTH = ("connections-64",)
 # How much of a README is shown.
@@ -138,6 +140,7 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         meta=edition.read(entries[-1].path).framework,
         versions=_versions(entries),
         proof=proof,
+        tools=_tools(proof) if proof else (),
         counts=Counter(each for port in ports for each in port.checks.values()),
         found=_found(ports),
         notes=read(notes, lambda _: None, prefix="readme-") if notes else None,
@@ -148,14 +151,14 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
 
 
 def _readme(site: Site, name: str) -> str:
-    """Return the README of an entry, up to a paragraph; empty if it cannot be read."""
+    """Return the README of an entry, or its beginning; empty if it cannot be read."""
     try:
         text = read_input(site.frameworks / name / "README.md")
     except UsageError:
         return ""
     if len(text) <= _LONGEST_README:
         return text
-    return text[:_LONGEST_README].rpartition("\n\n")[0] + _REST
+    return beginning(text, _LONGEST_README) + _REST
 
 
 def _notes(site: Site, edition: Edition, name: str) -> str:
@@ -183,6 +186,17 @@ def _found(ports: Sequence[PortProof]) -> list[Found]:
         for check, status in port.checks.items()
         if status != "pass"
     ]
+
+
+def _tools(proof: Proof) -> Sequence[str]:
+    """Return each version of a proof's toolchain once, and with a name."""
+    return tuple(
+        dict.fromkeys(
+            f"{need.rpartition(':')[2]} {version}" if _NUMBER.match(version) else version
+            for need, version in proof.toolchain.items()
+            if version
+        )
+    )
 
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:

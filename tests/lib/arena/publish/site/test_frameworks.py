@@ -107,7 +107,10 @@ def a_proof(
     checks |= dict.fromkeys(failed, "fail")
     seen = {each: f"{each} <b>was</b> odd" for each in (*warned, *failed)}
     port = PortProof.model_validate({"tls": True, "checks": checks, "seen": seen})
-    toolchain = {"go": "go version go1.26.0", "cc": None}
+    toolchain = {
+        "go": "go version go1.26.0", "cc": None, "pkg-config:openssl": "3.0.16",
+        "python3": "Python 3.11.7", "python:ensurepip": "Python 3.11.7", "node": "v20.1.0",
+    }  # fmt: skip
     verdict = verdict or ("fail" if failed else "warn" if warned else "pass")
     proof = Proof.model_validate(
         {
@@ -126,8 +129,8 @@ def proven(proofs: Proofs, folder: Path = Path("/nonexistent")) -> str:
 def test_a_page_says_that_every_check_passed_and_with_what() -> None:
     said = text_of(proven(a_proof()))
     assert (
-        "2 of 2 checks passed. The checks ran natively ( go version go1.26.0 ) on the source that "
-        "was measured last." in said
+        "2 of 2 checks passed. The checks ran natively ( go version go1.26.0 , openssl 3.0.16 , "
+        "Python 3.11.7 , node v20.1.0 ) on the source that was measured last." in said
     )
     assert "has been saved" not in said
 
@@ -191,6 +194,14 @@ def test_the_anchors_of_a_readme_are_not_those_of_the_page(tmp_path: Path) -> No
 def test_a_long_readme_ends_with_a_paragraph_and_says_that_there_is_more(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "README.md").write_text("# a\n\n" + "Some words.\n\n" * 1000)
+    text = proven(Proofs(), tmp_path)
+    assert "<p>Some words.</p>\n<p>The rest is in the README of the entry.</p>" in text
+
+
+@pytest.mark.parametrize("block", ["```\n" + "code\n\n" * 2000 + "```\n", "- item\n" * 2000])
+def test_a_long_readme_does_not_end_within_code_or_a_list(tmp_path: Path, block: str) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "README.md").write_text(f"# a\n\nSome words.\n{block}")
     text = proven(Proofs(), tmp_path)
     assert "<p>Some words.</p>\n<p>The rest is in the README of the entry.</p>" in text
 
