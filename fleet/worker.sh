@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Start workers over SSH, each a ${role}${of_rack} of a fleet (docs/fleet.md): worker.sh HOST...
-# Each host has a checkout at ${root}, with its certificates in .fleet.
+# Start ${started}${of_rack} of a fleet over SSH (docs/fleet.md): worker.sh ${hosts}
+# Each host has a checkout at ${root}, with its certificates in .fleet.${only_one}
 set -euo pipefail
 for host in "$@"; do
     ssh "$host" \

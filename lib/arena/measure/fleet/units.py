@@ -17,6 +17,13 @@ from arena.measure.fleet.members import Place
 # Options by their flags; one that is None was not given, and one that is True has no value.
 _Options = Mapping[str, object]
 
+# What a launcher of a server host begins with.
+_ONLY_ONE = """
+if [[ $# -ne 1 ]]; then
+    echo "error: name one host: a rack has one server host" >&2
+    exit 2
+fi"""
+
 _SUFFIXES = {"systemd": "service", "kubernetes": "yaml", "ssh": "sh"}
 
 
@@ -61,6 +68,8 @@ def unit_of(
     root = str(workspace.root)
     if not re.fullmatch(r"[\w./-]+", root):
         raise HostError(f"{root}: move the checkout to a path of letters, digits and . _ - only")
+    if interface is not None and not re.fullmatch(r"[A-Za-z0-9_.@-]+", interface):
+        raise UsageError(f"--interface: {interface!r:.60} is not the name of a network interface")
     text = read_input(workspace.root / "fleet" / f"{what}.{_SUFFIXES[kind]}")
     role = "server host" if serves else "generator host"
     of_rack = f" of rack {rack}" if rack else ""
@@ -70,12 +79,18 @@ def unit_of(
         if value is not None
         for word in ([flag] if value is True else [flag, str(value)])
     ]
+    given_words = shlex.join(words)
+    if kind == "ssh":  # They stand within single quotes.
+        given_words = given_words.replace("'", r"'\''")
     values = {
         "root": root,
         "user": _user(),
-        "options": shlex.join(words),
+        "options": given_words,
         "role": role,
         "of_rack": of_rack,
+        "hosts": "HOST" if serves else "HOST...",
+        "started": f"the worker of the {role}" if serves else f"workers of {role}s",
+        "only_one": _ONLY_ONE if serves else "",
         "where": f"{'the' if serves or name else 'each'} {role}{of_rack}",
         "suffix": f"-{rack}" if rack else "",
         "listed": ", ".join(map(json.dumps, words)),  # items of a list in YAML

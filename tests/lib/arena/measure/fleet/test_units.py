@@ -48,6 +48,36 @@ def test_a_launcher_is_sound_bash(what: str, tmp_path: Path) -> None:
         subprocess.run(["shellcheck", path], check=True)
 
 
+def a_launcher(tmp_path: Path, *words: str, **given: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a launcher of workers with an ssh that prints its arguments."""
+    path, ssh = tmp_path / "launcher.sh", tmp_path / "ssh"
+    path.write_text(unit_of(Workspace(ROOT), "worker", "ssh", **given))
+    ssh.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    ssh.chmod(0o755)
+    return subprocess.run(
+        ["bash", path, *words], check=False, capture_output=True, text=True,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+
+
+def test_a_launcher_quotes_an_address_for_the_other_host(tmp_path: Path) -> None:
+    done = a_launcher(tmp_path, "g1", "g2", address="tls://[fe80::1]:8786")
+    command = done.stdout.splitlines()
+    assert [command[0], command[2]] == ["g1", "g2"]
+    assert "worker --fleet 'tls://[fe80::1]:8786' >" in command[1]
+
+
+@pytest.mark.parametrize("hosts", [(), ("s1", "s2")])
+def test_a_launcher_starts_one_server_host_of_a_rack(
+    tmp_path: Path, hosts: tuple[str, ...]
+) -> None:
+    given: dict[str, Any] = {"address": ADDRESS, "rack": "a", "serves": True}
+    done = a_launcher(tmp_path, *hosts, **given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: name one host: a rack has one server host\n"
+    assert a_launcher(tmp_path, "s1", **given).stdout.startswith("s1\n")
+
+
 @pytest.mark.parametrize("kind", ["systemd", "kubernetes", "ssh"])
 def test_a_path_that_would_be_read_otherwise_is_refused(tmp_path: Path, kind: str) -> None:
     with pytest.raises(HostError, match="a b: move the checkout to a path of letters"):
@@ -159,6 +189,8 @@ def test_a_unit_has_the_options_of_its_worker() -> None:
         ("worker", "ssh", {"address": "10.0.0.1"}, "--fleet: '10.0.0.1' is not an address"),
         ("worker", "ssh", {"port": 9000}, "--port: is for the coordinator"),
         ("worker", "ssh", {"name": "g1"}, "--name: is for one host, and --kind ssh starts several"),
+        ("worker", "ssh", {"interface": "e'1"}, "--interface: .* is not the name of a network"),
+        ("coordinator", "systemd", {"interface": "%H"}, "--interface: '%H' is not the name"),
         ("worker", "systemd", {"name": "Bad Name"}, "--name: 'Bad Name' is not allowed"),
         ("worker", "systemd", {"host_class": "A b"}, "--class: 'A b' is not allowed"),
         ("worker", "systemd", {"rack": ""}, "--rack: '' is not allowed"),
