@@ -23,11 +23,12 @@ class Draft:
     """A session's files while it runs: a hidden folder inside results/, on the same disk.
 
     `save` moves everything to its final name, the record last. Leaving the block without saving
-    deletes it all, so an interrupt leaves nothing half-written.
+    deletes it all, so an interrupt leaves nothing half-written. `advice` ends the error of a folder
+    that cannot be made.
     """
 
-    def __init__(self, results: Path) -> None:
-        self._results = results
+    def __init__(self, results: Path, advice: str = "") -> None:
+        self._results, self._advice = results, advice
         self.folder = Path()
 
     def __enter__(self) -> Self:
@@ -38,7 +39,7 @@ class Draft:
         except OSError as error:
             raise HostError(
                 f"{shown(self._results)}: records cannot be written there ({error.strerror}); "
-                "make it a writable folder, or try without saving: --no-save"
+                f"make it a writable folder{self._advice}"
             ) from error
         return self
 

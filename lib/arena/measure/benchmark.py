@@ -22,6 +22,9 @@ from arena.what import selection
 # The site of many records takes seconds to build.
 _BETWEEN_BUILDS_S = 60.0
 
+# What ends the error if records cannot be saved.
+_UNSAVED = ", or try without saving: --no-save"
+
 
 def benchmark(
     workspace: Workspace,
@@ -57,7 +60,7 @@ def benchmark(
         return _worst(codes)
     pages: list[Path] = []
     with (
-        only_here(workspace, options, command, shows) as runner,
+        only_here(workspace, options, command, shows, _UNSAVED) as runner,
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
         sessions = runner.runnable(plans)

@@ -228,17 +228,18 @@ class Runner:
 
 @contextmanager
 def only_here(
-    workspace: Workspace, options: RunOptions, command: str, shows: Progress
+    workspace: Workspace, options: RunOptions, command: str, shows: Progress, advice: str = ""
 ) -> Iterator[Runner]:
     """Hold the host's lock for the block, prepare the host for sessions, and yield the runner.
 
-    HostError if another benchmark is running, records cannot be saved or Docker is missing.
+    HostError if another benchmark is running, records cannot be saved (with an `advice` for it) or
+    Docker is missing.
     """
     adopt_orphans()
     allow_open_files()
     with lock.only_benchmark(command, wait=options.wait, say=shows.say):
         clear_drafts(workspace.results)
-        with Draft(_drafts(workspace, options)):
+        with Draft(_drafts(workspace, options), advice):
             pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(options.runtime, workspace, shows)
         remove_leftovers(runtime, shows)

@@ -71,8 +71,12 @@ def test_a_record_that_cannot_be_written_leaves_no_outputs_behind(
 
 def test_results_that_cannot_be_written_are_refused_with_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file")
-    with pytest.raises(HostError, match="--no-save"), Draft(tmp_path / "results"):
-        pytest.fail("entered")
+    for advice in ("", ", or go"):
+        with (
+            pytest.raises(HostError, match=f"; make it a writable folder{advice}$"),
+            Draft(tmp_path / "results", advice),
+        ):
+            pytest.fail("entered")
 
 
 def test_what_a_killed_session_left_can_be_cleared(tmp_path: Path) -> None:

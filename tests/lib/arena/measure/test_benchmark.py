@@ -285,6 +285,13 @@ def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Shop) -> None
         shop(RunOptions("all"), runtime)
 
 
+def test_where_nothing_can_be_saved_the_error_names_the_way_out(shop: Shop) -> None:
+    shop.workspace.results.rmdir()
+    shop.workspace.results.write_text("a file")
+    with pytest.raises(HostError, match="or try without saving: --no-save"):
+        shop(RunOptions("tonic"))
+
+
 def test_without_saving_nothing_is_kept(
     shop: Shop, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch

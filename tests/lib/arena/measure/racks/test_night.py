@@ -152,6 +152,13 @@ def test_a_full_disk_here_is_no_fault_of_a_rack(
     assert len(night.shop.records()) == 3
 
 
+def test_where_nothing_can_be_saved_the_error_names_no_option_of_benchmarks(night: Night) -> None:
+    night.shop.workspace.nights.parent.mkdir(parents=True, exist_ok=True)
+    night.shop.workspace.nights.write_text("a file")
+    with pytest.raises(HostError, match=r"; make it a writable folder$"):
+        night()
+
+
 def test_a_diary_that_cannot_be_written_ends_the_night_with_its_table(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
