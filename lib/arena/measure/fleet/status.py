@@ -54,5 +54,5 @@ def _ready_words(seen: Seen) -> str:
     if facts and facts.is_busy:
         return "busy"
     if facts and not (facts.is_local or seen.place.rack) and facts.boot_id == boot_id():
-        return "ready for servers on other machines: this is its own"
+        return "ready for servers on other machines (it is this machine)"
     return "ready"

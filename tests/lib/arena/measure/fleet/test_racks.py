@@ -311,7 +311,7 @@ def test_a_rack_that_is_played_on_one_machine_is_ready(
         ([seen("g1", "", is_busy=True)], "busy"),
         (
             [seen("g1", "", boot_id=boot_id())],
-            "ready for servers on other machines: this is its own",
+            "ready for servers on other machines (it is this machine)",
         ),
         ([seen("g1", "", boot_id=boot_id(), is_local=True)], "ready"),
     ],
