@@ -20,10 +20,9 @@ class Ports:
     @classmethod
     def chosen(cls, environment: Mapping[str, str]) -> Self:
         """Return the ports of PORT_H2C and PORT_TLS; UsageError if one is none, or both are one."""
-        standard = cls()
         found = cls(
-            _port(environment, "PORT_H2C", standard.h2c),
-            _port(environment, "PORT_TLS", standard.tls),
+            _port(environment, "PORT_H2C", STANDARD.h2c),
+            _port(environment, "PORT_TLS", STANDARD.tls),
         )
         if found.h2c == found.tls:
             raise UsageError(f"PORT_H2C and PORT_TLS: both are {found.h2c}")
@@ -52,8 +51,7 @@ class Ports:
 
     def of(self, port: int) -> int:
         """Return where the server has a port of a profile."""
-        standard = Ports()
-        return {standard.h2c: self.h2c, standard.tls: self.tls}.get(port, port)
+        return {STANDARD.h2c: self.h2c, STANDARD.tls: self.tls}.get(port, port)
 
     @property
     def environment(self) -> dict[str, str]:

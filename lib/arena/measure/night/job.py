@@ -246,11 +246,12 @@ def _plans(
     )
     selected = _frameworks(workspace, scope, tally, shows)
     plans = planning.plan_sessions(workspace, sessions, environment, selected, rack)
-    planned = {plan.framework.name for plan in plans}
-    for each in selected.frameworks:
-        if scope.profiles and each.enabled and each.name in {*scope.frameworks} - planned:
-            profiles = ", ".join(scope.profiles)
-            shows.say(f"skipped {each.name}: it does not subscribe to {profiles}")
+    if scope.profiles:
+        unplanned = {*scope.frameworks} - {plan.framework.name for plan in plans}
+        for each in selected.frameworks:
+            if each.enabled and each.name in unplanned:
+                profiles = ", ".join(scope.profiles)
+                shows.say(f"skipped {each.name}: it does not subscribe to {profiles}")
     if scope.connections:
         plans = [each for each in plans if each.profile.connection_count in scope.connections]
     if not plans:
