@@ -46,7 +46,8 @@ class FrameworkLine:
     """A framework in the list; `first` counts the boards that it leads.
 
     Its meta.json says what it is built on and of which `library` it is, its README which `release`
-    that is. If several are of one library, one of them `is_best`.
+    that is; of a long `readme`, this is the beginning. If several are of one library, one of them
+    `is_best`.
     """
 
     name: str
@@ -59,6 +60,7 @@ class FrameworkLine:
     engine: str = ""
     library: str = ""
     release: str = ""
+    readme: str = ""
     is_best: bool = True
 
 
@@ -120,7 +122,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
                 for one in standings[each.name]
             ],
         )
-        about = (site.proofs.frameworks.get(each.name), CONTRACT, _notes(site, edition, each.name))
+        about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme)
         yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
@@ -128,7 +130,6 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 
 def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
     standings, entries = edition.standings[known.name], edition.by_framework[known.name]
-    notes = _notes(site, edition, known.name)
     proof = site.proofs.proof(known.name, entries[-1].source_sha256)
     ports = proof.ports if proof else ()
     return render(
@@ -143,7 +144,7 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         tools=_tools(proof) if proof else (),
         counts=Counter(each for port in ports for each in port.checks.values()),
         found=_found(ports),
-        notes=read(notes, lambda _: None, prefix="readme-") if notes else None,
+        notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
         histories=_histories(entries, standings),
@@ -159,11 +160,6 @@ def _readme(site: Site, name: str) -> str:
     if len(text) <= _LONGEST_README:
         return text
     return beginning(text, _LONGEST_README) + _REST
-
-
-def _notes(site: Site, edition: Edition, name: str) -> str:
-    """Return the README that a page shows; a round has none: the checkout may have another one."""
-    return _readme(site, name) if edition.round is None else ""
 
 
 def anchor_of_check(check: str) -> str:
@@ -215,17 +211,19 @@ def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -
 
 def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
     """Return it with what the checkout says of it, which may no longer have it."""
+    readme = _readme(site, it.name)
     try:
         framework = load_framework(site.frameworks, it.name)
     except UsageError:
-        return it
-    found = RELEASE.search(_readme(site, it.name))
+        return replace(it, readme=readme)
+    found = RELEASE.search(readme)
     repo = urlsplit(web(framework.repo))
     return replace(
         it,
         engine=framework.engine,
         library=f"{repo.hostname or ''}{repo.path}".removeprefix("github.com/").strip("/"),
         release=f"{found[1]}, {found[2]}" if found else "",
+        readme=readme,
     )
 
 
