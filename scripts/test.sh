@@ -55,7 +55,7 @@ actionlint=v1.7.12
 needed_gb=10
 
 fuzz_targets=(frame hpack splitter connection http1 run spec part template reflection pointer csv_feed scenario import)
-fuzz_seconds=20
+fuzz_seconds=10
 
 # ---- steps: each is named when it begins, and timed
 
@@ -239,6 +239,11 @@ test_volley() {
     (cd volley && cargo test --locked)
 }
 
+build_tests_of_volley() {
+    have cargo || return 0
+    (cd volley && cargo test --locked --no-run)
+}
+
 test_page() {
     have npm || return 0
     ./scripts/volley-page.sh
@@ -261,11 +266,11 @@ cargo_fuzz() { # command, argument...
     (cd volley && PATH=$PWD/../.tools/bin:$PATH RUSTC_BOOTSTRAP=1 cargo fuzz "$command" --codegen-units 16 "$@")
 }
 
-# This goes on beside tests that may be measuring: it takes only the time that they leave.
-in_time_left() { # command...
+# Run a command beside others, which go first.
+in_time_left() ( # command...
     renice -n 19 "$BASHPID" >/dev/null
     "$@"
-}
+)
 
 # Feed each of volley's parsers arbitrary bytes.
 fuzz_volley() {
@@ -281,6 +286,14 @@ fuzz_volley() {
         printf 'error: fuzzing %s found a fault, see .tools/fuzz-%s.log\n' "$target" "$target" >&2
     done
     [[ ${#failed[@]} -eq 0 ]]
+}
+
+# Beside pytest, which may be measuring: builds, lints and fuzzing take only the time that it leaves.
+check_volley() {
+    in_time_left build_tests_of_volley
+    test_volley
+    in_time_left lint_volley
+    in_time_left fuzz_volley
 }
 
 docker_answers() {
@@ -367,21 +380,20 @@ main() {
     step 'gofmt, go vet' check_go
     step 'actionlint' check_workflows
     step 'volley: cargo fmt' check_format_of_volley
-    if [[ -z $all ]]; then
-        step 'volley: clippy' lint_volley
-    fi
     if [[ -n $all || $# -eq 0 ]]; then
         step 'bats' test_scripts
         step 'volley: page of edit' test_page
-        step 'volley: cargo test' test_volley
+    fi
+    if [[ -z $all ]]; then
+        step 'volley: clippy' lint_volley
+        [[ $# -gt 0 ]] || step 'volley: cargo test' test_volley
     fi
     await_beside
     say 'what each step took'
     printf '%s\n' "${took[@]}"
 
     if [[ -n $all ]]; then
-        beside 'volley: clippy' in_time_left lint_volley
-        beside "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" in_time_left fuzz_volley
+        beside "volley: cargo test, clippy, fuzzing (${#fuzz_targets[@]} targets, $fuzz_seconds s each)" check_volley
         say 'pytest'
         run_pytest "$@"
         await_beside >/dev/null # pytest's summary is the last line

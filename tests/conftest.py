@@ -51,14 +51,13 @@ def counting_program() -> Path:
 # What needs the ports and the lock of the host, or ends the processes of killed benchmarks.
 _HOST = (
     "tests/integration/",
-    "tests/volley/",
     "tests/lib/arena/machine/test_leftovers.py",
     "tests/test_every_framework.py::test_it_keeps_the_contract",
 )
 
 
-# Servers on ports of their own, which the tests of the module share.
-_LINES = "tests/integration/test_ghz_lines.py"
+# Servers on ports of their own, which the tests of a module share.
+_MODULES = ("tests/integration/test_ghz_lines.py", "tests/volley/")
 
 
 class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -68,8 +67,8 @@ class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(_LINES):
-            return _LINES
+        if nodeid.startswith(_MODULES):
+            return nodeid.partition("::")[0]
         return "host" if nodeid.startswith(_HOST) else nodeid
 
 
@@ -88,8 +87,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Check every framework last: by then another worker has built them."""
     servers = [item.nodeid for item in items if item.get_closest_marker("integration")]
-    strays = [each for each in servers if not each.startswith(_HOST)]
-    assert not strays, f"these start servers, and are not in _HOST: {', '.join(strays)}"
+    strays = [each for each in servers if not each.startswith((*_HOST, *_MODULES))]
+    assert not strays, f"where may these start servers? {', '.join(strays)}"
     items.sort(key=lambda item: item.path.name == "test_every_framework.py")
 
 

@@ -360,9 +360,13 @@ class FakeServer:
     how: str | None = None
     busy_s: float = 1.0
     used_s: float = 0.0
+    terminated: int = 0
 
     def ended(self) -> str | None:
         return self.how
+
+    def terminate(self) -> None:
+        self.terminated += 1
 
     def cost(self) -> Cost:
         if self.how:

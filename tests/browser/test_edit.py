@@ -103,6 +103,7 @@ def edit(page_script: None, volley_program: Path, visit: Open, tmp_path: Path) -
             page = visit(address, *forgiven, viewport={"width": 1400, "height": 900}).open(
                 f"#{token}"
             )
+            stack.callback(page.close)  # before its server ends
             expect(page.locator("#name")).to_have_text(name)
             checked(page)
             return page

@@ -7,6 +7,7 @@ garbage         GetSum's reply is no SumReply
 tired           StreamSum ends with an error as soon as there is load, and ever after
 worn            GetSum is one too high as soon as there was load
 collapsing      the first GetSum after the load has begun ends the server with exit code 7
+deaf            no fault, but it does not end on SIGTERM
 counts FILE     no fault: writes to FILE how many messages it sent to those who asked StreamSum
                 for a=1 and b=2, as the load does, when told to stop
 
@@ -95,6 +96,8 @@ def main() -> None:
     server.add_insecure_port("[::]:8080")
     server.start()
     signal.sigwait({signal.SIGTERM})
+    while sys.argv[1] == "deaf":
+        signal.pause()
     server.stop(grace=1).wait()
     if len(sys.argv) > 2:
         Path(sys.argv[2]).write_text(str(service.sent))

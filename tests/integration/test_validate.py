@@ -84,6 +84,16 @@ def test_the_bytes_that_were_wrong_are_shown(arena: Arena, faulty_server: str) -
     assert line.endswith("  bytes: 00 00 00 00 01 ff")
 
 
+def test_a_server_that_does_not_end_is_warned_of_and_killed(
+    arena: Arena, faulty_server: str
+) -> None:
+    arena.add("victim", native={"run": f"{faulty_server} deaf"})
+    done = validate(arena, "victim", "quick")
+    assert done.code == 0, done
+    assert "  WARN sigterm  the server still runs 5 s after SIGTERM\n" in done.stderr
+    assert arena.left_behind() == []
+
+
 def test_all_goes_on_after_every_kind_of_failure(arena: Arena, faulty_server: str) -> None:
     meta = arena.workspace.frameworks / "victim" / "meta.json"
     native = json.loads(meta.read_bytes())["native"]

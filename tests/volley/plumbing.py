@@ -3,19 +3,13 @@
 import json
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from arena.base.workspace import Workspace
-from arena.machine import certs, lock
-from arena.measure import contract
-from arena.measure.runtimes.native import NativeRuntime
-from arena.what.framework import load_framework
-from arena.what.profile import load_profile
-from tests.integration.plumbing import ROOT, eventually, listeners
+from tests.integration.plumbing import ROOT
 from tests.integration.plumbing import Outcome as Ended
 
 CHECKOUT = Workspace(ROOT)
@@ -74,21 +68,6 @@ class Volley:
             *security, "--proto", "requests/benchmark.proto", "--call", f"{SERVICE}/{method}",
             "-d", json.dumps(request), "-O", form, *flags, f"localhost:{port}",
         )  # fmt: skip
-
-
-@contextmanager
-def framework(name: str, log: Path) -> Iterator[None]:
-    """Run a framework's server natively for the block, alone on this host."""
-    with lock.only_benchmark("tests/volley", wait=True):
-        eventually(lambda: not listeners(), "the ports are free")
-        certs.ensure_certificate(CHECKOUT.certs)
-        runtime = NativeRuntime(CHECKOUT)
-        entry = load_framework(CHECKOUT.frameworks, name)
-        runtime.build(entry, log.with_suffix(".build"))
-        with runtime.start(entry, None, log) as server:
-            profile = load_profile(CHECKOUT.profiles, "stream-grpc")
-            contract.wait_ready(contract.scope_of(profile), 60, server.ended)
-            yield
 
 
 def free_port() -> int:

@@ -276,6 +276,11 @@ def _started(
             runtime.build(framework, logs / "build.log")
         with runtime.start(framework, None, log) as server:
             checked, problem = _check_ports(job, server, options, shows)
+            if not problem:
+                with shows.waiting(f"end {framework.name}"):
+                    last = contract.ending(job.scopes, server)
+                _tell(options, shows, last)
+                checked[-1] = checked[-1].and_also(last)
     except FrameworkError as error:
         problem, log = str(error), error.log or log
     finally:
@@ -293,10 +298,6 @@ def _check_ports(
     def ended() -> str | None:
         return server.ended() if server else None
 
-    def tell(check: Check) -> None:
-        if options.verbose or check.status != "pass":
-            shows.say(check_line(check))
-
     checked: list[PortChecks] = []
     for scope in job.scopes:
         clear = "h2c" if isinstance(scope, Scope) else "plaintext"
@@ -310,7 +311,7 @@ def _check_ports(
             offers = None
             if isinstance(scope, Scope) and not scope.light:
                 offers = contract.offers(scope)
-            report = contract.check(scope, server, tell)
+            report = contract.check(scope, server, partial(_tell, options, shows))
         checked.append(port_checks(scope, report, offers))
         if options.verbose and report.messages_per_data_frame is not None:
             packed = three_digits(report.messages_per_data_frame)
@@ -320,6 +321,12 @@ def _check_ports(
         if how := ended():
             return checked, problem_of(checked) or f"the server ended ({how})"
     return checked, problem_of(checked)
+
+
+def _tell(options: ValidateOptions, shows: Progress, check: Check) -> None:
+    """Show a check that was made, if it is of interest."""
+    if options.verbose or check.status != "pass":
+        shows.say(check_line(check))
 
 
 def _shown(log: Path, shows: Progress) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -33,6 +33,11 @@ class PortChecks(Frozen):
     messages_per_data_frame: float | None
     checks: tuple[Check, ...]
     offers: Offers | None = None
+
+    def and_also(self, check: Check) -> Self:
+        """Return the checks of this port, and one more."""
+        checks = (*self.checks, check)
+        return self.changed(checks=checks, verdict=Report(checks).verdict)
 
 
 class Outcome(Frozen):

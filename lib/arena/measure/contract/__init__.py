@@ -7,6 +7,7 @@ libraries (hyperframe, hpack, h11), so it sends nothing by itself.
 from arena.measure.contract.checks import Report, check, wait_ready
 from arena.measure.contract.idle import Watched
 from arena.measure.contract.scope import AnyScope, Call, ItemScope, Scope, scope_of, scopes_of
+from arena.measure.contract.sigterm import ending
 from arena.measure.contract.standard import offers
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Scope",
     "Watched",
     "check",
+    "ending",
     "offers",
     "scope_of",
     "scopes_of",

@@ -1,5 +1,8 @@
 """Whether a stream stops at a closed window, resumes when it opens, and ends when cancelled."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from arena.measure.contract.asks import still_right
 from arena.measure.contract.client import Client
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
@@ -73,6 +76,25 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
             raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
         still_right(client, scope)
         _require_rest(server, "after its stream was cancelled", judged=judged)
+
+
+@contextmanager
+def blocked(scope: Scope) -> Iterator[None]:
+    """Hold an endless stream whose window is closed: HTTP/2 stops the server."""
+    with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
+        _until_closed(client, client.call("StreamSum", stream_request(ENDLESS)))
+        yield
+
+
+@contextmanager
+def unread(scope: Scope) -> Iterator[None]:
+    """Hold an endless stream with an open window that nobody reads: TCP stops the server."""
+    with Client(
+        scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
+    ) as client:
+        answer = client.call("StreamSum", stream_request(INT32_MAX))
+        client.wait(lambda: answer.over or answer.messages)
+        yield
 
 
 def _until_closed(client: Client, answer: Answer, server: Watched | None = None) -> None:

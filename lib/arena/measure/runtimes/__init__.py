@@ -46,6 +46,9 @@ class Server(Protocol):
     def ended(self) -> str | None:
         """Return how the server ended, as text; None while it runs."""
 
+    def terminate(self) -> None:
+        """Send SIGTERM; without effect if it has ended."""
+
     def cost(self) -> Cost:
         """Return its use since it started."""
 

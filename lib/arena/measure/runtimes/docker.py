@@ -94,6 +94,11 @@ class Container:
             return f"its container is gone: {error}"
         return f"exit code {code}" + (" (out of memory)" if state["OOMKilled"] else "")
 
+    def terminate(self) -> None:
+        """Send SIGTERM to its first process."""
+        with suppress(HostError):  # it is not there, or has just ended
+            docker("kill", "--signal", "TERM", self.name)
+
     def cost(self) -> Cost:
         """Return the container's use since it started."""
         return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)

@@ -31,6 +31,10 @@ class NativeServer:
         code = self._child.poll()
         return None if code is None else exit_words(code)
 
+    def terminate(self) -> None:
+        """Send SIGTERM to its process group."""
+        self._child.terminate()
+
     def cost(self) -> Cost:
         """Return the use of the process tree since it started."""
         return self._child.tree_cost()

@@ -45,6 +45,7 @@ class Shop:
     found: dict[int, Report]
     asked: list[tuple[Any, object]]
     ready: list[tuple[int, float]]
+    ending: Check
 
     def run(self, frameworks: str, *profiles: str, **options: Any) -> int:
         wanted = ValidateOptions(frameworks, profiles, **options)
@@ -65,7 +66,7 @@ def shop(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Shop:
-    made = Shop(workspace, capsys, FakeRuntime(), {}, [], [])
+    made = Shop(workspace, capsys, FakeRuntime(), {}, [], [], Check(check="sigterm", status="pass"))
 
     def check(scope: AnyScope, server: object, tell: Tell) -> Report:
         made.asked.append((scope, server))
@@ -76,6 +77,7 @@ def shop(
 
     monkeypatch.setattr(contract, "check", check)
     monkeypatch.setattr(contract, "offers", lambda _: OFFERS)
+    monkeypatch.setattr(contract, "ending", lambda *_: made.ending)
     monkeypatch.setattr(
         contract, "wait_ready", lambda scope, wait_s, _: made.ready.append((scope.port, wait_s))
     )
@@ -102,6 +104,8 @@ def test_a_good_framework_passes_on_every_port_it_subscribes_to(shop: Shop, verb
         "await grpc-go on port 8443 (TLS) …",
         "check grpc-go on port 8443 (TLS) …",
         *passed,
+        "end grpc-go …",
+        *["  ok   sigterm"] * verbose,
     ]
     assert shop.runtime.stopped == 1
     assert shop.logs() == []
@@ -170,6 +174,29 @@ def test_a_warning_is_no_failure(shop: Shop) -> None:
     assert out == ["tonic  WARN  content-type: it is answered with 200, not 415"]
     assert "  WARN content-type  it is answered with 200, not 415" in err
     assert shop.logs() == []
+
+
+def test_how_a_server_ends_is_the_last_check_of_its_last_port(shop: Shop) -> None:
+    shop.ending = Check(check="sigterm", status="warn", detail="the server still runs")
+    assert shop.run("grpc-go", as_json=True) == 0
+    out, err = shop.printed()
+    assert err[-1] == "  WARN sigterm  the server still runs"
+    (found,) = json.loads("\n".join(out))["frameworks"]
+    assert found["verdict"] == "warn"
+    assert found["reason"] == "port 8443: sigterm: the server still runs"
+    h2c, tls = found["ports"]
+    assert (h2c["verdict"], tls["verdict"]) == ("pass", "warn")
+    assert "sigterm" not in [each["check"] for each in h2c["checks"]]
+    assert tls["checks"][-1]["check"] == "sigterm"
+
+
+def test_a_server_that_is_wrong_or_not_ours_is_not_ended(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contract, "ending", lambda *_: pytest.fail("it was ended"))
+    shop.found[8080] = a_report(FAILED)
+    assert shop.run("grpc-go") == 1
+    assert shop.run("tonic", running=True) == 1
 
 
 def test_all_goes_on_after_every_kind_of_failure(

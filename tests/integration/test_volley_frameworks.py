@@ -1,22 +1,57 @@
-"""volley against servers of others: every reply of theirs is decoded, checked and counted."""
+"""volley against the servers of frameworks: each of their replies is decoded, checked, counted."""
 
 import json
 import shutil
-import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.plumbing import eventually
-from tests.volley.plumbing import Volley, free_port, listens
+from arena.machine import certs, lock
+from arena.measure import contract
+from arena.measure.runtimes.native import NativeRuntime
+from arena.what.framework import load_framework
+from arena.what.profile import load_profile
+from tests.integration.plumbing import eventually, listeners
+from tests.volley.plumbing import CHECKOUT, Volley
 
 pytestmark = pytest.mark.integration
 
 AB = {"a": 1, "b": 2}
 STREAM = {**AB, "count": 100}
 MANY: list[dict[str, int]] = [{"a": 1, "b": 2}, {"a": 30, "b": 4}, {"a": -7, "b": 0}]
+
+
+@contextmanager
+def framework(name: str, log: Path) -> Iterator[None]:
+    """Run a framework's server natively for the block, alone on this host."""
+    with lock.only_benchmark("tests/integration/test_volley_frameworks.py", wait=True):
+        eventually(lambda: not listeners(), "the ports are free")
+        certs.ensure_certificate(CHECKOUT.certs)
+        runtime = NativeRuntime(CHECKOUT)
+        entry = load_framework(CHECKOUT.frameworks, name)
+        runtime.build(entry, log.with_suffix(".build"))
+        with runtime.start(entry, None, log) as server:
+            profile = load_profile(CHECKOUT.profiles, "stream-grpc")
+            contract.wait_ready(contract.scope_of(profile), 60, server.ended)
+            yield
+
+
+@pytest.fixture(scope="module", params=["grpc-go", "grpcio-python"])
+def peer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a framework's own server on 8080 and 8443."""
+    name: str = request.param
+    if name == "grpc-go" and not shutil.which("go"):
+        pytest.skip("grpc-go needs Go")
+    with framework(name, tmp_path_factory.mktemp(name) / "server.log"):
+        yield name
+
+
+@pytest.fixture
+def volley(volley_program: Path) -> Volley:
+    return Volley(volley_program)
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -104,67 +139,3 @@ def test_a_small_window_is_replenished(volley: Volley, peer: str) -> None:
     assert done.code == 0, done
     assert done.calls == (8, {}, 0)
     assert done.own["messages"] == 160_000
-
-
-# ---- servers that are none
-
-
-@pytest.fixture
-def nghttpd(tmp_path: Path) -> Iterator[int]:
-    """Run a plain HTTP/2 server, which knows one page; return its port."""
-    program = shutil.which("nghttpd")
-    if not program:
-        pytest.skip("there is no nghttpd (Debian: nghttp2-server)")
-    page = tmp_path / "htdocs" / "benchmark.BenchmarkService" / "StreamSum"
-    page.parent.mkdir(parents=True)
-    page.write_text("hello")
-    port = free_port()
-    argv = [program, "--no-tls", "-a", "127.0.0.1", "-d", str(tmp_path / "htdocs"), str(port)]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            eventually(lambda: listens(port), "nghttpd listens", timeout_s=10)
-            yield port
-        finally:
-            server.terminate()
-
-
-@pytest.mark.parametrize(
-    ("method", "code"),
-    [
-        # gRPC's http-grpc-status-mapping: 404 is Unimplemented; 200 of no gRPC is Unknown.
-        ("GetSum", "Unimplemented"),
-        ("StreamSum", "Unknown"),
-    ],
-)
-def test_a_server_that_speaks_no_grpc_fails_every_call_with_the_right_code(
-    volley: Volley, nghttpd: int, method: str, code: str
-) -> None:
-    done = volley.load(method, AB, nghttpd, "-n", "40", "-c", "4", "--connections", "2")
-    assert done.code == 1, done
-    assert done.calls == (0, {code: 40}, 0)
-    assert done.own["messages"] == 0
-    assert done.report["statusCodeDistribution"] == {code: 40}
-
-
-def test_a_port_where_nobody_listens_is_told_and_soon(volley: Volley) -> None:
-    port = free_port()
-    done = volley.load("GetSum", AB, port, "-z", "1s", "-c", "4", "--connect-timeout", "2s")
-    assert done.code == 1, done
-    assert str(port) in done.stdout + done.stderr
-    assert "refused" in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--nonsense"],
-        ["--proto", "requests/benchmark.proto", "--call", "benchmark.BenchmarkService/GetSun"],
-        ["--proto", "no/such.proto", "--call", "benchmark.BenchmarkService/GetSum"],
-    ],
-)
-def test_bad_usage_is_one_line_and_exit_2_before_any_load(volley: Volley, words: list[str]) -> None:
-    done = volley.run("--insecure", *words, "-d", "{}", f"localhost:{free_port()}")
-    assert done.code == 2, done
-    assert done.stdout == ""
-    assert done.stderr.strip()
-    assert "panicked" not in done.stderr

@@ -1,0 +1,73 @@
+"""Whether a server ends on SIGTERM while clients wait, and do not read what they asked for."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Protocol
+
+from arena.measure.contract import flow_control
+from arena.measure.contract.client import Client
+from arena.measure.contract.idle import Watched, rest
+from arena.measure.contract.items.http import speaker
+from arena.measure.contract.messages import WrongError
+from arena.measure.contract.scope import AnyScope, ItemScope
+from arena.measure.contract.values import TIMEOUT_S
+from arena.record.record import Check
+
+NAME = "sigterm"
+_AT_MOST_S = 2.0
+_PATIENCE_S = 5.0  # after this long, the server is killed
+_TICK_S = 0.01
+_CLEAN = "exit code 0"
+
+
+class Ended(Watched, Protocol):
+    """A running server that can be asked to end."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM; without effect if it has ended."""
+
+
+def ending(scopes: Sequence[AnyScope], server: Ended) -> Check:
+    """Send SIGTERM to a server amid streams on each port that nobody reads: it ends in two seconds.
+
+    It ends the server, if that ends by itself. Nothing that is measured depends on how a server
+    ends, so what is wrong is a warning.
+    """
+    try:
+        with ExitStack() as waiting:
+            for scope in scopes:
+                waiting.enter_context(_waiting(scope))
+            rest(server)  # what the clients do not read has filled every buffer
+            odd = _terminated(server)
+    except (WrongError, OSError) as error:
+        odd = f"the server did not last until SIGTERM: {error}"
+    return Check(check=NAME, status="warn" if odd else "pass", detail=odd)
+
+
+def _terminated(server: Ended) -> str:
+    """End a server; return what is odd, or nothing."""
+    began = time.monotonic()
+    server.terminate()
+    while (how := server.ended()) is None and time.monotonic() - began < _PATIENCE_S:
+        time.sleep(_TICK_S)
+    took_s = time.monotonic() - began
+    if how is None:
+        return f"the server still runs {_PATIENCE_S:g} s after SIGTERM"
+    if how != _CLEAN:
+        return f"SIGTERM ends the server with {how}, not with {_CLEAN}"
+    return f"the server ends {took_s:.1f} s after SIGTERM" if took_s > _AT_MOST_S else ""
+
+
+@contextmanager
+def _waiting(scope: AnyScope) -> Iterator[None]:
+    """Hold a port's connections: with endless streams where it has them, else without a call."""
+    if isinstance(scope, ItemScope):
+        with speaker(scope, scope.versions[0], TIMEOUT_S):
+            yield
+    elif "StreamSum" in scope.calls:
+        with flow_control.blocked(scope), flow_control.unread(scope):
+            yield
+    else:
+        with Client(scope, TIMEOUT_S):
+            yield
