@@ -18,6 +18,9 @@ TLS_PORT = Integer(ENV.fetch('PORT_TLS', '8443'))
 # when its client has the reply and starts the next call: twice that.
 POOL_SIZE = 512
 
+# Calls still open this long after a stop signal are broken off.
+STOP_GRACE_S = 1
+
 def load_certificate
   chain_file = ENV.fetch('TLS_CERT', '/certs/server.crt')
   key_file = ENV.fetch('TLS_KEY', '/certs/server.key')
@@ -53,8 +56,10 @@ def work(certificate, stop_signals)
   serving = Thread.new { server.run_till_terminated }
   Thread.pass until server.wait_till_running # which a signal interrupts
   stop_signals.pop
-  server.stop
-  serving.join
+  Thread.new { server.stop }
+  serving.join(STOP_GRACE_S)
+  # The end of the process would wait for threads whose clients do not read.
+  exit!(true)
 end
 
 def stop(pid)

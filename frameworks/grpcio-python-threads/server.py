@@ -85,7 +85,9 @@ def work(certificate: Certificate) -> None:
 
     # The parent blocked them, so none was lost before this.
     signal.sigwait(STOP_SIGNALS)
-    server.stop(STOP_GRACE_S).wait()
+    server.stop(STOP_GRACE_S).wait(STOP_GRACE_S)
+    # The end of the process would wait for threads whose clients do not read.
+    os._exit(0)
 
 
 def main() -> None:

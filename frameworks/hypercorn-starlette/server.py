@@ -49,9 +49,15 @@ def config() -> Config:
 
 async def main(wanted: Config) -> None:
     """Serves until a stop signal comes."""
-    stopped = asyncio.Event()
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    def stop() -> None:
+        stopped.set()
+        # An idle client of TLS would keep asyncio waiting for half a minute.
+        loop.call_later(STOP_GRACE_S + 0.5, os._exit, 0)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, stop)
     try:
         await serve(app, wanted, shutdown_trigger=stopped.wait)
     except OSError as error:
