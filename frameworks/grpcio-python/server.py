@@ -87,7 +87,9 @@ async def serve(certificate: Certificate) -> None:
     # The parent blocked them, so none was lost before there was a handler.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     await stopped.wait()
-    await server.stop(STOP_GRACE_S)
+    await asyncio.wait({asyncio.create_task(server.stop(STOP_GRACE_S))}, timeout=STOP_GRACE_S)
+    # The end of the loop would wait for calls whose clients do not read.
+    os._exit(0)
 
 
 def work(certificate: Certificate) -> None:
