@@ -239,9 +239,10 @@ test_volley() {
     (cd volley && cargo test --locked)
 }
 
-build_tests_of_volley() {
-    have cargo || return 0
-    (cd volley && cargo test --locked --no-run)
+# The tests run at once, but their build takes only the time that others leave.
+test_volley_beside() {
+    (cd volley && in_time_left cargo test --locked --no-run)
+    test_volley
 }
 
 test_page() {
@@ -266,7 +267,7 @@ cargo_fuzz() { # command, argument...
     (cd volley && PATH=$PWD/../.tools/bin:$PATH RUSTC_BOOTSTRAP=1 cargo fuzz "$command" --codegen-units 16 "$@")
 }
 
-# Run a command beside others, which go first.
+# Run a command beside tests that may be measuring: it takes only the time that they leave.
 in_time_left() ( # command...
     renice -n 19 "$BASHPID" >/dev/null
     "$@"
@@ -286,14 +287,6 @@ fuzz_volley() {
         printf 'error: fuzzing %s found a fault, see .tools/fuzz-%s.log\n' "$target" "$target" >&2
     done
     [[ ${#failed[@]} -eq 0 ]]
-}
-
-# Beside pytest, which may be measuring: builds, lints and fuzzing take only the time that it leaves.
-check_volley() {
-    in_time_left build_tests_of_volley
-    test_volley
-    in_time_left lint_volley
-    in_time_left fuzz_volley
 }
 
 docker_answers() {
@@ -393,7 +386,9 @@ main() {
     printf '%s\n' "${took[@]}"
 
     if [[ -n $all ]]; then
-        beside "volley: cargo test, clippy, fuzzing (${#fuzz_targets[@]} targets, $fuzz_seconds s each)" check_volley
+        beside 'volley: cargo test' test_volley_beside
+        beside 'volley: clippy' in_time_left lint_volley
+        beside "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" in_time_left fuzz_volley
         say 'pytest'
         run_pytest "$@"
         await_beside >/dev/null # pytest's summary is the last line
