@@ -4,12 +4,16 @@ import os
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.base.workspace import Workspace
+
+if TYPE_CHECKING:
+    from tests.volley.plumbing import Volley
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,6 +40,14 @@ def volley_program() -> Path:
     workspace = Workspace(ROOT)
     located = generators.locate("volley", workspace, own)
     return Path(located.ready(workspace, None, FakeProgress()).program)
+
+
+@pytest.fixture
+def volley(volley_program: Path) -> "Volley":
+    """Return volley, to be run by a test."""
+    from tests.volley.plumbing import Volley
+
+    return Volley(volley_program)
 
 
 @pytest.fixture(scope="session")

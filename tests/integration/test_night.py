@@ -49,19 +49,15 @@ def kill_in_session(arena: Arena, title: str, *arguments: str) -> None:
 ORDER = [("ada", "quick"), ("bob", "quick"), ("ada", "other"), ("bob", "other")]
 
 
-def test_a_killed_night_loses_the_session_in_progress_and_is_resumed(
-    night: Arena,
-) -> None:
-    number = 1
-    framework, profile = ORDER[number]
-    kill_in_session(night, f"{framework} under {profile}")
-    assert measured(night) == [(*each, "ok") for each in ORDER[:number]]
+def test_a_killed_night_loses_the_session_in_progress_and_is_resumed(night: Arena) -> None:
+    first, killed, *others = ORDER
+    kill_in_session(night, " under ".join(killed))
+    assert measured(night) == [(*first, "ok")]
 
     done = measure(night, "--resume")
     assert done.code == 0, done
     assert "resuming the night of " in done.stderr
-    rest = [*ORDER[number + 1 :], ORDER[number]]
-    assert measured(night) == [(*each, "ok") for each in ORDER[:number] + rest]
+    assert measured(night) == [(*each, "ok") for each in (first, *others, killed)]
     assert done.said("page: ") == "site/public/index.html"
     assert night.left_behind() == []
 

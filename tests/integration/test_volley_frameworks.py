@@ -49,11 +49,6 @@ def peer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield name
 
 
-@pytest.fixture
-def volley(volley_program: Path) -> Volley:
-    return Volley(volley_program)
-
-
 @pytest.mark.parametrize("tls", [False, True])
 @pytest.mark.parametrize(
     ("method", "request_", "replies", "rule"),

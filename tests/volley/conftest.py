@@ -11,11 +11,6 @@ from tools.bench.counting_server import CountingServer, serving
 
 
 @pytest.fixture
-def volley(volley_program: Path) -> Volley:
-    return Volley(volley_program)
-
-
-@pytest.fixture
 def scenarios(volley: Volley, tmp_path: Path) -> Scenarios:
     return Scenarios(volley, tmp_path)
 

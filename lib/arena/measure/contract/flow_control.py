@@ -12,6 +12,7 @@ from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S, finish_stream
 from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
+from arena.what.benchmark_pb2 import StreamRequest
 
 LONG = 100_000
 
@@ -45,11 +46,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
     Its rest is `judged` only if the server also rests when it has no calls.
     """
-    request = stream_request(ENDLESS)
-    # Here the connection's window closes; in the long stream it was the stream's window.
-    with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
-        answer = client.call("StreamSum", request)
-        _until_closed(client, answer, server)
+    with blocked(scope, server) as (client, request, answer):
         if answer.over:
             raise _ended_early(answer)
         for number, message in enumerate(answer.messages):
@@ -62,11 +59,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
 def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
     """Reset an endless stream: the server stops sending, and the connection stays open."""
-    with Client(
-        scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
-    ) as client:
-        answer = client.call("StreamSum", stream_request(INT32_MAX))
-        client.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
+    with unread(scope, _BEFORE_CANCEL) as (client, answer):
         if answer.over:
             raise _ended_early(answer)
         client.wire.cancel(answer)
@@ -79,22 +72,30 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
 
 @contextmanager
-def blocked(scope: Scope) -> Iterator[None]:
+def blocked(
+    scope: Scope, server: Watched | None = None
+) -> Iterator[tuple[Client, StreamRequest, Answer]]:
     """Hold an endless stream whose window is closed: HTTP/2 stops the server."""
+    request = stream_request(ENDLESS)
+    # Here the connection's window closes; in the long stream it was the stream's window.
     with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
-        _until_closed(client, client.call("StreamSum", stream_request(ENDLESS)))
-        yield
+        answer = client.call("StreamSum", request)
+        _until_closed(client, answer, server)
+        yield client, request, answer
 
 
 @contextmanager
-def unread(scope: Scope) -> Iterator[None]:
-    """Hold an endless stream with an open window that nobody reads: TCP stops the server."""
+def unread(scope: Scope, after: int = 1) -> Iterator[tuple[Client, Answer]]:
+    """Hold an endless stream with an open window that nobody reads `after` so many replies.
+
+    TCP stops the server.
+    """
     with Client(
         scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
     ) as client:
         answer = client.call("StreamSum", stream_request(INT32_MAX))
-        client.wait(lambda: answer.over or answer.messages)
-        yield
+        client.wait(lambda: answer.over or len(answer.messages) >= after)
+        yield client, answer
 
 
 def _until_closed(client: Client, answer: Answer, server: Watched | None = None) -> None:

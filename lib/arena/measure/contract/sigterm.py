@@ -21,14 +21,14 @@ _TICK_S = 0.01
 _CLEAN = "exit code 0"
 
 
-class Ended(Watched, Protocol):
+class Endable(Watched, Protocol):
     """A running server that can be asked to end."""
 
     def terminate(self) -> None:
         """Send SIGTERM; without effect if it has ended."""
 
 
-def ending(scopes: Sequence[AnyScope], server: Ended) -> Check:
+def ending(scopes: Sequence[AnyScope], server: Endable) -> Check:
     """Send SIGTERM to a server amid streams on each port that nobody reads: it ends in two seconds.
 
     It ends the server, if that ends by itself. Nothing that is measured depends on how a server
@@ -45,7 +45,7 @@ def ending(scopes: Sequence[AnyScope], server: Ended) -> Check:
     return Check(check=NAME, status="warn" if odd else "pass", detail=odd)
 
 
-def _terminated(server: Ended) -> str:
+def _terminated(server: Endable) -> str:
     """End a server; return what is odd, or nothing."""
     began = time.monotonic()
     server.terminate()
