@@ -194,6 +194,34 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
         |file| file.message_type[0].name = Some("Everything".to_owned()),
         "its files do not fit together: ",
     );
+    refused(
+        |file| file.service[0].method[0].name = Some("Ca\nll".to_owned()),
+        "`Ca ll` is no name",
+    );
+}
+
+#[test]
+fn a_line_break_anywhere_in_a_descriptor_set_makes_no_error_of_two_lines() {
+    let scratch = Scratch::new("broken-lines");
+    let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let bytes = set.encode_to_vec();
+    for at in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at] = b'\n';
+        assert_one_line(scratch.file("set.bin", &bytes));
+    }
+}
+
+/// A request is made of the descriptor set, or an error of one line.
+fn assert_one_line(set: PathBuf) {
+    let data = r#"{"int32": 1, "string": "x", "level": "HIGH", "byId": {"1": {}}, "when": "2020-01-01T00:00:00Z"}"#;
+    let error = match load(&SchemaSource::Protoset(set), "everything.Everything/Call") {
+        Ok(method) => Source::new(&json(data), &method)
+            .err()
+            .map(|error| error.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
+    assert!(!error.unwrap_or_default().contains('\n'));
 }
 
 proptest! {
@@ -210,14 +238,7 @@ proptest! {
             let at = place.index(bytes.len());
             bytes[at] = byte;
         }
-        let file = scratch.file("set.bin", &bytes);
-        let data = r#"{"int32": 1, "string": "x", "level": "HIGH", "byId": {"1": {}}, "when": "2020-01-01T00:00:00Z"}"#;
-        match load(&SchemaSource::Protoset(file), "everything.Everything/Call") {
-            Ok(method) => if let Err(error) = Source::new(&json(data), &method) {
-                prop_assert!(!error.to_string().contains('\n'));
-            },
-            Err(error) => prop_assert!(!error.to_string().contains('\n')),
-        }
+        assert_one_line(scratch.file("set.bin", &bytes));
     }
 }
 
