@@ -234,30 +234,19 @@ test_scripts() {
     fi
 }
 
+# This also builds the volley that other tests run: not optimised, which takes a quarter of the time.
+# The runner builds another one for what is measured.
 test_volley() {
     have cargo || return 0
+    ./scripts/volley-page.sh --if-possible
     (cd volley && cargo test --locked)
 }
-
-# The tests run at once, but their build takes only the time that others leave.
-test_volley_beside() {
-    (cd volley && in_time_left cargo test --locked --no-run)
-    test_volley
-}
+tested_volley=${CARGO_TARGET_DIR:-$PWD/volley/target}/debug/volley
 
 test_page() {
     have npm || return 0
     ./scripts/volley-page.sh
     (cd volley/edit && npm test --silent)
-}
-
-# Into the folder where the runner builds it: the tests that need the program find it made. Most of
-# this build keeps one CPU busy.
-build_volley() {
-    have cargo || return 0
-    ./scripts/volley-page.sh --if-possible
-    cd volley
-    cargo build --release --locked --target-dir ../.tools/volley-target
 }
 
 # libFuzzer needs sanitizers; a stable compiler has them too, behind this variable.
@@ -333,6 +322,7 @@ provide_images() {
 run_pytest() { # argument...
     local workers
     workers=$(nproc)
+    [[ ! -x $tested_volley ]] || export TESTED_VOLLEY=$tested_volley
     .venv/bin/pytest --numprocesses "$((workers < 2 ? 2 : workers > 8 ? 8 : workers))" "$@"
 }
 
@@ -364,7 +354,7 @@ main() {
         need_toolchains "${toolchains[@]}"
     fi
     if [[ -n $all || $# -eq 0 ]]; then
-        beside 'volley: release build' build_volley
+        beside 'volley: cargo test' test_volley
     fi
     ensure_venv requirements-dev.lock
 
@@ -379,14 +369,12 @@ main() {
     fi
     if [[ -z $all ]]; then
         step 'volley: clippy' lint_volley
-        [[ $# -gt 0 ]] || step 'volley: cargo test' test_volley
     fi
     await_beside
     say 'what each step took'
     printf '%s\n' "${took[@]}"
 
     if [[ -n $all ]]; then
-        beside 'volley: cargo test' test_volley_beside
         beside 'volley: clippy' in_time_left lint_volley
         beside "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" in_time_left fuzz_volley
         say 'pytest'

@@ -30,13 +30,13 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def volley_program() -> Path:
-    """Find volley as the runner does, or build it: once, and outside of any benchmark."""
+    """Find volley as test.sh or the runner does, or build it: once, outside of any benchmark."""
     from arena.measure import generators
     from tests.fakes import FakeProgress
 
-    if not os.environ.get("VOLLEY") and not shutil.which("cargo"):
+    own = {"VOLLEY": os.environ.get("VOLLEY") or os.environ.get("TESTED_VOLLEY", "")}
+    if not own["VOLLEY"] and not shutil.which("cargo"):
         pytest.skip("there is no volley, and no Rust to build it")
-    own = {"VOLLEY": os.environ.get("VOLLEY", "")}
     workspace = Workspace(ROOT)
     located = generators.locate("volley", workspace, own)
     return Path(located.ready(workspace, None, FakeProgress()).program)
