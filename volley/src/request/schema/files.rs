@@ -43,13 +43,16 @@ pub fn pool(mut files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, Files
     let mut pool = DescriptorPool::new();
     pool.add_file_descriptor_protos(flattened(files)?)
         .map_err(|error| FilesError::Invalid(excerpt(&format!("{error:?}"), 300)))?;
-    check_names(&pool)?;
     check_maps(&pool)?;
     Ok(pool)
 }
 
-/// Whether every name can be shown: errors and reports quote names, each in one line.
-fn check_names(pool: &DescriptorPool) -> Result<(), FilesError> {
+/// Checks that every name can be shown: errors and reports quote names, each in one line.
+///
+/// # Errors
+///
+/// If a name has control characters.
+pub fn check_names(pool: &DescriptorPool) -> Result<(), FilesError> {
     let mut names: Vec<String> = Vec::new();
     for service in pool.services() {
         names.push(service.full_name().to_owned());
