@@ -196,7 +196,7 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
     );
     refused(
         |file| file.service[0].method[0].name = Some("Ca\nll".to_owned()),
-        "`Ca ll` is no name",
+        "has no method `Call`; did you mean `Ca ll`?",
     );
 }
 

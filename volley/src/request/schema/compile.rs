@@ -63,9 +63,7 @@ pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
     if let Some(missing) = imports.find(|name| !names.contains(name.as_str())) {
         return Err(broken(format!("`{}` is missing", excerpt(missing, 100))));
     }
-    files::pool(files)
-        .and_then(|pool| files::check_names(&pool).map(|()| pool))
-        .map_err(|error| broken(error.to_string()))
+    files::pool(files).map_err(|error| broken(error.to_string()))
 }
 
 /// The folders searched for imports, in ghz's order: the file's own folder, the working directory,

@@ -47,41 +47,6 @@ pub fn pool(mut files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, Files
     Ok(pool)
 }
 
-/// Checks that every name can be shown: errors and reports quote names, each in one line.
-///
-/// # Errors
-///
-/// If a name has control characters.
-pub fn check_names(pool: &DescriptorPool) -> Result<(), FilesError> {
-    let mut names: Vec<String> = Vec::new();
-    for service in pool.services() {
-        names.push(service.full_name().to_owned());
-        names.extend(service.methods().map(|method| method.name().to_owned()));
-    }
-    for message in pool.all_messages() {
-        names.push(message.full_name().to_owned());
-        names.extend(message.oneofs().map(|oneof| oneof.name().to_owned()));
-        for field in message.fields() {
-            names.extend([field.name().to_owned(), field.json_name().to_owned()]);
-        }
-    }
-    for values in pool.all_enums() {
-        names.push(values.full_name().to_owned());
-        names.extend(values.values().map(|value| value.name().to_owned()));
-    }
-    names.extend(
-        pool.all_extensions()
-            .map(|extension| extension.full_name().to_owned()),
-    );
-    match names.iter().find(|name| name.contains(char::is_control)) {
-        Some(name) => Err(FilesError::Invalid(format!(
-            "`{}` is no name",
-            excerpt(name, 100)
-        ))),
-        None => Ok(()),
-    }
-}
-
 /// Whether the entries of maps have keys and values.
 fn check_maps(pool: &DescriptorPool) -> Result<(), FilesError> {
     let mut entries = pool.all_messages().filter(MessageDescriptor::is_map_entry);

@@ -4,6 +4,7 @@ use prost_reflect::{DescriptorPool, ServiceDescriptor};
 
 use super::suggest;
 use super::{Method, SchemaError, last_segment};
+use crate::request::excerpt::excerpt;
 
 pub(super) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
     let (service_name, method_name) = split(call)?;
@@ -74,7 +75,7 @@ pub(super) fn no_service(name: &str, services: &[String], call: &str) -> SchemaE
         .iter()
         .find(|service| last_segment(service) == last_segment(name));
     let hint = match same_name {
-        Some(service) if service != name => format!("did you mean `{service}`?"),
+        Some(service) if service != name => format!("did you mean `{}`?", excerpt(service, 80)),
         _ => suggest::hint(name, services, ""),
     };
     SchemaError::UnknownService {

@@ -1,6 +1,6 @@
 //! Suggestions for misspelt names.
 
-use crate::request::excerpt::list;
+use crate::request::excerpt::{excerpt, list};
 
 /// "did you mean …?" if one name is close; otherwise the list of names, or `none` if there are
 /// none.
@@ -9,7 +9,7 @@ pub(crate) fn hint(typed: &str, names: &[String], none: &str) -> String {
         return none.to_owned();
     }
     if let Some(name) = closest(typed, names) {
-        return format!("did you mean `{name}`?");
+        return format!("did you mean `{}`?", excerpt(name, 80));
     }
     format!("there are: {}", list(names.iter().map(String::as_str)))
 }
@@ -40,6 +40,14 @@ mod tests {
             "did you mean `StreamSum`?"
         );
         assert_eq!(hint("ulr", &names(&["url"]), ""), "did you mean `url`?");
+    }
+
+    #[test]
+    fn a_name_that_a_schema_has_from_elsewhere_stays_on_one_line() {
+        assert_eq!(
+            hint("Call", &names(&["Ca\nll"]), ""),
+            "did you mean `Ca ll`?"
+        );
     }
 
     #[test]
