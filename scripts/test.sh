@@ -13,9 +13,9 @@
 # another name for it.
 #
 # As root on Debian, missing tools are installed by apt; --all also starts a Docker daemon while it
-# runs, and builds stand-ins for the base images that cannot be pulled. Without root, what is
-# missing is listed, with the command that installs it. ARENA_NO_SKIPS=1 makes a missing tool an
-# error without --all, too.
+# runs, and builds stand-ins for the base images that its tests need and that cannot be pulled.
+# Without root, what is missing is listed, with the command that installs it. ARENA_NO_SKIPS=1 makes
+# a missing tool an error without --all, too.
 #
 # Exit code: 0 all passed, 3 the host cannot do it, any other: what failed is the last thing shown.
 set -euo pipefail
@@ -39,14 +39,14 @@ declare -A proof_of=(
     [luajit]=luajit ['lua-http']=/usr/share/doc/lua-http ['lua-posix']=/usr/share/doc/lua-posix
     ['pypy3-venv']=/usr/share/doc/pypy3-venv
 )
-tools=(shellcheck shfmt bats)
-tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light caddy make g++ libgrpc++-dev
+tools=(shellcheck shfmt bats make)
+tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light caddy g++ libgrpc++-dev
     libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc
     libgrpc-dev libprotobuf-c-dev protobuf-c-compiler ghc libghc-warp-tls-dev luajit lua-http lua-posix pypy3-venv
     etcd-server)
 # Toolchains that Debian's packages are too old for, or that people install in their own way.
 toolchains=(go cargo)
-toolchains_of_all=(go cargo node npm java mvn)
+toolchains_of_all=(node npm java mvn)
 
 # The linter of .github/workflows, built by Go.
 actionlint=v1.7.12
@@ -239,9 +239,10 @@ test_scripts() {
 test_volley() {
     have cargo || return 0
     ./scripts/volley-page.sh --if-possible
-    (cd volley && cargo test --locked)
+    # Most of the slow ones wait: for a deadline, or for the end of a load.
+    (cd volley && RUST_TEST_THREADS=$((2 * $(nproc))) cargo test --locked)
 }
-tested_volley=${CARGO_TARGET_DIR:-$PWD/volley/target}/debug/volley
+tested_volley=$(cd volley && realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")/debug/volley
 
 test_page() {
     have npm || return 0
@@ -305,20 +306,22 @@ start_docker() {
     done
 }
 
-# Real base images where a registry can be reached; stand-ins take the place of the others.
+# The base images of what tests build: real ones where a registry can be reached, or else stand-ins.
 provide_images() {
-    local image
-    for image in $(./scripts/standin-images.sh --list | sed -n 's/: absent$//p'); do
+    local image images
+    mapfile -t images < <(awk -f scripts/standin/from-lines.awk docker/ghz.Dockerfile \
+        frameworks/{grpc-go,grpc-node,grpcio-python}/Dockerfile tests/fixtures/httparena/*/Dockerfile)
+    for image in $(./scripts/standin-images.sh --list "${images[@]}" | sed -n 's/: absent$//p'); do
         # The first failure means that no registry can be reached.
         timeout 120 docker pull --quiet "$image" </dev/null || break
     done
-    ./scripts/standin-images.sh
+    ./scripts/standin-images.sh "${images[@]}"
     # What tests build from sources: for them, it is in Docker's cache then.
     docker build --quiet frameworks/grpc-go
     docker build --quiet --file docker/ghz.Dockerfile docker
 }
 
-# A worker for each CPU. Whatever starts a real server stays in one of them (tests/conftest.py).
+# A worker for each CPU. Whatever needs the ports of the host stays in one of them (tests/conftest.py).
 run_pytest() { # argument...
     local workers
     workers=$(nproc)
@@ -345,16 +348,19 @@ main() {
 
     if [[ -n $all ]]; then
         check_disk
-        step 'tools' install_missing "${tools[@]}" "${tools_of_all[@]}"
-        need_toolchains "${toolchains_of_all[@]}"
-        step 'Docker daemon' start_docker
-        beside 'base images' provide_images
-    else
-        step 'tools' install_missing "${tools[@]}"
-        need_toolchains "${toolchains[@]}"
+        toolchains+=("${toolchains_of_all[@]}")
+        # Without root, all that is missing is listed at once.
+        [[ $EUID -eq 0 ]] || tools+=("${tools_of_all[@]}")
     fi
+    step 'tools' install_missing "${tools[@]}"
+    need_toolchains "${toolchains[@]}"
     if [[ -n $all || $# -eq 0 ]]; then
         beside 'volley: cargo test' test_volley
+    fi
+    if [[ -n $all ]]; then
+        step 'tools of --all' install_missing "${tools_of_all[@]}"
+        step 'Docker daemon' start_docker
+        beside 'base images' provide_images
     fi
     ensure_venv requirements-dev.lock
 

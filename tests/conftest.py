@@ -64,7 +64,7 @@ def counting_program() -> Path:
 _HOST = (
     "tests/integration/",
     "tests/lib/arena/machine/test_leftovers.py",
-    "tests/test_every_framework.py::test_it_keeps_the_contract",
+    "tests/test_every_framework.py::test_they_keep_the_contract",
 )
 
 

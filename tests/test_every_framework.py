@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -101,15 +101,19 @@ def is_measured(name: str) -> bool:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", [name for name in BUILDABLE if is_measured(name)])
-def test_it_keeps_the_contract(name: str) -> None:
-    if not is_due(name):
-        return
-    validate = [sys.executable, str(ROOT / "lib"), "validate", name, "--runtime", "native"]
-    with alone(name):
+def test_they_keep_the_contract() -> None:
+    """Two are checked at a time: this is the last of what needs the host, often beside nothing."""
+    due = sorted(name for name in BUILDABLE if is_measured(name) and is_due(name))
+    validate = [sys.executable, str(ROOT / "lib"), "validate", ",".join(due), "--runtime", "native"]
+    with ExitStack() as locks:
+        for name in due:
+            locks.enter_context(alone(name))
         done = _run([*validate, "--wait"])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split()[:2] in ([name, "PASS"], [name, "WARN"])
+    lines = [line.split() for line in done.stdout.splitlines()]
+    verdicts = {words[0]: words[1] for words in lines if words and words[0] in due}
+    assert sorted(verdicts) == due
+    assert set(verdicts.values()) <= {"PASS", "WARN"}
 
 
 def test_those_that_are_always_checked_can_be_built() -> None:
