@@ -13,6 +13,7 @@ from typing import Any
 
 from arena.base.errors import FrameworkError, HostError
 from arena.base.reading import tail
+from arena.base.writing import locked
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.measure.runtimes import run_build
@@ -81,16 +82,17 @@ def build() -> Path:
     """Build the server; return its program. HostError without Go, or if that fails."""
     if not shutil.which("go"):
         raise HostError("Go is needed on PATH to build the counting server")
-    log = _SOURCES / ".build" / "build.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
-    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", ".build/server", "."]
+    folder = _SOURCES / ".build"
+    log, program = folder / "build.log", folder / "server"
+    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", str(program), "."]
     argv = ["env", "CGO_ENABLED=0", *build]
-    try:
-        run_build(argv, _SOURCES, log, "go build")
-    except FrameworkError as error:
-        raise HostError(f"the counting server: {error.reason}, see {log}") from error
-    return _SOURCES / ".build" / "server"
+    with locked(folder):
+        log.unlink(missing_ok=True)
+        try:
+            run_build(argv, _SOURCES, log, "go build")
+        except FrameworkError as error:
+            raise HostError(f"the counting server: {error.reason}, see {log}") from error
+    return program
 
 
 @contextmanager

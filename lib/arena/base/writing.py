@@ -3,8 +3,11 @@
 Text goes to a temporary file in the same folder, is fsynced, and is moved into place in one step.
 """
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +53,23 @@ def _put_new(temporary: str, path: Path) -> None:
         # A file system without hard links: take the name first, then fill it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         Path(temporary).replace(path)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder, and write to it alone in the block; HostError if it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
+    try:
+        if not os.access(folder, os.W_OK):
+            raise HostError(f"{shown(folder)}: cannot be written")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:

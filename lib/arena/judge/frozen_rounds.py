@@ -3,7 +3,6 @@
 Freezing copies records and their raw outputs; nothing is ever edited or deleted.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -16,13 +15,13 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from arena.base.errors import HostError, UsageError
+from arena.base.errors import UsageError
 from arena.base.hashing import sha256_of
 from arena.base.model import Frozen, to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.base.writing import sync_folder, write_new
+from arena.base.writing import locked, sync_folder, write_new
 from arena.judge.archive import Archive, open_archive, raw_problems
 from arena.judge.leaderboard import night_records, rank_entries, shown_records
 from arena.judge.nights import TwinHistory
@@ -168,19 +167,9 @@ def _copy(source: Path, target: Path) -> int:
 @contextmanager
 def _rounds_to_ourselves(folder: Path) -> Iterator[None]:
     """Lock the rounds for the block, and remove the drafts of killed sessions."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
-    try:
-        if not os.access(folder, os.W_OK):
-            raise HostError(f"{shown(folder)}: cannot be written")
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with locked(folder):
         clear_drafts(folder)
         yield
-    finally:
-        os.close(handle)
 
 
 def read_rounds(

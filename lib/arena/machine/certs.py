@@ -4,7 +4,7 @@ import ipaddress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from arena.base.writing import write_atomic
+from arena.base.writing import locked, write_atomic
 
 _LIFETIME = timedelta(days=825)
 _RENEW_BEFORE = timedelta(days=30)
@@ -15,9 +15,14 @@ def ensure_certificate(folder: Path) -> None:
 
     The key is readable by everybody: containers run as other users, and it protects nothing.
     """
-    certificate, key = folder / "server.crt", folder / "server.key"
-    if _is_fresh(certificate, key):
+    if _is_fresh(folder):
         return
+    with locked(folder):
+        if not _is_fresh(folder):
+            _make(folder)
+
+
+def _make(folder: Path) -> None:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -45,20 +50,26 @@ def ensure_certificate(folder: Path) -> None:
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(private, hashes.SHA256())
     )
-    # The certificate is written last: a pair that was cut short is made again.
-    certificate.unlink(missing_ok=True)
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    # The certificate is written last: a pair that was cut short is made again.
+    certificate, key = _pair(folder)
+    certificate.unlink(missing_ok=True)
     write_atomic(key, pem.decode())
     folder.chmod(0o755)
     write_atomic(certificate, signed.public_bytes(serialization.Encoding.PEM).decode())
 
 
-def _is_fresh(certificate: Path, key: Path) -> bool:
+def _pair(folder: Path) -> tuple[Path, Path]:
+    return folder / "server.crt", folder / "server.key"
+
+
+def _is_fresh(folder: Path) -> bool:
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+    certificate, key = _pair(folder)
     try:
         found = x509.load_pem_x509_certificate(certificate.read_bytes())
         private = load_pem_private_key(key.read_bytes(), password=None)

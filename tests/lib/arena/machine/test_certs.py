@@ -2,6 +2,7 @@
 
 import os
 import ssl
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from arena.base.writing import locked
 from arena.machine import certs
 
 
@@ -28,6 +30,27 @@ def test_the_pair_belongs_together_and_is_for_localhost(tmp_path: Path) -> None:
     key = found.public_key()
     assert isinstance(key, ec.EllipticCurvePublicKey)
     assert key.curve.name == "secp256r1"
+
+
+def test_two_that_make_it_at_once_make_one_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, look = threading.Event(), certs._is_fresh
+
+    def noted(folder: Path) -> bool:
+        found = look(folder)
+        looked.set()
+        return found
+
+    monkeypatch.setattr(certs, "_is_fresh", noted)
+    other = threading.Thread(target=certs.ensure_certificate, args=[tmp_path])
+    with locked(tmp_path):
+        other.start()
+        looked.wait()
+        certs._make(tmp_path)
+        made = load(tmp_path)
+    other.join()
+    assert load(tmp_path) == made
 
 
 def test_a_container_of_another_user_can_read_both(tmp_path: Path) -> None:
