@@ -211,6 +211,8 @@ class _Night:
             engine.run()
         except CutShortError as error:
             why = str(error)
+        except HostError as error:  # Something cannot be saved.
+            why = ends_here(str(error))
         if not why and (left := self._measure_once(book)):
             why = ends_here(self._runner.cannot)
             for plan in left:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
-from arena.base.text import printable
+from arena.base.text import printable, shown
 from arena.judge.store import SUMS, Draft, adopt
 from arena.measure.night.diary import Diary
 from arena.record.reading import read_record
@@ -126,5 +126,7 @@ class Unpacked:
 def _is_whole(path: Path, sha256: str) -> bool:
     try:
         return path.is_file() and sha256_of(path) == sha256
-    except OSError:  # Its name is too long.
-        return False
+    except OSError as error:
+        if error.errno in _OF_NAMES:
+            return False
+        raise HostError(f"{shown(path)}: cannot be read ({error.strerror})") from error

@@ -45,12 +45,19 @@ class RackBlocks(Blocks):
         self._waiting = deque(self._blocks())
 
     def run(self) -> None:
-        """Make the blocks; CutShortError if no rack is left."""
-        spread(self.runner.racks, self._take, self._ended)
-        for load in self.planned.loads:
-            self.load_ended(load)
+        """Make the blocks; HostError if no rack is left, or if this host cannot save something."""
+        try:
+            spread(self.runner.racks, self._take, self._ended)
+        except HostError:
+            self._show_tables()
+            raise
+        self._show_tables()
         if any((load.load, block) not in self.log.ended for load, block in self._waiting):
             raise CutShortError(ends_here(self.runner.cannot))
+
+    def _show_tables(self) -> None:
+        for load in self.planned.loads:
+            self.load_ended(load)
 
     def _take(self, rack: Rack) -> _Piece | None:
         while self._waiting:
@@ -96,7 +103,7 @@ class RackBlocks(Blocks):
         """Take in a block; return whether its rack may have another one.
 
         A block that had begun is lost with its rack. One of which nothing was measured goes back.
-        CutShortError if this host cannot save the records: `--resume` repeats the block.
+        HostError if this host cannot save the records: `--resume` repeats the block.
         """
         load, begun = piece.load, piece.begun
         plan = self.plans[load.load][load.frameworks[0]]
@@ -115,8 +122,6 @@ class RackBlocks(Blocks):
                 records = [each.record for each in unpacked.adopt()]
         except DamagedError as error:
             return self._lose(rack, piece, str(error))
-        except HostError as error:
-            raise CutShortError(ends_here(str(error))) from error
         if not records:
             self.shows.say(f"rack {rack.name}: {why}: {self._words(load, begun.block)} goes back")
             self._waiting.appendleft((load, begun.block))

@@ -143,7 +143,7 @@ class RackRunner:
         ended: Callable[[Outcome], None],
         goes_on: bool = False,
     ) -> Sequence[Plan]:
-        """Run those sessions that `may_begin`; return those that did not end, as `cannot` says.
+        """Run those sessions that `may_begin`; return those that did not end; `cannot` says why.
 
         Racks take them in order. `ended` is called after each. A session that does not begin on
         its rack goes back. If this host cannot save something, no session goes on.

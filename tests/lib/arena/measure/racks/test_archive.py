@@ -1,5 +1,6 @@
 """What comes from a rack is taken whole, below the results, or not at all."""
 
+import errno
 import hashlib
 import io
 import json
@@ -123,6 +124,18 @@ def test_of_damaged_results_nothing_is_taken(
     with pytest.raises(DamagedError):
         adopt(pack(there), here)
     assert files(here) == []
+
+
+def test_a_disk_of_this_host_that_fails_is_no_damage(
+    there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Path) -> str:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(module, "sha256_of", broken)
+    with pytest.raises(HostError, match=r"cannot be read \(Input/output error\)") as error:
+        adopt(pack(there), here)
+    assert not isinstance(error.value, DamagedError)
 
 
 @pytest.mark.parametrize("damage", [lambda it: it[: len(it) // 2], lambda _: b"x" * 99])

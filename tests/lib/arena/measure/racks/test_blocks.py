@@ -86,12 +86,33 @@ def test_a_block_that_this_host_cannot_save_is_repeated_by_resume(
     with monkeypatch.context() as patch:
         patch.setattr(archive, "adopt", full)
         assert night(blocks=3) == 3
-    err = night.shop.capsys.readouterr().err
+    out, err = night.shop.capsys.readouterr()
     assert "cannot be written (No space left on device): the night ends here (--resume" in err
     assert "measures no more tonight" not in err
+    assert "stream-grpc/64: no whole block" in out
     assert night.events("lost") == []
     assert night(blocks=3, resume=True) == 0
     assert {visit.block for _, visit in night.visits()} == {1, 2, 3}
+
+
+def test_a_diary_that_cannot_be_written_ends_the_night_with_its_table(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, own = Diary.append, night.shop.workspace.nights
+
+    def full(diary: Diary, event: dict[str, object]) -> None:
+        if diary.path.parent == own and event["event"] == "done":
+            raise HostError("diary: cannot be written (No space left on device)")
+        real(diary, event)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Diary, "append", full)
+        assert night(blocks=3) == 3
+    out, err = night.shop.capsys.readouterr()
+    assert "(No space left on device): the night ends here (--resume" in err
+    # The rack's own table comes first, as it is played here.
+    assert "stream-grpc/64, 1 of 3 blocks" in out.partition("page: site/public\n")[2]
+    assert night(blocks=3, resume=True) == 0
 
 
 def test_a_benchmark_in_the_same_checkout_removes_nothing_that_is_unpacked(
