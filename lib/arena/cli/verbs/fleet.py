@@ -148,8 +148,9 @@ def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
 @_address
 @_interface
 @click.option(
-    "--name", default=lambda: socket.gethostname().lower().split(".")[0], metavar="NAME",
-    help="The host's name in the fleet: a-z, 0-9 and -. [default: the host's name]",
+    "--name", default=socket.gethostname, metavar="NAME",
+    help="The host's name in the fleet: a-z, 0-9 and -. Of a name with a domain, the first part "
+    "counts. [default: the host's name]",
 )  # fmt: skip
 @_rack
 @_serves

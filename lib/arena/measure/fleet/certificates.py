@@ -59,7 +59,7 @@ def make_authority(folder: Path) -> bool:
         if not (folder / _AUTHORITY_KEY).exists():
             raise UsageError(
                 f"{shown(folder)}: has certificates of an authority on another host: call "
-                "./scripts/fleet.sh ca there"
+                "./scripts/fleet.sh ca there, or remove this folder for a new authority"
             )
         # A first call that was interrupted has left no certificate of this host.
         return make_certificate(folder, folder)

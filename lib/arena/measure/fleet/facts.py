@@ -57,9 +57,11 @@ def require_slug(flag: str, text: str, given: str | None = None) -> None:
 def host_name(flag: str, given: str) -> str:
     """Return the name of a host in the fleet; UsageError if it can have none.
 
-    Of a name with a domain, such as a node's in Kubernetes, the first part counts.
+    Of a name with a domain, such as a node's in Kubernetes, the first part counts. That of an
+    address names many hosts.
     """
-    name = given.lower().partition(".")[0]
+    is_address = "." in given and given.replace(".", "").isdecimal()
+    name = "" if is_address else given.lower().partition(".")[0]
     require_slug(flag, name, given)
     return name
 

@@ -102,7 +102,9 @@ def test_a_host_with_certificates_of_another_makes_no_authority(tmp_path: Path) 
     assert {each.name: each.read_bytes() for each in other.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["", "../evil", "A b", "g1/../../evil.example.org", ".g1", "-"])
+@pytest.mark.parametrize(
+    "name", ["", "../evil", "A b", "g1/../../evil.example.org", ".g1", "-", "10.0.0.1"]
+)
 def test_a_certificate_is_for_what_can_be_a_host(workspace: Workspace, name: str) -> None:
     with pytest.raises(UsageError, match=r"--for: .* is not allowed"):
         folder_of(workspace, name)
