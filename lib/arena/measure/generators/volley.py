@@ -122,7 +122,7 @@ def _cargo_build(workspace: Workspace, progress: Progress) -> None:
         "--manifest-path", str(workspace.volley / "Cargo.toml"), "--target-dir", str(target),
     ]  # fmt: skip
     log = workspace.tools / "volley-build.log"
-    with progress.waiting(f"building volley with cargo (once, a minute or two; log: {shown(log)})"):
+    with progress.waiting(f"building volley with cargo (once, some minutes; log: {shown(log)})"):
         build(argv, workspace.volley, log, "cargo build", _INSTALL)
         own.parent.mkdir(parents=True, exist_ok=True)
         fresh = own.with_name(".volley-fresh")
