@@ -11,9 +11,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cloudwego/kitex/pkg/endpoint"
 	"github.com/cloudwego/kitex/pkg/klog"
+	"github.com/cloudwego/kitex/pkg/remote"
+	"github.com/cloudwego/kitex/pkg/remote/codec/protobuf/encoding"
 	"github.com/cloudwego/kitex/pkg/remote/trans/nphttp2/codes"
 	"github.com/cloudwego/kitex/pkg/remote/trans/nphttp2/status"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
 	"github.com/cloudwego/kitex/pkg/streaming"
 	"github.com/cloudwego/kitex/server"
 
@@ -59,6 +63,7 @@ func run() error {
 			return stopped
 		}),
 		server.WithExitWaitTime(stopGrace),
+		server.WithMiddleware(plain),
 		server.WithGRPCUnknownServiceHandler(refuse),
 	).Run()
 	if ctx.Err() != nil {
@@ -66,6 +71,15 @@ func run() error {
 		return nil
 	}
 	return err
+}
+
+// plain sends every reply as it is. Kitex by itself compresses all replies for
+// clients that accept a compression, and fails if it does not have that one.
+func plain(next endpoint.Endpoint) endpoint.Endpoint {
+	return func(ctx context.Context, request, response any) error {
+		remote.SetSendCompressor(rpcinfo.GetRPCInfo(ctx), encoding.Identity)
+		return next(ctx, request, response)
+	}
 }
 
 // refuse answers calls of unknown methods as gRPC does. Kitex by itself gives

@@ -86,7 +86,7 @@ def blocked(
 
 @contextmanager
 def unread(scope: Scope, after: int = 1) -> Iterator[tuple[Client, Answer]]:
-    """Hold an endless stream with an open window that nobody reads `after` so many replies.
+    """Hold an endless stream with an open window; after `after` replies nobody reads it.
 
     TCP stops the server.
     """

@@ -6,8 +6,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Protocol
 
 from arena.measure.contract import flow_control
+from arena.measure.contract.asks import still_right
 from arena.measure.contract.client import Client
 from arena.measure.contract.idle import Watched, rest
+from arena.measure.contract.items import PROBE
 from arena.measure.contract.items.http import speaker
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import AnyScope, ItemScope
@@ -16,7 +18,7 @@ from arena.record.record import Check
 
 NAME = "sigterm"
 _AT_MOST_S = 2.0
-_PATIENCE_S = 5.0  # after this long, the server is killed
+_PATIENCE_S = 5.0  # after this long, no more is awaited
 _TICK_S = 0.01
 _CLEAN = "exit code 0"
 
@@ -41,33 +43,35 @@ def ending(scopes: Sequence[AnyScope], server: Endable) -> Check:
             rest(server)  # what the clients do not read has filled every buffer
             odd = _terminated(server)
     except (WrongError, OSError) as error:
-        odd = f"the server did not last until SIGTERM: {error}"
+        is_gone = server.ended() is not None
+        odd = f"{'it did not last until SIGTERM' if is_gone else 'SIGTERM was not sent'}: {error}"
     return Check(check=NAME, status="warn" if odd else "pass", detail=odd)
 
 
 def _terminated(server: Endable) -> str:
     """End a server; return what is odd, or nothing."""
-    began = time.monotonic()
     server.terminate()
+    began = time.monotonic()
     while (how := server.ended()) is None and time.monotonic() - began < _PATIENCE_S:
         time.sleep(_TICK_S)
     took_s = time.monotonic() - began
     if how is None:
         return f"the server still runs {_PATIENCE_S:g} s after SIGTERM"
     if how != _CLEAN:
-        return f"SIGTERM ends the server with {how}, not with {_CLEAN}"
+        return f"after SIGTERM, the server did not end with {_CLEAN}: {how}"
     return f"the server ends {took_s:.1f} s after SIGTERM" if took_s > _AT_MOST_S else ""
 
 
 @contextmanager
 def _waiting(scope: AnyScope) -> Iterator[None]:
-    """Hold a port's connections: with endless streams where it has them, else without a call."""
-    if isinstance(scope, ItemScope):
-        with speaker(scope, scope.versions[0], TIMEOUT_S):
-            yield
-    elif "StreamSum" in scope.calls:
-        with flow_control.blocked(scope), flow_control.unread(scope):
-            yield
-    else:
-        with Client(scope, TIMEOUT_S):
-            yield
+    """Hold a port's connections: with endless streams where it has them, else idle after a call."""
+    with ExitStack() as held:
+        if isinstance(scope, ItemScope):
+            for version in scope.versions:
+                held.enter_context(speaker(scope, version, TIMEOUT_S)).send(PROBE)()
+        elif "StreamSum" in scope.calls:
+            held.enter_context(flow_control.blocked(scope))
+            held.enter_context(flow_control.unread(scope))
+        else:
+            still_right(held.enter_context(Client(scope, TIMEOUT_S)), scope)
+        yield

@@ -22,7 +22,8 @@ LARGEST_WINDOW = 2**31 - 1
 _FRAME_HEAD = 9
 _LARGEST_FRAME = 16_384
 _LARGEST_BODY = 1 << 20
-USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")  # the generators'
+_H2LOAD = "h2load nghttp2/1.52.0"
+USER_AGENTS = ("grpc-go/1.82.0", _H2LOAD, "volley/0.1.0")  # the generators'
 _CANCEL = 8
 _LARGEST_TABLE = 4096  # HPACK's, unless the server wants a smaller one (RFC 9113, 6.5.2)
 
@@ -151,6 +152,9 @@ class Wire:
     ) -> Answer:
         """Open a gRPC call with the first bytes of its body."""
         fields = [("te", "trailers"), ("content-type", content_type)]
+        if self._user_agent != _H2LOAD:
+            # Servers may compress their replies then, and must not.
+            fields.append(("grpc-accept-encoding", "gzip"))
         answer = self.open("POST", f"/{path}", fields)
         if body or end:
             self.send(answer, body, end=end)

@@ -35,7 +35,7 @@ _VERSION = re.compile("^h[12]-")
 # What the version begins with of a tool that prints no name.
 _NUMBER = re.compile(r"v?\d")
 # The checks of both contracts: that of items is the second one in docs/rules.md.
-_OF_BOTH = ("connections-64",)
+_OF_BOTH = ("connections-64", "sigterm", "tls-alpn", "tls-downgrade", "tls-version")
 # How much of a README is shown.
 _LONGEST_README = 10_000
 _REST = "\n\nThe rest is in the README of the entry.\n"
@@ -103,7 +103,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     known = [replace(each, is_best=each.name in best) for each in known]
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
-    yield Page(page, repr((frame(edition), known)), make)
+    listed = [replace(each, readme="") for each in known]
+    yield Page(page, repr((frame(edition), listed)), make)
     for each in known:
         page = edition.framework(each.name)
         mine = entries[each.name]
@@ -162,10 +163,10 @@ def _readme(site: Site, name: str) -> str:
     return beginning(text, _LONGEST_README) + _REST
 
 
-def anchor_of_check(check: str) -> str:
-    """Return the anchor of a check in docs/rules.md."""
+def anchor_of_check(check: str, *, of_items: bool) -> str:
+    """Return the anchor of a check of one of the contracts in docs/rules.md."""
     own = _VERSION.sub("", check)
-    return f"{own}-2" if own != check and own in _OF_BOTH else own
+    return f"{own}-2" if of_items and own in _OF_BOTH else own
 
 
 def _found(ports: Sequence[PortProof]) -> list[Found]:
@@ -173,7 +174,7 @@ def _found(ports: Sequence[PortProof]) -> list[Found]:
     return [
         Found(
             check,
-            anchor_of_check(check),
+            anchor_of_check(check, of_items=any(map(_VERSION.match, port.checks))),
             "TLS" if port.tls else "plaintext",
             "failed" if status == "fail" else "warning",
             port.seen.get(check, ""),

@@ -114,6 +114,8 @@ UNKNOWN_METHOD = [
          rf"{_METHOD}: RST_STREAM \(REFUSED_STREAM\), not UNIMPLEMENTED \(12\)"),
     Liar(_UNKNOWN, "the connection is closed", given(_UNKNOWN, lies.dropping),
          rf"{_METHOD}: the connection is closed, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "refused twice", given(_UNKNOWN, refusing_twice),
+         "trailers follow the end of their stream"),
     Liar(_UNKNOWN, "no answer", at(_SERVICE, lies.hanging), f"{_SERVICE}: no answer within 0.3 s",
          short={"garbage._AFTERWARDS_S": SOON_S}),
     Liar(_UNKNOWN, "it dies", given(_UNKNOWN, lies.dying), f"nothing listens there; then {_ENDED}",

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from arena.measure.contract import AnyScope, ItemScope, ending, sigterm
+from arena.measure.contract.asks import usual
+from arena.measure.contract.items import PROBE
 from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.lying_server import Clock, serving
 from tests.lib.arena.measure.contract.talk import Steps, Talk, honest
@@ -39,7 +41,11 @@ class Ending:
         ("exit code 0", 1.9, ""),
         ("exit code 0", 2.2, "the server ends 2.2 s after SIGTERM"),
         ("exit code 0", 9.0, "the server still runs 5 s after SIGTERM"),
-        ("exit code 143", 0.0, "SIGTERM ends the server with exit code 143, not with exit code 0"),
+        (
+            "killed by SIGTERM",
+            0.0,
+            "after SIGTERM, the server did not end with exit code 0: killed by SIGTERM",
+        ),
     ],
 )
 def test_a_server_ends_in_time_and_well_or_is_warned_of(
@@ -52,25 +58,32 @@ def test_a_server_ends_in_time_and_well_or_is_warned_of(
 
 def test_clients_hold_streams_that_they_do_not_read(clock: Clock) -> None:
     held: list[Talk] = []
+    gone: list[Talk] = []
 
     def noted(talk: Talk) -> Steps[None]:
         held.append(talk)
-        yield from honest(talk)
+        try:
+            yield from honest(talk)
+        finally:
+            gone.append(talk)
 
     with serving(noted) as server:
         scope = replace(server.scope, calls=frozenset({"GetSum", "StreamSum"}))
-        at_sigterm: list[bool] = []
-        one = Ending(clock, on_terminate=lambda: at_sigterm.extend(not e.cancelled for e in held))
+        at_sigterm: list[int] = []
+        one = Ending(clock, on_terminate=lambda: at_sigterm.extend([len(held), len(gone)]))
         assert ending([scope], one).status == "pass"
-        assert at_sigterm == [True, True]
+        assert at_sigterm == [2, 0]
         assert [talk.path.rpartition("/")[2] for talk in held] == ["StreamSum"] * 2
-        # Without streams, a connection is all that is held.
+        # Without streams, a connection that has carried a call is all that is held.
         others: list[AnyScope] = [server.scope, ItemScope(server.port, tls=False, versions=("h2",))]
         assert ending(others, Ending(clock)).status == "pass"
-        assert len(held) == 2
+        assert [talk.path for talk in held[2:]] == [f"/{usual(server.scope).path}", PROBE.path]
 
 
 def test_a_server_that_is_gone_before_sigterm_is_warned_of(clock: Clock, closed_port: int) -> None:
-    found = ending([ItemScope(closed_port, tls=False, versions=("h1",))], Ending(clock))
+    scope = ItemScope(closed_port, tls=False, versions=("h1",))
+    found = ending([scope], Ending(clock))
     assert found.status == "warn"
-    assert found.detail == "the server did not last until SIGTERM: nothing listens there"
+    assert found.detail == "SIGTERM was not sent: nothing listens there"
+    found = ending([scope], Ending(clock, due_s=clock.now))
+    assert found.detail == "it did not last until SIGTERM: nothing listens there"

@@ -35,7 +35,8 @@ def test_it_greets_with_the_preface_its_window_and_a_ban_on_pushes() -> None:
 def test_a_request_is_that_of_a_grpc_client(tls: bool, scheme: str) -> None:
     peer = Peer(tls=tls)
     headers = peer.request("a.B/C", b"body")
-    assert decoded(headers.data) == [
+    sent = [each for each in decoded(headers.data) if each[0] != "grpc-accept-encoding"]
+    assert sent == [
         (":method", "POST"), (":scheme", scheme), (":path", "/a.B/C"),
         (":authority", "localhost:8080"), ("te", "trailers"),
         ("content-type", "application/grpc"), ("user-agent", ANY),
@@ -115,10 +116,12 @@ def test_it_is_noted_how_many_streams_are_allowed(peer: Peer) -> None:
     assert peer.wire.most_streams == 0
 
 
-def test_it_calls_itself_what_generators_do() -> None:
+def test_it_calls_itself_what_generators_do_and_accepts_what_they_accept() -> None:
     headers = [dict(decoded(Peer().request().data)) for _ in range(100)]
-    names = {each["user-agent"].partition("/")[0] for each in headers}
-    assert names == {"grpc-go", "h2load nghttp2", "volley"}
+    found = {
+        (each["user-agent"].partition("/")[0], each.get("grpc-accept-encoding")) for each in headers
+    }
+    assert found == {("grpc-go", "gzip"), ("h2load nghttp2", None), ("volley", "gzip")}
 
 
 def test_codes_have_names_but_for_those_that_are_unknown() -> None:
