@@ -91,8 +91,9 @@ def require_form(answer: Answer) -> None:
     content = headers.get("content-type", "")
     if not is_grpc(content):
         raise WrongError(f"the content-type is {content!r:.60}")
+    # It holds for messages with flag 1 only, and none may have it.
     encoding = headers.get("grpc-encoding", "identity")
-    if encoding != "identity":
+    if encoding not in {"identity", answer.accepts}:
         raise WrongError(f"the replies are compressed, unasked (grpc-encoding: {encoding:.20})")
     if answer.pending:
         raise WrongError("the last reply is cut off", bytes(answer.pending))

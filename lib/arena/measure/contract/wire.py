@@ -47,7 +47,8 @@ class Answer:
     `received` counts the bytes of DATA as flow control does; `data_frames` counts non-empty
     frames. `pending` is the beginning of an incomplete message; `body` is what is not gRPC, its
     first megabyte. A `bare` answer ended with its headers, which are also its trailers (gRPC:
-    Trailers-Only). One that `ended_twice` has trailers after its end.
+    Trailers-Only). One that `ended_twice` has trailers after its end. `accepts` is the compression
+    that its request offered.
     """
 
     stream: int
@@ -62,6 +63,7 @@ class Answer:
     bare: bool = False
     ended: bool = False
     ended_twice: bool = False
+    accepts: str = ""
     reset: int | None = None
     cancelled: bool = False
 
@@ -152,10 +154,11 @@ class Wire:
     ) -> Answer:
         """Open a gRPC call with the first bytes of its body."""
         fields = [("te", "trailers"), ("content-type", content_type)]
-        if self._user_agent != _H2LOAD:
-            # Servers may compress their replies then, and must not.
-            fields.append(("grpc-accept-encoding", "gzip"))
+        accepts = "" if self._user_agent == _H2LOAD else "gzip"
+        if accepts:
+            fields.append(("grpc-accept-encoding", accepts))
         answer = self.open("POST", f"/{path}", fields)
+        answer.accepts = accepts
         if body or end:
             self.send(answer, body, end=end)
         return answer

@@ -109,8 +109,10 @@ def content(kind: str) -> Answer:
     return an_answer([1], {**HEADERS, "content-type": kind})
 
 
-def encoded(encoding: str) -> Answer:
-    return an_answer([1], {**HEADERS, "grpc-encoding": encoding})
+def encoded(encoding: str, accepts: str = "") -> Answer:
+    answer = an_answer([1], {**HEADERS, "grpc-encoding": encoding})
+    answer.accepts = accepts
+    return answer
 
 
 WITHOUT_HEADERS = an_answer()
@@ -157,6 +159,7 @@ NO_STATUS = "the call ended without grpc-status in its trailers"
         (WITHOUT_HEADERS, [], f"{HTTP} None", ""),
         (encoded("z" * 90), [1],
          f"the replies are compressed, unasked (grpc-encoding: {'z' * 20})", ""),
+        (encoded("gzip"), [1], "the replies are compressed, unasked (grpc-encoding: gzip)", ""),
         (an_answer([1], pending=b"\0\0\0\0\2\x08"), [1], "the last reply is cut off",
          "00 00 00 00 02 08"),
         (an_answer([1], trailers={}), [1], NO_STATUS, ""),
@@ -189,7 +192,8 @@ def test_what_is_no_protobuf_is_shown() -> None:
 @pytest.mark.parametrize(
     "answer",
     [content("application/grpc"), content("application/grpc+proto"),
-     content("application/grpc; charset=utf-8"), encoded("identity")],
+     content("application/grpc; charset=utf-8"), encoded("identity"),
+     encoded("gzip", accepts="gzip")],
 )  # fmt: skip
 def test_the_content_type_of_grpc_without_compression_is_right(answer: Answer) -> None:
     require_form(answer)
