@@ -15,6 +15,7 @@ import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 from typing import NamedTuple, NoReturn
 
 import grpc
@@ -85,8 +86,9 @@ def work(certificate: Certificate) -> None:
 
     # The parent blocked them, so none was lost before this.
     signal.sigwait(STOP_SIGNALS)
-    server.stop(STOP_GRACE_S).wait(STOP_GRACE_S)
-    # The end of the process would wait for threads whose clients do not read.
+    # The stop can, and the end of the process would, wait for threads whose clients do not read.
+    Timer(STOP_GRACE_S, os._exit, [0]).start()
+    server.stop(STOP_GRACE_S).wait()
     os._exit(0)
 
 
