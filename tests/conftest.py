@@ -69,7 +69,15 @@ _HOST = (
 
 
 # Servers on ports of their own, which the tests of a module share.
-_MODULES = ("tests/integration/test_ghz_lines.py", "tests/volley/")
+_MODULES = (
+    "tests/integration/test_ghz_lines.py",
+    "tests/integration/test_scaffold.py",
+    "tests/volley/",
+)
+
+
+def _needs_the_host(nodeid: str) -> bool:
+    return nodeid.startswith(_HOST) and not nodeid.startswith(_MODULES)
 
 
 class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -79,9 +87,9 @@ class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(_MODULES):
-            return nodeid.partition("::")[0]
-        return "host" if nodeid.startswith(_HOST) else nodeid
+        if _needs_the_host(nodeid):
+            return "host"
+        return nodeid.partition("::")[0] if nodeid.startswith(_MODULES) else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HostScheduling:
@@ -92,7 +100,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HostSch
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Lower the priority of tests that run beside those of the host: these may be measuring."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not item.nodeid.startswith(_HOST):
+    if "PYTEST_XDIST_WORKER" in os.environ and not _needs_the_host(item.nodeid):
         os.nice(max(0, 10 - os.nice(0)))
 
 

@@ -16,7 +16,8 @@ from arena.base.workspace import Workspace
 from arena.measure.generators.ghz import VERSION
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
-# The real profile, made small enough that even a slow server finishes many calls in a blink.
+# The real profile, made small enough that even a slow server finishes many calls in a blink, and
+# ghz begins in time though all CPUs are busy.
 _QUICK = {
     "extends": "stream-grpc",
     "name": "quick",
@@ -25,8 +26,8 @@ _QUICK = {
     "messages_per_call": 100,
     "connections": [4],
     "streams_per_connection": 2,
-    "warmup": "200ms",
-    "duration": "300ms",
+    "warmup": "500ms",
+    "duration": "400ms",
     "runs": 1,
 }
 

@@ -218,8 +218,6 @@ def the_only(arena: Arena, program: str) -> psutil.Process:
 def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
     arena: Arena, good: dict[str, Any], number: signal.Signals, line: str, stage: str, runs: int
 ) -> None:
-    quick = arena.workspace.profiles / "quick.yaml"
-    quick.write_text(quick.read_text().replace("warmup: 200ms", "warmup: 500ms"))
     with arena.running("victim", "quick", "--runs", "2", "--duration", "500ms") as running:
         running.await_line(line)
         the_only(arena, "server").send_signal(number)

@@ -48,7 +48,7 @@ def prepare(arena: Arena, stage: str) -> None:
         arena.add("victim", native=native)
     if stage == "warm-up":
         quick = arena.workspace.profiles / "quick.yaml"
-        quick.write_text(quick.read_text().replace("warmup: 200ms", "warmup: 60s"))
+        quick.write_text(quick.read_text().replace("warmup: 500ms", "warmup: 60s"))
 
 
 @pytest.mark.parametrize("number", SIGNALS)

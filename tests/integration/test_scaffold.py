@@ -5,17 +5,33 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.workspace import Workspace
 from arena.machine.needs import missing
 from arena.what import scaffold
 from arena.what.framework import load_framework
+from arena.what.ports import Ports
 from tests.integration.plumbing import ROOT, Arena, Outcome
 
 pytestmark = pytest.mark.integration
 
 
+# Of its own, as what follows runs beside the tests that need the host for themselves.
+_PORTS = Ports(9080, 9443)
+
+
+@pytest.fixture
+def arena(workspace: Workspace) -> Arena:
+    """Return a checkout in which nothing is measured."""
+    return Arena(workspace, Path("no ghz"))
+
+
 def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
-    """Return how the validation of a framework ended, and its verdict."""
-    done = arena.command("validate", name, "--runtime", "native", "--wait")
+    """Return how the validation of a framework ended, and its verdict.
+
+    It is that of one of several frameworks that are checked at once.
+    """
+    words = ("validate", name, "--runtime", "native", "--part")
+    done = arena.command(*words, **_PORTS.environment)
     (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"{name} ")]
     return done, line.split(maxsplit=1)[1]
 
@@ -35,18 +51,18 @@ def models(languages: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("language", models(_TRIED))
 def test_a_scaffold_fails_by_name_until_its_four_calls_are_filled_in(
-    bare: Arena, language: str
+    arena: Arena, language: str
 ) -> None:
-    shutil.copytree(ROOT / "scaffold", bare.root / "scaffold")
+    shutil.copytree(ROOT / "scaffold", arena.root / "scaffold")
     model = Path("frameworks") / scaffold._MODELS[language]
     ignored = shutil.ignore_patterns(".build")
-    shutil.copytree(ROOT / model, bare.root / model, ignore=ignored)
+    shutil.copytree(ROOT / model, arena.root / model, ignore=ignored)
 
-    done = bare.command("new", "mine", "--language", language)
+    done = arena.command("new", "mine", "--language", language)
     assert done.code == 0, done
     assert done.stdout.splitlines()[-1] == "  3. ./scripts/validate.sh mine --runtime native"
 
-    done, verdict = validate(bare, "mine")
+    done, verdict = validate(arena, "mine")
     assert done.code == 1
     assert verdict.startswith("FAIL  unary-sum: "), done
     assert "GetSum" in verdict
@@ -54,8 +70,8 @@ def test_a_scaffold_fails_by_name_until_its_four_calls_are_filled_in(
     overlay = ROOT / "scaffold" / language
     for path in (path.relative_to(overlay) for path in overlay.rglob("*") if path.is_file()):
         filled = (ROOT / model / path).read_text().replace(model.name, "mine")
-        (bare.workspace.framework("mine") / path).write_text(filled)
-    done, verdict = validate(bare, "mine")
+        (arena.workspace.framework("mine") / path).write_text(filled)
+    done, verdict = validate(arena, "mine")
     assert done.code == 0, done
     assert verdict.split()[0] in {"PASS", "WARN"}
 
@@ -73,9 +89,9 @@ def test_a_scaffold_fails_by_name_until_its_four_calls_are_filled_in(
     ],
 )
 def test_what_cannot_be_scaffolded_is_said_in_a_line(
-    bare: Arena, words: tuple[str, ...], said: str
+    arena: Arena, words: tuple[str, ...], said: str
 ) -> None:
-    bare.add("victim")
-    done = bare.command("new", *words)
+    arena.add("victim")
+    done = arena.command("new", *words)
     assert done.code == 2
     assert said in done.error
