@@ -102,7 +102,7 @@ def is_measured(name: str) -> bool:
 
 @pytest.mark.integration
 def test_they_keep_the_contract() -> None:
-    """Two are checked at a time: this is the last of what needs the host, often beside nothing."""
+    """Two are checked at a time: by then, the other workers have often ended."""
     due = sorted(name for name in BUILDABLE if is_measured(name) and is_due(name))
     validate = [sys.executable, str(ROOT / "lib"), "validate", ",".join(due), "--runtime", "native"]
     with ExitStack() as locks:

@@ -86,7 +86,7 @@ def work(certificate: Certificate) -> None:
 
     # The parent blocked them, so none was lost before this.
     signal.sigwait(STOP_SIGNALS)
-    # The stop can, and the end of the process would, wait for threads whose clients do not read.
+    # Threads whose clients do not read can hold up the stop, and would hold up the process's end.
     Timer(STOP_GRACE_S, os._exit, [0]).start()
     server.stop(STOP_GRACE_S).wait()
     os._exit(0)

@@ -16,8 +16,8 @@ from arena.base.workspace import Workspace
 from arena.measure.generators.ghz import VERSION
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
-# The real profile, made small enough that even a slow server finishes many calls in a blink, and
-# ghz begins in time though all CPUs are busy.
+# The real profile, made small enough that even a slow server finishes many calls in a blink. The
+# warm-up is long enough for ghz to begin on busy CPUs.
 _QUICK = {
     "extends": "stream-grpc",
     "name": "quick",

@@ -57,7 +57,7 @@ def _put_new(temporary: str, path: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make a folder, and write to it alone in the block; HostError if it cannot be written."""
+    """Make a folder, and lock it for the block; HostError if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)

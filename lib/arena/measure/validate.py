@@ -125,6 +125,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     ):
         for each in outcomes:
             report(each)
+        certs.ensure_certificate(workspace.certs)
         runtime = None if options.running else _prepared(workspace, ports, options, shows)
         due = _stale(workspace, jobs, runtime, shows) if options.stale and runtime else jobs
         with closing(_checks(workspace, due, ports, runtime, options, shows)) as checks:
@@ -183,7 +184,6 @@ def _prepared(
     workspace: Workspace, ports: Ports, options: ValidateOptions, shows: Progress
 ) -> Runtime:
     """Return the chosen runtime, on a host that is ready for it."""
-    certs.ensure_certificate(workspace.certs)
     runtime = choose(options.runtime, workspace, shows, ports)
     if not options.is_part:
         remove_leftovers(runtime, shows)

@@ -1,4 +1,4 @@
-"""Frameworks: one folder each, described by HttpArena's meta.json (docs/rules.md has its keys)."""
+"""Frameworks: a folder each, described by HttpArena's meta.json (CONTRIBUTING.md has its keys)."""
 
 import os
 import re

@@ -65,7 +65,7 @@ class Blocks:
     load_ended: Callable[[PlannedLoad], None]
 
     def run(self) -> None:
-        """Make the blocks, pass by pass; CutShortError or HostError if the host cannot go on."""
+        """Make the blocks, pass by pass; HostError if the host cannot go on."""
         raise NotImplementedError
 
     def _blocks(self) -> Iterator[tuple[PlannedLoad, int]]:

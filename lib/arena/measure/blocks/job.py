@@ -206,23 +206,19 @@ class _Night:
             self._shows.say(line)
         log = Log(book)
         engine = self._engine(log)
-        why = ""
         try:
             engine.run()
-        except CutShortError as error:
-            why = str(error)
-        except HostError as error:  # Something cannot be saved.
-            why = ends_here(str(error))
-        if not why and (left := self._measure_once(book)):
-            why = ends_here(self._runner.cannot)
+            left = self._measure_once(book)
             for plan in left:
                 self._count(plan, "left")
-        if why:
-            report_error(why)
-            self._tally.code = max(self._tally.code, HostError.exit_code)
-        else:
+            if left:
+                raise CutShortError(ends_here(self._runner.cannot))
             self._learn()
             book.end(utc_now())
+        except HostError as error:
+            is_told = isinstance(error, CutShortError)
+            report_error(str(error) if is_told else ends_here(str(error)))
+            self._tally.code = max(self._tally.code, HostError.exit_code)
         self._tally.code = max(self._tally.code, self._runner.code)
         self._end(log)
 

@@ -91,7 +91,7 @@ def require_form(answer: Answer) -> None:
     content = headers.get("content-type", "")
     if not is_grpc(content):
         raise WrongError(f"the content-type is {content!r:.60}")
-    # It holds for messages with flag 1 only, and none may have it.
+    # It is about messages with flag 1 only, and no message may have that flag.
     encoding = headers.get("grpc-encoding", "identity")
     if encoding not in {"identity", answer.accepts}:
         raise WrongError(f"the replies are compressed, unasked (grpc-encoding: {encoding:.20})")

@@ -52,7 +52,9 @@ def split(data: bytearray) -> list[bytes]:
     while len(data) - at >= PREFIX.size:
         flag, length = PREFIX.unpack_from(data, at)
         if flag:
-            what = "a reply is compressed, unasked" if flag == 1 else f"a reply's flag is {flag}"
+            what = (
+                "a reply is compressed: none may be" if flag == 1 else f"a reply's flag is {flag}"
+            )
             raise WrongError(what, data[at:])
         if length > _LARGEST:
             raise WrongError(f"a reply announces {length} bytes", data[at:])

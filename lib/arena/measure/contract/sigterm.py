@@ -44,7 +44,8 @@ def ending(scopes: Sequence[AnyScope], server: Endable) -> Check:
             odd = _terminated(server)
     except (WrongError, OSError) as error:
         is_gone = server.ended() is not None
-        odd = f"{'it did not last until SIGTERM' if is_gone else 'SIGTERM was not sent'}: {error}"
+        why = error.detail if isinstance(error, WrongError) else error
+        odd = f"{'the server ended before SIGTERM' if is_gone else 'SIGTERM was not sent'}: {why}"
     return Check(check=NAME, status="warn" if odd else "pass", detail=odd)
 
 

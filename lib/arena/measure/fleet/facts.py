@@ -57,8 +57,8 @@ def require_slug(flag: str, text: str, given: str | None = None) -> None:
 def host_name(flag: str, given: str) -> str:
     """Return the name of a host in the fleet; UsageError if it can have none.
 
-    Of a name with a domain, such as a node's in Kubernetes, the first part counts. That of an
-    address names many hosts.
+    Of a name with a domain, such as a node's in Kubernetes, the first part counts. An IP address is
+    refused: its first part would name many hosts.
     """
     is_address = "." in given and given.replace(".", "").isdecimal()
     name = "" if is_address else given.lower().partition(".")[0]

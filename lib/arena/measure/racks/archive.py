@@ -16,7 +16,7 @@ from arena.base.hashing import sha256_of
 from arena.base.text import printable, shown
 from arena.judge.store import SUMS, Draft, adopt
 from arena.measure.night.diary import Diary
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from arena.record.record import Record
 
 # Below the results of a session: what belongs to its host.
@@ -90,9 +90,11 @@ class Unpacked:
         for path in sorted(self._folder.glob("*/*/*/*Z.json")):
             name = path.relative_to(self._folder).as_posix()
             try:
-                record = read_record(path)
+                record = parse_record(path.read_bytes())
                 told = (path.with_suffix("") / SUMS).read_text().split()[0]
             except (ValueError, OSError, IndexError) as error:
+                if isinstance(error, OSError):
+                    _require_rack_fault(path, error)
                 raise DamagedError(f"{name}: cannot be read: {error}") from error
             if record.path != name:
                 raise DamagedError(f"{name}: is the record of {record.path}")
@@ -127,6 +129,11 @@ def _is_whole(path: Path, sha256: str) -> bool:
     try:
         return path.is_file() and sha256_of(path) == sha256
     except OSError as error:
-        if error.errno in _OF_NAMES:
-            return False
+        _require_rack_fault(path, error)
+        return False
+
+
+def _require_rack_fault(path: Path, error: OSError) -> None:
+    """Raise HostError if it is this host that cannot read a file, and not the file that is odd."""
+    if error.errno not in {errno.ENOENT, *_OF_NAMES}:
         raise HostError(f"{shown(path)}: cannot be read ({error.strerror})") from error

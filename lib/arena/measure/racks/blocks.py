@@ -45,19 +45,14 @@ class RackBlocks(Blocks):
         self._waiting = deque(self._blocks())
 
     def run(self) -> None:
-        """Make the blocks; HostError if no rack is left, or if this host cannot save something."""
+        """Make the blocks; HostError if no rack is left, or this host cannot save something."""
         try:
             spread(self.runner.racks, self._take, self._ended)
-        except HostError:
-            self._show_tables()
-            raise
-        self._show_tables()
+        finally:
+            for load in self.planned.loads:
+                self.load_ended(load)
         if any((load.load, block) not in self.log.ended for load, block in self._waiting):
             raise CutShortError(ends_here(self.runner.cannot))
-
-    def _show_tables(self) -> None:
-        for load in self.planned.loads:
-            self.load_ended(load)
 
     def _take(self, rack: Rack) -> _Piece | None:
         while self._waiting:

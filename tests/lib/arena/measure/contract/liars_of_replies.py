@@ -81,7 +81,7 @@ FORMS = [
            r"the call ended without grpc-status in its trailers "
            r"\(it is in the headers, before the replies\)" + _GONE),
     _wrong("a flag says compressed", lies.payload(lambda data: b"\1" + data[1:]),
-           "a reply is compressed, unasked", f"01 {_A_REPLY}"),
+           "a reply is compressed: none may be", f"01 {_A_REPLY}"),
     _wrong("a flag that is not known", lies.payload(lambda data: b"\7" + data[1:]),
            "a reply's flag is 7", f"07 {_A_REPLY}"),
     _wrong("grpc-encoding says deflate", lies.formed(("grpc-encoding", "deflate")),
@@ -163,7 +163,7 @@ STREAMS = [
          "there are more than 5000 replies"),
     Liar("stream-5000", "compressed, as there are many",
          streaming(lies.payload(lambda data: b"\1" + data[1:]), 5000),
-         "a reply is compressed, unasked", r"01 (?:[0-9a-f]{2} ){31}…"),
+         "a reply is compressed: none may be", r"01 (?:[0-9a-f]{2} ){31}…"),
     Liar("stream-5000", "the last is cut off",
          streaming(lies.payload(lambda data: data[:-1]), 5000), "the last reply is cut off",
          r"00 00 00 00 \w\w 08 [0-9a-f ]+"),

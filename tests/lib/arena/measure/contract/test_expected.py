@@ -228,7 +228,7 @@ def test_what_is_not_complete_is_left() -> None:
 @pytest.mark.parametrize(
     ("prefix", "said"),
     [
-        (b"\1\0\0\0\x09", "a reply is compressed, unasked"),
+        (b"\1\0\0\0\x09", "a reply is compressed: none may be"),
         (b"\2\0\0\0\x09", "a reply's flag is 2"),
         (b"\xff\0\0\0\x09", "a reply's flag is 255"),
         (b"\0\0\x40\0\1", "a reply announces 4194305 bytes"),

@@ -86,4 +86,4 @@ def test_a_server_that_is_gone_before_sigterm_is_warned_of(clock: Clock, closed_
     assert found.status == "warn"
     assert found.detail == "SIGTERM was not sent: nothing listens there"
     found = ending([scope], Ending(clock, due_s=clock.now))
-    assert found.detail == "it did not last until SIGTERM: nothing listens there"
+    assert found.detail == "the server ended before SIGTERM: nothing listens there"

@@ -107,7 +107,7 @@ def test_a_stream_that_was_not_opened_must_not_be_used(
         (lambda p, a: [p.headers(a), p.headers(a, [("x", "y")])],
          "headers come in the middle of a stream", b""),
         (lambda p, a: [p.headers(a), data(a, frame(b"1") + COMPRESSED)],
-         "a reply is compressed, unasked", COMPRESSED),
+         "a reply is compressed: none may be", COMPRESSED),
         (lambda p, a: [PushPromiseFrame(a.stream, 2, p.block(OK_HEADERS), flags=ENDED)],
          "the server pushes, though that was turned off", b""),
         (lambda p, a: [HeadersFrame(a.stream, b""),
