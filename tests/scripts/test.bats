@@ -139,7 +139,7 @@ never() { # pattern
 
 @test "base images that cannot be made end it after all the rest" {
     # shellcheck disable=SC2016 # it is for that script to expand
-    printf '#!/bin/sh\n[ "$1" = --list ] || { echo no debootstrap; exit 3; }\n' >"$root/scripts/standin-images.sh"
+    printf '#!/bin/sh\n[ "$1" != --list ] || exec echo golang: absent; echo no debootstrap; exit 3\n' >"$root/scripts/standin-images.sh"
     run "$root/scripts/test.sh" --all
     [ "$status" -eq 3 ]
     [[ $output == *'no debootstrap'* ]]
