@@ -311,9 +311,9 @@ provide_images() {
     local image images # see tests/integration/test_docker_frameworks.py
     mapfile -t images < <(awk -f scripts/standin/from-lines.awk docker/ghz.Dockerfile \
         frameworks/{grpc-go,grpc-node,grpcio-python}/Dockerfile tests/fixtures/httparena/*/Dockerfile)
-    for image in "${images[@]}"; do
+    for image in $(./scripts/standin-images.sh --list "${images[@]}" | sed -n 's/: absent.*//p'); do
         # The first failure means that no registry can be reached.
-        docker image inspect "$image" >/dev/null 2>&1 || timeout 120 docker pull --quiet "$image" </dev/null || break
+        timeout 120 docker pull --quiet "$image" </dev/null || break
     done
     mapfile -t images < <(./scripts/standin-images.sh --list "${images[@]}" | sed -n 's/: absent$//p')
     [[ ${#images[@]} -eq 0 ]] || ./scripts/standin-images.sh "${images[@]}"

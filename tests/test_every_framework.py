@@ -3,19 +3,18 @@
 `frameworks/validated.json` proves the others. Make it with `./scripts/validate.sh all --record`.
 """
 
-import fcntl
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from arena.base.workspace import Workspace
+from arena.base.writing import locked
 from arena.judge.proofs import Proofs
 from arena.machine.needs import missing
 from arena.measure.proving import is_proven
@@ -66,12 +65,9 @@ def is_due(name: str) -> bool:
     return name in _ALWAYS or not is_proven(proofs, Workspace(ROOT), framework, "native")
 
 
-@contextmanager
-def alone(name: str) -> Iterator[None]:
+def alone(name: str) -> AbstractContextManager[None]:
     """Lock a framework's folder for the block: two builds at once would break each other."""
-    with (Path(tempfile.gettempdir()) / f"httparena-tests-{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return locked(Path(tempfile.gettempdir()) / f"httparena-tests-{name}")
 
 
 def _run(words: list[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

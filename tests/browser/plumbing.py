@@ -1,6 +1,5 @@
 """The site's own server, Debian's browser, npm's tools, and what a visit to a page must not do."""
 
-import fcntl
 import gzip
 import json
 import os
@@ -17,6 +16,7 @@ from typing import Any
 import click
 from playwright.sync_api import Browser, Page, Playwright, Request, Response, sync_playwright
 
+from arena.base.writing import locked
 from arena.publish.site.serve import ADDRESS, server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,11 +71,9 @@ def started_browser(program: str) -> Iterator[Browser]:
 def npm_packages() -> Path:
     """Install what package-lock.json names into .tools/, once; return the packages' folder."""
     folder = ROOT / ".tools" / "browser"
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = (Path(__file__).parent / "package-lock.json").read_text()
     marker = folder / "installed.json"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder):
         if not marker.exists() or marker.read_text() != wanted:
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(Path(__file__).parent / name, folder)

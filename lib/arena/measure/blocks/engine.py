@@ -29,7 +29,11 @@ ENDS = ": the night ends here"
 
 
 class CutShortError(HostError):
-    """The night cannot go on now; `--resume` may continue it."""
+    """The night cannot go on now, and `--resume` alone does not continue it: `how` says more."""
+
+    def __init__(self, why: str, how: str) -> None:
+        super().__init__(why)
+        self.how = how
 
 
 def ends_here(why: str, how: str = RESUME) -> str:
@@ -117,7 +121,7 @@ class Engine(Blocks):
         self._streak = Streak(len(self.planned.sources))
 
     def run(self) -> None:
-        """Make the blocks, pass by pass; CutShortError if the host cannot go on."""
+        """Make the blocks, pass by pass; HostError if the host cannot go on."""
         for load, block in self._blocks():
             slots = self._slots(load)
             if self._may_begin(load, block, slots):
@@ -148,12 +152,12 @@ class Engine(Blocks):
     def _visit(self, load: PlannedLoad, block: Event, turn: _Turn, size: int) -> Outcome:
         if self.host_class() != self.planned.host_class:
             why, how = "this host has changed its class", "the host is as it was"
-            raise CutShortError(ends_here(why, f"--resume continues it once {how}"))
+            raise CutShortError(why, f"--resume continues it once {how}")
         slot, name = turn.slot, turn.slot.framework
         if source_sha256(self.runner.workspace.framework(name)) != self.planned.sources[name]:
             # It was built once; its records would name a source that was not measured.
             why, how = f"{name} has changed since the night began", "the change is undone"
-            raise CutShortError(ends_here(why, f"--resume continues it once {how}"))
+            raise CutShortError(why, f"--resume continues it once {how}")
         plan, warm_up_s = self.plans[load.load][name], load.warm_ups_s[name]
         visit = Visit(
             night=self.night,
@@ -179,7 +183,7 @@ class Engine(Blocks):
         found = self.found.get(plan.generator)
         outcome = self.runner.measure(plan, found, goes_on=True, course=course)
         if self._streak.ends(outcome):
-            raise CutShortError(ends_here(self.runner.cannot))
+            raise HostError(self.runner.cannot)
         return outcome
 
     def _is_good(self, load: PlannedLoad, block: Event, turn: _Turn, outcome: Outcome) -> bool:

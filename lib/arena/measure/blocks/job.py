@@ -207,20 +207,24 @@ class _Night:
         log = Log(book)
         engine = self._engine(log)
         try:
-            engine.run()
-            left = self._measure_once(book)
-            for plan in left:
-                self._count(plan, "left")
-            if left:
-                raise CutShortError(ends_here(self._runner.cannot))
-            self._learn()
-            book.end(utc_now())
+            self._make(engine, book)
         except HostError as error:
-            is_told = isinstance(error, CutShortError)
-            report_error(str(error) if is_told else ends_here(str(error)))
+            how = error.how if isinstance(error, CutShortError) else RESUME
+            report_error(ends_here(str(error), how))
             self._tally.code = max(self._tally.code, HostError.exit_code)
         self._tally.code = max(self._tally.code, self._runner.code)
         self._end(log)
+
+    def _make(self, engine: Blocks, book: Diary) -> None:
+        """Measure all, and end the night; HostError if the host cannot go on."""
+        engine.run()
+        left = self._measure_once(book)
+        for plan in left:
+            self._count(plan, "left")
+        if left:
+            raise HostError(self._runner.cannot)
+        self._learn()
+        book.end(utc_now())
 
     def _engine(self, log: Log) -> Blocks:
         runner = self._runner

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pydantic
 
 from arena.base.errors import HostError
-from arena.measure.blocks.engine import ENDS, Blocks, CutShortError, ends_here
+from arena.measure.blocks.engine import ENDS, Blocks
 from arena.measure.blocks.expected import minutes_words
 from arena.measure.blocks.log import Event
 from arena.measure.blocks.order import Slot
@@ -52,7 +52,7 @@ class RackBlocks(Blocks):
             for load in self.planned.loads:
                 self.load_ended(load)
         if any((load.load, block) not in self.log.ended for load, block in self._waiting):
-            raise CutShortError(ends_here(self.runner.cannot))
+            raise HostError(self.runner.cannot)
 
     def _take(self, rack: Rack) -> _Piece | None:
         while self._waiting:
