@@ -103,6 +103,16 @@ def _is_cut_short(it: Judged) -> bool:
     return len(points) < planned or any(each.repetitions < enough for each in points)
 
 
+def _is_empty(second: Second) -> bool:
+    return second.length_s == 1 and not (second.ok or second.failed or second.messages)
+
+
+def _has_stalled(it: Judged) -> bool:
+    """Return whether nothing arrived for a whole second of a run, with all calls in flight."""
+    closed = it.profile.load.kind == "closed"
+    return closed and any(_is_empty(second) for run in it.runs for second in run.seconds)
+
+
 def _is_still_warming(it: Judged) -> bool:
     """Return whether each run is faster than the one before; False for latencies."""
     if it.profile.metric.lower_is_better or len(it.runs) < _LEAST_RUNS:
@@ -152,6 +162,12 @@ FLAGS: tuple[Flag, ...] = (
         "from calls is only an upper bound.",
     ),
     Flag(
+        "stalled",
+        _has_stalled,
+        "In at least one run, nothing arrived for a whole second or more, though calls waited. "
+        "The record's page says in which.",
+    ),
+    Flag(
         "failed-calls",
         lambda it: any(run.calls.failed for run in it.runs),
         "Some calls failed; only those that succeeded are counted.",
@@ -197,6 +213,17 @@ def disturbed_words(runs: Sequence[Run]) -> str:
         if run.disturbed
     ]
     return f"{len(found)} of {len(runs)} runs: {'; '.join(found)}" if found else ""
+
+
+def stalled_words(runs: Sequence[Run]) -> str:
+    """Return for how long nothing arrived in which runs; empty if something always did."""
+    empty = [sum(map(_is_empty, run.seconds)) for run in runs]
+    found = [
+        f"run {number}: {count} of {len(run.seconds)} seconds"
+        for number, (run, count) in enumerate(zip(runs, empty, strict=True), 1)
+        if count
+    ]
+    return "; ".join(found)
 
 
 def flags_of(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from arena.base.numbers import format_ns
 from arena.judge.figure_words import bar_of, figure_words, value_words
-from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed
+from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed, stalled_words
 from arena.record.figures import figure_of
 from arena.record.measurement import SATURATED, Run
 from arena.record.record import Record
@@ -43,9 +43,11 @@ def run_line(run: Run, metric: Metric) -> str:
 
 
 def notes(record: Record) -> Iterator[str]:
-    """Yield what disturbed a good record, and the reasons why it has no rank."""
+    """Yield what disturbed a good record or stalled it, and the reasons why it has no rank."""
     if disturbed := disturbed_words(record.runs):
         yield f"disturbed: {disturbed}"
+    if "stalled" in record.flags:
+        yield f"stalled: nothing arrived in {stalled_words(record.runs)}"
     if "missed-schedule" in record.flags and record.headline:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"

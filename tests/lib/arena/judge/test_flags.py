@@ -1,8 +1,10 @@
 """What a reader must know before trusting a headline."""
 
+from dataclasses import replace
+
 import pytest
 
-from arena.judge.flags import disturbed_words, flags_of, missed
+from arena.judge.flags import disturbed_words, flags_of, missed, stalled_words
 from arena.judge.headline import headline_of, spread_of
 from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
 from arena.what.metrics import Metric
@@ -187,6 +189,32 @@ def test_runs_that_get_faster_and_faster_are_a_server_that_still_warms_up(
 ) -> None:
     expected = ("still-warming",) if is_warming else ()
     assert flags(*(a_run(rate * 1e6) for rate in rates)) == expected
+
+
+EMPTY = Second(ok=0, failed=0, messages=0)
+
+
+@pytest.mark.parametrize(
+    ("second", "has_stalled"),
+    [
+        (EMPTY, True),
+        (replace(EMPTY, length_s=0.9), False),
+        (replace(EMPTY, ok=1), False),
+        (replace(EMPTY, failed=1), False),
+        (replace(EMPTY, messages=1), False),
+    ],
+)
+def test_a_closed_load_without_a_reply_for_a_second_has_stalled(
+    second: Second, has_stalled: bool
+) -> None:
+    run = a_run(1e6).model_copy(update={"seconds": (replace(EMPTY, messages=1), second)})
+    assert flags(a_run(2e6), run) == (("stalled",) if has_stalled else ())
+    assert stalled_words([a_run(), run]) == ("run 2: 1 of 2 seconds" if has_stalled else "")
+
+
+def test_a_schedule_may_have_a_second_without_a_call() -> None:
+    runs = [a_timed_run(1e6, a_second(0, 0))]
+    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ()
 
 
 def test_latencies_that_fall_are_no_warm_up() -> None:

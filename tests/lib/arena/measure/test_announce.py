@@ -1,6 +1,7 @@
 """What a terminal says of a record."""
 
 from arena.measure.announce import notes
+from arena.record.measurement import Second
 from tests.fakes import a_generator, a_record, a_run
 
 
@@ -11,3 +12,10 @@ def test_hosts_at_their_limit_are_numbered_where_they_are_the_bound() -> None:
     assert bound in list(notes(a_record(runs=runs, flags=["client-bound"])))
     # A schedule's rate is given, and no host bounds it.
     assert bound not in list(notes(a_record(runs=runs)))
+
+
+def test_a_stalled_run_is_named() -> None:
+    runs = [a_run(), a_run().changed(seconds=(Second(ok=0, failed=0, messages=0),))]
+    assert list(notes(a_record(runs=runs, flags=["stalled"]))) == [
+        "stalled: nothing arrived in run 2: 1 of 1 seconds"
+    ]

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from arena.base.reading import tail
 from arena.judge.figure_words import rounded_interval, rounded_words
-from arena.judge.flags import disturbed_words
+from arena.judge.flags import disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
@@ -142,7 +142,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",
         bar=rounded_interval(*figures) if figures else "",
-        disturbed=disturbed_words(record.runs),
+        said={"disturbed": disturbed_words(record.runs), "stalled": stalled_words(record.runs)},
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),

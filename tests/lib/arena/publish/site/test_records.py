@@ -36,6 +36,7 @@ from tests.lib.arena.publish.loads import (
 )
 
 STOLEN = (Disturbance(signal="steal", value=0.031, limit=0.01),)
+STALLED = a_run().changed(seconds=(a_second(), a_second(0)))
 BIDI = "\u202egnp.exe\u202c"
 
 
@@ -75,6 +76,7 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
         (a_record("a", runs=[a_run(), a_run(disturbed=STOLEN)], flags=["disturbed"]),
          "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)."),
+        (a_record("a", runs=[a_run(), STALLED], flags=["stalled"]), "run 2: 1 of 2 seconds."),
         (a_record("a", 1e6), "no longer here"),
         (a_record("a", 1e6), "Service latency counts"),
         (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),
