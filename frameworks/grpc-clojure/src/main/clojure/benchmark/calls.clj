@@ -6,6 +6,9 @@
 
 (set! *warn-on-reflection* true)
 
+;; A stream has room for so many bytes of replies. Each reply waits in a buffer of 4 KiB.
+(def ^:private waiting-bytes 1024)
+
 (defn unary
   "The reply is `(f request)`."
   [f]
@@ -23,6 +26,7 @@
      (invoke [_ request observer]
        (let [^ServerCallStreamObserver replies observer
              left (volatile! (seq (f request)))]
+         (.setOnReadyThreshold replies waiting-bytes)
          (.setOnReadyHandler
           replies
           ;; A call that has ended, or that the client has cancelled, is never ready again.

@@ -8,6 +8,9 @@ import io.grpc.stub.StreamObserver;
 
 /** The four calls. None of them blocks, and gRPC makes one callback of a call at a time. */
 final class BenchmarkService extends BenchmarkServiceGrpc.BenchmarkServiceImplBase {
+  // A stream has room for so many bytes of replies. Each reply waits in a buffer of 4 KiB.
+  private static final int WAITING_BYTES = 1024;
+
   @Override
   public void getSum(SumRequest request, StreamObserver<SumReply> reply) {
     reply.onNext(sum(request.getA() + request.getB()));
@@ -17,6 +20,7 @@ final class BenchmarkService extends BenchmarkServiceGrpc.BenchmarkServiceImplBa
   @Override
   public void streamSum(StreamRequest request, StreamObserver<SumReply> observer) {
     var replies = (ServerCallStreamObserver<SumReply>) observer;
+    replies.setOnReadyThreshold(WAITING_BYTES);
     replies.setOnReadyHandler(new SumSource(request, replies));
   }
 

@@ -2,8 +2,12 @@ package benchmark
 
 import io.grpc.Grpc
 import io.grpc.InsecureServerCredentials
+import io.grpc.Metadata
 import io.grpc.Server
+import io.grpc.ServerCall
+import io.grpc.ServerCallHandler
 import io.grpc.ServerCredentials
+import io.grpc.ServerInterceptor
 import io.grpc.TlsServerCredentials
 import java.io.File
 import java.io.IOException
@@ -64,7 +68,20 @@ private fun newServer(port: Int, credentials: ServerCredentials): Server =
     Grpc.newServerBuilderForPort(port, credentials)
         .executor(executor)
         .addService(BenchmarkService())
+        .intercept(LittleWaits)
         .build()
+
+// A stream has room for 1 KiB of replies. Each reply waits in a buffer of 4 KiB.
+private object LittleWaits : ServerInterceptor {
+    override fun <Q, A> interceptCall(
+        call: ServerCall<Q, A>,
+        headers: Metadata,
+        next: ServerCallHandler<Q, A>,
+    ): ServerCall.Listener<Q> {
+        call.setOnReadyThreshold(1024)
+        return next.startCall(call, headers)
+    }
+}
 
 private fun stop(servers: List<Server>) {
     servers.forEach(Server::shutdown)

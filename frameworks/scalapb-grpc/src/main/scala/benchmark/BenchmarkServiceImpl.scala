@@ -6,11 +6,15 @@ import scala.concurrent.Future
 
 /** The four calls. None of them blocks, and gRPC makes one callback of a call at a time. */
 final class BenchmarkServiceImpl extends BenchmarkService {
+  // A stream has room for so many bytes of replies. Each reply waits in two buffers of 4 KiB.
+  private val WaitingBytes = 1024
+
   override def getSum(request: SumRequest): Future[SumReply] =
     Future.successful(sumOf(request))
 
   override def streamSum(request: StreamRequest, observer: StreamObserver[SumReply]): Unit = {
     val replies = serverCall(observer)
+    replies.setOnReadyThreshold(WaitingBytes)
     val steps = Iterator.range(0, request.count.max(1))
     // A call that has ended, or that the client has cancelled, is never ready again.
     replies.setOnReadyHandler { () =>

@@ -10,6 +10,9 @@ import org.springframework.stereotype.Service;
 /** The four calls. None of them blocks, and gRPC makes one callback of a call at a time. */
 @Service
 class SumService extends BenchmarkServiceGrpc.BenchmarkServiceImplBase {
+  // A stream has room for so many bytes of replies. Each reply waits in a buffer of 4 KiB.
+  private static final int WAITING_BYTES = 1024;
+
   @Override
   public void getSum(SumRequest request, StreamObserver<SumReply> reply) {
     reply.onNext(sum(request.getA() + request.getB()));
@@ -19,6 +22,7 @@ class SumService extends BenchmarkServiceGrpc.BenchmarkServiceImplBase {
   @Override
   public void streamSum(StreamRequest request, StreamObserver<SumReply> observer) {
     var replies = (ServerCallStreamObserver<SumReply>) observer;
+    replies.setOnReadyThreshold(WAITING_BYTES);
     replies.setOnReadyHandler(new SumSource(request, replies));
   }
 
