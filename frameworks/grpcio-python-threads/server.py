@@ -26,6 +26,12 @@ from service import BenchmarkService
 
 H2C_PORT = int(os.environ.get("PORT_H2C") or 8080)
 TLS_PORT = int(os.environ.get("PORT_TLS") or 8443)
+OPTIONS = [
+    ("grpc.so_reuseport", 1),
+    # By default, calls are rejected when more than 1,000 wait for Python; above 3,000, all are.
+    ("grpc.server.max_pending_requests", 1 << 20),
+    ("grpc.server.max_pending_requests_hard_limit", 1 << 20),
+]
 THREADS = 32
 STOP_GRACE_S = 1.0
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
@@ -72,7 +78,7 @@ def check_port_is_free(port: int) -> None:
 def work(certificate: Certificate) -> None:
     """Answers calls until this process gets a stop signal."""
     server = grpc.server(
-        ThreadPoolExecutor(max_workers=THREADS), options=[("grpc.so_reuseport", 1)]
+        ThreadPoolExecutor(max_workers=THREADS), options=OPTIONS
     )
     add_BenchmarkServiceServicer_to_server(BenchmarkService(), server)
     add_HealthServicer_to_server(HealthServicer(), server)

@@ -26,6 +26,12 @@ from service import BenchmarkService
 
 H2C_PORT = int(os.environ.get("PORT_H2C") or 8080)
 TLS_PORT = int(os.environ.get("PORT_TLS") or 8443)
+OPTIONS = [
+    ("grpc.so_reuseport", 1),
+    # By default, calls are rejected when more than 1,000 wait for Python; above 3,000, all are.
+    ("grpc.server.max_pending_requests", 1 << 20),
+    ("grpc.server.max_pending_requests_hard_limit", 1 << 20),
+]
 STOP_GRACE_S = 1.0
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
@@ -74,7 +80,7 @@ async def serve(certificate: Certificate) -> None:
     for signal_number in STOP_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(signal_number, stopped.set)
 
-    server = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
+    server = grpc.aio.server(options=OPTIONS)
     add_BenchmarkServiceServicer_to_server(BenchmarkService(), server)
     add_HealthServicer_to_server(health.aio.HealthServicer(), server)
     names = ["benchmark.BenchmarkService", health.SERVICE_NAME, reflection.SERVICE_NAME]

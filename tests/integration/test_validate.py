@@ -120,7 +120,7 @@ def test_all_goes_on_after_every_kind_of_failure(arena: Arena, faulty_server: st
         "victim         PASS",
         "zz-good        PASS",
         "2 passed, 0 warned, 4 failed, 2 skipped",
-        "install no-such-compiler",
+        "install by hand: no-such-compiler",
     ]
     assert len(lines) == len(expected), done
     for line, beginning in zip(lines, expected, strict=True):

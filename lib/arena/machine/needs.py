@@ -14,7 +14,7 @@ from functools import cache
 from arena.base.text import printable
 
 # The command that looks for each kind of need. Its last argument is the name.
-_PROBES = {
+PROBES = {
     "pkg-config": ("pkg-config", "--exists"),
     "gem": ("ruby", "-e", "gem ARGV[0]"),
     "ghc-pkg": ("ghc-pkg", "latest"),
@@ -84,7 +84,7 @@ def missing(needs: Iterable[str]) -> tuple[str, ...]:
     A kind's own program is also a need: without pkg-config, no library can be found.
     """
     kinds = ((need.rpartition(":")[0], need) for need in needs)
-    wanted = [part for kind, need in kinds for part in (*_PROBES.get(kind, ())[:1], need)]
+    wanted = [part for kind, need in kinds for part in (*PROBES.get(kind, ())[:1], need)]
     return tuple(need for need in dict.fromkeys(wanted) if not _is_there(need))
 
 
@@ -112,15 +112,15 @@ def install_lines(needs: Iterable[str]) -> list[str]:
     wanted = sorted(set(needs))
     unknown = [need for need in wanted if need not in _PACKAGES]
     packages = sorted({_PACKAGES[need] for need in wanted if need in _PACKAGES})
-    commands = (("install", unknown), ("apt-get install", packages))
+    commands = (("install by hand:", unknown), ("apt-get install", packages))
     return [" ".join((command, *names)) for command, names in commands if names]
 
 
 def _is_there(need: str) -> bool:
     kind, _, name = need.rpartition(":")
-    if kind not in _PROBES:
+    if kind not in PROBES:
         return shutil.which(need) is not None
-    done = _done([*_PROBES[kind], name], _PROBE_TIMEOUT_S)
+    done = _done([*PROBES[kind], name], _PROBE_TIMEOUT_S)
     return done is not None and done.returncode == 0
 
 

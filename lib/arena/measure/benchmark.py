@@ -18,6 +18,7 @@ from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import choose
 from arena.what import selection
+from arena.what.ports import STANDARD
 
 # The site of many records takes seconds to build.
 _BETWEEN_BUILDS_S = 60.0
@@ -46,6 +47,8 @@ def benchmark(
     plans = plan_sessions(workspace, options, environment, selected)
     codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
+    for name in filter(environment.get, STANDARD.environment):
+        shows.say(f"note: {name} is for validate.sh: under load, servers have the profile's port")
     if options.blocks.blocks:
         scope = _scope(options)
         diary = to_resume(workspace.nights, scope, shows) if options.resume else None

@@ -1,5 +1,6 @@
 """Making proofs: what a validation found becomes a proof of the framework's source."""
 
+from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
 from arena.machine import needs
@@ -16,24 +17,27 @@ def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtim
     return proof.toolchain == _toolchain(framework, runtime)
 
 
-def record(workspace: Workspace, framework: Framework, outcome: Outcome) -> None:
-    """Save an outcome as the framework's proof.
+def record(workspace: Workspace, framework: Framework, outcome: Outcome, shows: Progress) -> None:
+    """Save an outcome as the framework's proof; note the needs that state no version.
 
     An outcome without ports is not saved: no server was asked. A build fails for the host's reasons
     too, such as a network that is down.
     """
     if not (outcome.ports and outcome.source and outcome.runtime) or outcome.verdict == "skip":
         return
+    toolchain = _toolchain(framework, outcome.runtime)
     proof = Proof(
         source=outcome.source,
         contract=CONTRACT,
         runtime=outcome.runtime,
-        toolchain=_toolchain(framework, outcome.runtime),
+        toolchain=toolchain,
         verdict=outcome.verdict,
         ports=tuple(PortProof.of(port.checks, tls=port.tls) for port in outcome.ports),
     )
     folder = workspace.frameworks
     Proofs.read(folder).write(folder, {framework.name: proof}, framework_names(folder))
+    for need in (need for need, version in toolchain.items() if version is None):
+        shows.say(f"note: {need} states no version, so the proof names none")
 
 
 def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:

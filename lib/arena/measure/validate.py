@@ -139,7 +139,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
                 outcomes.append(outcome)
                 report(outcome)
                 if options.record:
-                    record(workspace, by_name[name], outcome)
+                    record(workspace, by_name[name], outcome, shows)
     return _exit_code(outcomes, impeded=impeded, are_some_proven=len(due) < len(jobs))
 
 

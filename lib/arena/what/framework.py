@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from arena.base.errors import UsageError
 from arena.base.hashing import tree_sha256
@@ -22,7 +22,8 @@ _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
-_NEED = r"^((pkg-config|gem|ghc-pkg|luajit|python):)?[^:\s]+$"
+# The kinds of needs that are no programs (lib/arena/machine/needs.py).
+KINDS_OF_NEEDS = ("pkg-config", "gem", "ghc-pkg", "luajit", "python")
 
 # HttpArena's types, which state an entry's maturity, and the rules that apply to each here.
 # HttpArena's second key, `mode`, states whether an entry is tuned.
@@ -39,6 +40,15 @@ _MODES = ("standard", "tuned")
 _UNUSED = ("completeness", "tls_check")
 
 
+def _known(need: str) -> str:
+    kind, _, name = need.rpartition(":")
+    if kind and kind not in KINDS_OF_NEEDS:
+        raise ValueError(f"no kind {kind!r}; the kinds are {', '.join(KINDS_OF_NEEDS)}")
+    if not name or any(map(str.isspace, need)):
+        raise ValueError("must be a program, or kind:name")
+    return need
+
+
 class Native(Frozen):
     """How to build and run without Docker: shell commands, run inside the framework's folder.
 
@@ -47,7 +57,7 @@ class Native(Frozen):
     (`python:ensurepip`).
     """
 
-    needs: tuple[Annotated[str, Field(pattern=_NEED)], ...] = ()
+    needs: tuple[Annotated[str, AfterValidator(_known)], ...] = ()
     build: str = ""
     run: Annotated[str, Field(min_length=1)]
 

@@ -62,7 +62,7 @@ class NativeRuntime:
         missing = needs.missing(framework.native.needs)
         if not missing:
             return None
-        install = " and ".join(needs.install_lines(missing))
+        install = "; ".join(needs.install_lines(missing))
         return Unavailable(
             f"{framework.name} needs {', '.join(missing)} to run natively: "
             f"use --runtime docker, or {install}",

@@ -14,6 +14,7 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.machine import facts, git, needs, ports
 from arena.machine.epoch import epoch_of
+from arena.what.framework import KINDS_OF_NEEDS
 from tests.fakes import a_program
 
 
@@ -89,9 +90,13 @@ def test_a_library_is_looked_for_with_the_program_of_its_kind(
     assert needs.missing(wanted) == (f"{kind}:absent",)
 
 
+def test_every_kind_of_need_can_be_looked_for() -> None:
+    assert set(KINDS_OF_NEEDS) == set(needs.PROBES)
+
+
 def test_what_to_install_is_one_line_of_apt_after_what_debian_lacks() -> None:
     assert needs.install_lines(("zig", "g++", "make", "g++", "grpc_cpp_plugin", "dotnet")) == [
-        "install dotnet zig",
+        "install by hand: dotnet zig",
         "apt-get install g++ make protobuf-compiler-grpc",
     ]
     assert needs.install_lines(()) == []

@@ -131,7 +131,7 @@ def test_every_framework_of_the_checkout_can_be_read() -> None:
         ({"nane": "x"}, r"meta.json: nane: unknown key (?!.*[ (]name[,?)])"),
         ({"native": {"build": "make"}}, "meta.json: native.run: Field required"),
         ({"native": {"run": ""}}, "meta.json: native.run: "),
-        ({"native": {"run": "x", "needs": ["brew:zig"]}}, "meta.json: native.needs.0: "),
+        ({"native": {"run": "x", "needs": ["brew:zig"]}}, "native.needs.0: no kind 'brew'; the"),
         ({"enabled": "perhaps"}, "meta.json: enabled: "),
     ],
 )

@@ -70,8 +70,8 @@ def test_meta_json_says_all_there_is_to_say(name: str) -> None:
     assert framework.native is not None
     # Debian packages all that is needed, except .NET.
     assert framework.native.needs
-    packaged = [need for need in framework.native.needs if need != "dotnet"]
-    assert all(line.startswith("apt-get install ") for line in install_lines(packaged))
+    unknown = [line for line in install_lines(framework.native.needs) if "apt-get" not in line]
+    assert unknown in ([], ["install by hand: dotnet"]), "lib/arena/machine/needs.py: _PACKAGES"
     # The server itself is what is measured and sent signals, and no shell.
     assert framework.native.run.startswith("exec ")
 

@@ -27,7 +27,7 @@ def native(run: str = "true", build: str = "", needs: tuple[str, ...] = ()) -> F
             native(needs=("zig", "pkg-config:openssl", "stub")),
             (
                 "grpc-go needs zig, pkg-config, pkg-config:openssl to run natively: use --runtime "
-                "docker, or install zig and apt-get install libssl-dev pkg-config"
+                "docker, or install by hand: zig; apt-get install libssl-dev pkg-config"
             ),
         ),
         (native(needs=("stub",)), None),

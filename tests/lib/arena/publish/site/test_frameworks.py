@@ -64,7 +64,10 @@ def test_the_list_says_which_library_that_is_and_which_of_its_variants_is_the_be
     (tmp_path / "a" / "README.md").write_text("# a\n\nVersion 1.76.0, released 2026-10.\n")
     records = [a_record("a", 1e6), a_record("b", 2e6), a_record("c", 3e6)]
     site = site_of(an_edition(*records), frameworks=tmp_path)
-    text = pages_of(site, frameworks)["frameworks/index.html"]
+    pages = pages_of(site, frameworks)
+    assert "<dt>Release</dt><dd>1.76.0, 2026-10</dd>" in pages["frameworks/a/index.html"]
+    assert "<dt>Release</dt>" not in pages["frameworks/b/index.html"]
+    text = pages["frameworks/index.html"]
     rows = {row.split()[0]: row for row in rows_of(text)[1:]}
     assert "grpc-go grpc/grpc-go 1.76.0, 2026-10 production" in rows["a"]
     assert "grpc-go grpc/grpc-go – production" in rows["b"]
