@@ -13,10 +13,11 @@ require 'socket'
 H2C_PORT = Integer(ENV.fetch('PORT_H2C', '8080'))
 TLS_PORT = Integer(ENV.fetch('PORT_TLS', '8443'))
 
-# Each call needs a thread, and a call without one is refused (RESOURCE_EXHAUSTED). With 256
-# calls at a time all of them may meet in one process, and a thread is still busy for a moment
-# when its client has the reply and starts the next call: twice that.
-POOL_SIZE = 512
+WORKERS = Etc.nprocessors
+# Each call needs a thread, and a call without one is refused (RESOURCE_EXHAUSTED). 256 calls at a
+# time may all meet in one process; 1,024 are spread over all, but unevenly. A thread is still busy
+# for a moment when its client has the reply and starts the next call. So it is twice as many.
+POOL_SIZE = [512, 2048 / WORKERS].max
 
 # Calls still open this long after a stop signal are broken off.
 STOP_GRACE_S = 1
@@ -81,7 +82,7 @@ check_port_is_free(H2C_PORT)
 check_port_is_free(TLS_PORT)
 
 # Traps outlive a fork: each worker has a queue of its own signals.
-workers = Array.new(Etc.nprocessors) { fork { work(certificate, events) } }
+workers = Array.new(WORKERS) { fork { work(certificate, events) } }
 watchers = workers.map do |pid|
   Thread.new { Process.wait2(pid).last.tap { events << :worker_ended } }
 end
