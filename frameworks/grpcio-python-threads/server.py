@@ -77,9 +77,7 @@ def check_port_is_free(port: int) -> None:
 
 def work(certificate: Certificate) -> None:
     """Answers calls until this process gets a stop signal."""
-    server = grpc.server(
-        ThreadPoolExecutor(max_workers=THREADS), options=OPTIONS
-    )
+    server = grpc.server(ThreadPoolExecutor(max_workers=THREADS), options=OPTIONS)
     add_BenchmarkServiceServicer_to_server(BenchmarkService(), server)
     add_HealthServicer_to_server(HealthServicer(), server)
     try:
