@@ -4,8 +4,8 @@
 #   ./scripts/test.sh                       before a commit: linters, types, unit tests, scripts, volley,
 #                                           and one real server under one real load (minutes)
 #   ./scripts/test.sh --all                 everything (half an hour on two CPUs)
-#   ./scripts/test.sh PYTEST_ARGUMENT...    linters and types but those of volley, then pytest with the
-#                                           given arguments: tests/lib/arena/judge, or -k blast -x
+#   ./scripts/test.sh PYTEST_ARGUMENT...    linters (without volley's clippy) and types, then pytest with
+#                                           the given arguments: tests/lib/arena/judge, or -k blast -x
 #
 # --all adds tests of every framework (built and checked), of every simulated fault of a server or
 # host, of Docker, of every page in a browser, and a short fuzzing of each of volley's

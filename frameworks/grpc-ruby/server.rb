@@ -13,11 +13,10 @@ require 'socket'
 H2C_PORT = Integer(ENV.fetch('PORT_H2C', '8080'))
 TLS_PORT = Integer(ENV.fetch('PORT_TLS', '8443'))
 
-WORKERS = Etc.nprocessors
-# Each call needs a thread, and a call without one is refused (RESOURCE_EXHAUSTED). 256 calls at a
-# time may all meet in one process; 1,024 are spread over all, but unevenly. A thread is still busy
-# for a moment when its client has the reply and starts the next call. So it is twice as many.
-POOL_SIZE = [512, 2048 / WORKERS].max
+# Each call needs a thread, and a call without one is refused (RESOURCE_EXHAUSTED). 1,000 calls on
+# one connection all meet in one process. A thread is still busy for a moment when its client has
+# the reply and starts the next call. So it is half as many again.
+POOL_SIZE = 1536
 
 # Calls still open this long after a stop signal are broken off.
 STOP_GRACE_S = 1
@@ -82,7 +81,7 @@ check_port_is_free(H2C_PORT)
 check_port_is_free(TLS_PORT)
 
 # Traps outlive a fork: each worker has a queue of its own signals.
-workers = Array.new(WORKERS) { fork { work(certificate, events) } }
+workers = Array.new(Etc.nprocessors) { fork { work(certificate, events) } }
 watchers = workers.map do |pid|
   Thread.new { Process.wait2(pid).last.tap { events << :worker_ended } }
 end

@@ -28,7 +28,7 @@ H2C_PORT = int(os.environ.get("PORT_H2C") or 8080)
 TLS_PORT = int(os.environ.get("PORT_TLS") or 8443)
 OPTIONS = [
     ("grpc.so_reuseport", 1),
-    # By default, calls are rejected when more than 1,000 wait for Python; above 3,000, all are.
+    # By default, C-core rejects some calls if more than 1,000 wait for Python, and all above 3,000.
     ("grpc.server.max_pending_requests", 1 << 20),
     ("grpc.server.max_pending_requests_hard_limit", 1 << 20),
 ]

@@ -50,6 +50,7 @@ never() { # pattern
     [ "${lines[-1]}" = '3 passed' ]
     grep -q '^bats tests/scripts$' "$calls"
     grep -q '^cargo test --locked$' "$calls"
+    grep -q '^cargo clippy ' "$calls"
     grep -q '^npm test --silent$' "$calls"
     grep -qF -- '--ignore tests/browser -m smoke or not (integration or builds)' "$calls"
     never '^(cargo fuzz|docker)'
@@ -68,7 +69,7 @@ never() { # pattern
     [ "$status" -eq 0 ]
     grep -q '^pytest tests/lib -k two words$' "$calls"
     grep -q '^ruff check' "$calls"
-    never '^(bats|cargo test)'
+    never '^(bats|cargo (test|clippy))'
 }
 
 @test "a linter, a script or volley that fails ends it, by name, before pytest" {

@@ -164,8 +164,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "stalled",
         _has_stalled,
-        "In at least one run, nothing arrived for a whole second or more, though calls waited. "
-        "The record's page says in which.",
+        "In at least one run, nothing arrived for at least one whole second, although calls were "
+        "open. The record's page says in which run.",
     ),
     Flag(
         "failed-calls",
@@ -216,7 +216,7 @@ def disturbed_words(runs: Sequence[Run]) -> str:
 
 
 def stalled_words(runs: Sequence[Run]) -> str:
-    """Return for how long nothing arrived in which runs; empty if something always did."""
+    """Return how many seconds of which runs were empty; empty itself if none was."""
     empty = [sum(map(_is_empty, run.seconds)) for run in runs]
     found = [
         f"run {number}: {count} of {len(run.seconds)} seconds"

@@ -43,11 +43,11 @@ def run_line(run: Run, metric: Metric) -> str:
 
 
 def notes(record: Record) -> Iterator[str]:
-    """Yield what disturbed a good record or stalled it, and the reasons why it has no rank."""
+    """Yield what disturbed a good record, where it stalled, and the reasons why it has no rank."""
     if disturbed := disturbed_words(record.runs):
         yield f"disturbed: {disturbed}"
     if "stalled" in record.flags:
-        yield f"stalled: nothing arrived in {stalled_words(record.runs)}"
+        yield f"stalled: nothing arrived for whole seconds: {stalled_words(record.runs)}"
     if "missed-schedule" in record.flags and record.headline:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"

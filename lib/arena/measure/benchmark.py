@@ -48,7 +48,7 @@ def benchmark(
     codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
     for name in filter(environment.get, STANDARD.environment):
-        shows.say(f"note: {name} is for validate.sh: under load, servers have the profile's port")
+        shows.say(f"note: {name} is ignored: under load, servers have the profile's port")
     if options.blocks.blocks:
         scope = _scope(options)
         diary = to_resume(workspace.nights, scope, shows) if options.resume else None

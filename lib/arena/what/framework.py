@@ -41,10 +41,10 @@ _UNUSED = ("completeness", "tls_check")
 
 
 def _known(need: str) -> str:
-    kind, _, name = need.rpartition(":")
+    kind, colon, name = need.rpartition(":")
     if kind and kind not in KINDS_OF_NEEDS:
         raise ValueError(f"no kind {kind!r}; the kinds are {', '.join(KINDS_OF_NEEDS)}")
-    if not name or any(map(str.isspace, need)):
+    if not name or (colon and not kind) or any(map(str.isspace, need)):
         raise ValueError("must be a program, or kind:name")
     return need
 

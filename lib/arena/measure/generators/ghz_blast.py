@@ -19,14 +19,11 @@ from pathlib import Path
 from arena.base.progress import Tick
 from arena.base.reading import tail
 from arena.measure.generators import Shot
-from arena.measure.generators.ghz_flags import request, target
+from arena.measure.generators.ghz_flags import CALL_TIMEOUT_S, request, target
 from arena.measure.generators.program import Program
 from arena.record.measurement import Cost
 from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
-
-# ghz itself gives a call up after this time, so no start makes its load for longer.
-_CALL_TIMEOUT_S = 20.0
 
 _MASK = (1 << 64) - 1
 
@@ -108,7 +105,7 @@ def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) 
             if order and time.monotonic() - began >= profile.window_s:
                 break
             flags = arguments(profile, connections, requests)
-            shot = program.shoot(flags, output, _CALL_TIMEOUT_S, tick)
+            shot = program.shoot(flags, output, CALL_TIMEOUT_S, tick)
             cost = Cost(
                 cpu_s=cost.cpu_s + shot.cost.cpu_s,
                 peak_bytes=max(cost.peak_bytes, shot.cost.peak_bytes),

@@ -7,6 +7,9 @@ from arena.base.durations import format_duration
 from arena.what.loads import Closed, Scheduled
 from arena.what.measured import MeasuredProfile
 
+# ghz and volley give a call up after this time.
+CALL_TIMEOUT_S = 20.0
+
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json") -> list[str]:
     """Return HttpArena's own flags for a closed load, plus `more` flags."""

@@ -30,8 +30,6 @@ _WARM = "volley: warm"
 
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
-# A call's time, which is ghz's default; that of a told load begins with its window.
-_CALL_S = 20.0
 
 # The sources of the program, besides `src`.
 _SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
@@ -53,8 +51,8 @@ def told(profile: MeasuredProfile, warm_up: WarmUp) -> list[str]:
             "--warmup", format_duration(warm_up.seconds),
             "--open-on-stdin",
             "--warmup-at-most", format_duration(at_most_s),
-            # Calls of a slow server last from the warm-up on.
-            "--timeout", format_duration(at_most_s + _CALL_S),
+            # A call that began with the longest warm-up has its time in the window as well.
+            "--timeout", format_duration(at_most_s + ghz_flags.CALL_TIMEOUT_S),
         ],
     )  # fmt: skip
 

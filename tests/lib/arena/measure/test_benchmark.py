@@ -323,7 +323,7 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(shop: Shop, tmp_path: Pat
 
 def test_a_port_in_the_environment_is_said_to_be_ignored(shop: Shop) -> None:
     assert shop(RunOptions("tonic", dry_run=True), PORT_TLS="7443") == 0
-    assert "note: PORT_TLS is for validate.sh" in shop.capsys.readouterr().err
+    assert "note: PORT_TLS is ignored" in shop.capsys.readouterr().err
 
 
 def test_a_dry_run_shows_the_ghz_that_would_be_used(shop: Shop, tmp_path: Path) -> None:

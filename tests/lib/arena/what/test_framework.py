@@ -132,6 +132,9 @@ def test_every_framework_of_the_checkout_can_be_read() -> None:
         ({"native": {"build": "make"}}, "meta.json: native.run: Field required"),
         ({"native": {"run": ""}}, "meta.json: native.run: "),
         ({"native": {"run": "x", "needs": ["brew:zig"]}}, "native.needs.0: no kind 'brew'; the"),
+        ({"native": {"run": "x", "needs": ["gem:"]}}, "needs.0: must be a program, or kind:name"),
+        ({"native": {"run": "x", "needs": [":x"]}}, "needs.0: must be a program, or kind:name"),
+        ({"native": {"run": "x", "needs": ["a b"]}}, "needs.0: must be a program, or kind:name"),
         ({"enabled": "perhaps"}, "meta.json: enabled: "),
     ],
 )

@@ -196,7 +196,7 @@ def test_what_ghz_says_aside_is_kept(workspace: Workspace, stem: Path) -> None:
 def test_a_start_that_hangs_is_killed(
     workspace: Workspace, stem: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ghz_blast, "_CALL_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(ghz_blast, "CALL_TIMEOUT_S", 0.05)
     monkeypatch.setattr(program, "_GRACE_S", 0.0)
     shot = a_ghz(workspace, "exec sleep 60").fire(a_blast(), stem, ignore)
     assert shot.problem

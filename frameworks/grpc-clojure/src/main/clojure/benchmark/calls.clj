@@ -6,7 +6,7 @@
 
 (set! *warn-on-reflection* true)
 
-;; A stream has room for so many bytes of replies. Each reply waits in a buffer of 4 KiB.
+;; A stream is ready while fewer bytes of replies wait. Netty keeps each in a buffer of 4 KiB.
 (def ^:private waiting-bytes 1024)
 
 (defn unary

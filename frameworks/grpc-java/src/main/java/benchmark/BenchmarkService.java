@@ -8,7 +8,7 @@ import io.grpc.stub.StreamObserver;
 
 /** The four calls. None of them blocks, and gRPC makes one callback of a call at a time. */
 final class BenchmarkService extends BenchmarkServiceGrpc.BenchmarkServiceImplBase {
-  // A stream has room for so many bytes of replies. Each reply waits in a buffer of 4 KiB.
+  // A stream is ready while fewer bytes of replies wait. Netty keeps each in a buffer of 4 KiB.
   private static final int WAITING_BYTES = 1024;
 
   @Override

@@ -68,17 +68,20 @@ private fun newServer(port: Int, credentials: ServerCredentials): Server =
     Grpc.newServerBuilderForPort(port, credentials)
         .executor(executor)
         .addService(BenchmarkService())
-        .intercept(LittleWaits)
+        .intercept(SmallQueue)
         .build()
 
-// A stream has room for 1 KiB of replies. Each reply waits in a buffer of 4 KiB.
-private object LittleWaits : ServerInterceptor {
+// A stream is ready while fewer bytes of replies wait. Netty keeps each in a buffer of 4 KiB.
+private const val WAITING_BYTES = 1024
+
+// The coroutine stubs hide the call.
+private object SmallQueue : ServerInterceptor {
     override fun <Q, A> interceptCall(
         call: ServerCall<Q, A>,
         headers: Metadata,
         next: ServerCallHandler<Q, A>,
     ): ServerCall.Listener<Q> {
-        call.setOnReadyThreshold(1024)
+        call.setOnReadyThreshold(WAITING_BYTES)
         return next.startCall(call, headers)
     }
 }

@@ -6,7 +6,7 @@ import scala.concurrent.Future
 
 /** The four calls. None of them blocks, and gRPC makes one callback of a call at a time. */
 final class BenchmarkServiceImpl extends BenchmarkService {
-  // A stream has room for so many bytes of replies. Each reply waits in two buffers of 4 KiB.
+  // A stream is ready while fewer bytes of replies wait. Netty keeps each in two buffers of 4 KiB.
   private val WaitingBytes = 1024
 
   override def getSum(request: SumRequest): Future[SumReply] =
