@@ -16,8 +16,18 @@ from arena.base.errors import HostError
 from arena.machine.forks import spread
 
 
+# What earlier tests left to this process: it may adopt orphans.
+_OTHERS: set[int] = set()
+
+
 def children() -> list[int]:
-    return [each.pid for each in psutil.Process().children()]
+    return [each.pid for each in psutil.Process().children() if each.pid not in _OTHERS]
+
+
+@pytest.fixture(autouse=True)
+def _others() -> None:
+    _OTHERS.clear()
+    _OTHERS.update(children())
 
 
 def here(number: int) -> str:
