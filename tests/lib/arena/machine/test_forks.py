@@ -15,7 +15,6 @@ import pytest
 from arena.base.errors import HostError
 from arena.machine.forks import spread
 
-
 # What earlier tests left to this process: it may adopt orphans.
 _OTHERS: set[int] = set()
 
