@@ -217,13 +217,11 @@ def disturbed_words(runs: Sequence[Run]) -> str:
 
 def stalled_words(runs: Sequence[Run]) -> str:
     """Return how many seconds of which runs were empty; empty itself if none was."""
-    empty = [sum(map(_is_empty, run.seconds)) for run in runs]
-    found = [
+    return "; ".join(
         f"run {number}: {count} of {len(run.seconds)} seconds"
-        for number, (run, count) in enumerate(zip(runs, empty, strict=True), 1)
-        if count
-    ]
-    return "; ".join(found)
+        for number, run in enumerate(runs, 1)
+        if (count := sum(map(_is_empty, run.seconds)))
+    )
 
 
 def flags_of(

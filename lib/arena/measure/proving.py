@@ -36,8 +36,9 @@ def record(workspace: Workspace, framework: Framework, outcome: Outcome, shows: 
     )
     folder = workspace.frameworks
     Proofs.read(folder).write(folder, {framework.name: proof}, framework_names(folder))
-    for need in (need for need, version in toolchain.items() if version is None):
-        shows.say(f"note: {need} states no version, so the proof names none")
+    for need, version in toolchain.items():
+        if version is None:
+            shows.say(f"note: {need} states no version, so the proof names none")
 
 
 def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:

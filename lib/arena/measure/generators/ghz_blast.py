@@ -105,6 +105,7 @@ def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) 
             if order and time.monotonic() - began >= profile.window_s:
                 break
             flags = arguments(profile, connections, requests)
+            # ghz gives its calls up by then, so no start makes its load for longer.
             shot = program.shoot(flags, output, CALL_TIMEOUT_S, tick)
             cost = Cost(
                 cpu_s=cost.cpu_s + shot.cost.cpu_s,

@@ -191,7 +191,7 @@ def test_runs_that_get_faster_and_faster_are_a_server_that_still_warms_up(
     assert flags(*(a_run(rate * 1e6) for rate in rates)) == expected
 
 
-EMPTY = Second(ok=0, failed=0, messages=0)
+EMPTY = a_second(None, None)
 
 
 @pytest.mark.parametrize(
