@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,16 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.judge.proofs import FILE
-from arena.machine import docker, lock, needs, ports
+from arena.machine import lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
 from arena.measure.beside import Beside, Part
 from arena.measure.contract import AnyScope, ItemScope, Report
-from arena.measure.validate import ValidateOptions, validate
 from arena.measure.verdicts import Outcome
 from arena.record.record import Check
 from arena.what.ports import Ports
 from tests.fakes import (
     FAILED,
-    OFFERS,
     PASSED,
     WARNED,
     FakeRuntime,
@@ -31,32 +27,7 @@ from tests.fakes import (
     a_report,
     add_framework,
 )
-
-Tell = Callable[[Check], None]
-
-
-@dataclass
-class Shop:
-    """A workspace with two frameworks, and what the contract finds on each port."""
-
-    workspace: Workspace
-    capsys: pytest.CaptureFixture[str]
-    runtime: FakeRuntime
-    found: dict[int, Report]
-    asked: list[tuple[Any, object]]
-    ready: list[tuple[int, float]]
-    ending: Check
-
-    def run(self, frameworks: str, *profiles: str, **options: Any) -> int:
-        wanted = ValidateOptions(frameworks, profiles, **options)
-        return validate(self.workspace, wanted, command="validate it")
-
-    def logs(self) -> list[str]:
-        return sorted(path.name for path in self.workspace.tools.glob("validate/*"))
-
-    def printed(self) -> tuple[list[str], list[str]]:
-        out, err = self.capsys.readouterr()
-        return out.splitlines(), err.splitlines()
+from tests.lib.arena.measure.validations import Shop, Tell, a_shop
 
 
 @pytest.fixture
@@ -66,25 +37,7 @@ def shop(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Shop:
-    made = Shop(workspace, capsys, FakeRuntime(), {}, [], [], Check(check="sigterm", status="pass"))
-
-    def check(scope: AnyScope, server: object, tell: Tell) -> Report:
-        made.asked.append((scope, server))
-        report = made.found.get(scope.port, a_report())
-        for each in report.checks:
-            tell(each)
-        return report
-
-    monkeypatch.setattr(contract, "check", check)
-    monkeypatch.setattr(contract, "offers", lambda _: OFFERS)
-    monkeypatch.setattr(contract, "ending", lambda *_: made.ending)
-    monkeypatch.setattr(
-        contract, "wait_ready", lambda scope, wait_s, _: made.ready.append((scope.port, wait_s))
-    )
-    monkeypatch.setattr(validating, "choose", lambda *_: made.runtime)
-    add_framework(workspace, "grpc-go", "stream-grpc", "stream-grpc-tls")
-    add_framework(workspace, "tonic", "unary-grpc")
-    return made
+    return a_shop(workspace, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("verbose", [False, True])
@@ -277,147 +230,11 @@ def test_what_can_be_skipped_only_is_the_hosts_fault(shop: Shop) -> None:
     assert shop.printed()[0] == ["tonic  SKIP  needs cargo"]
 
 
-def test_verdicts_become_proofs_and_what_is_proven_need_not_be_checked(shop: Shop) -> None:
-    shop.found[8443] = a_report(PASSED, WARNED)
-    assert shop.run("all", record=True) == 0
-    found = json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
-    assert {name: each["verdict"] for name, each in found.items()} == {
-        "grpc-go": "warn",
-        "tonic": "pass",
-    }
-    assert [port["tls"] for port in found["grpc-go"]["ports"]] == [False, True]
-    assert found["grpc-go"]["runtime"] == shop.runtime.name
-    shop.asked.clear()
-    assert shop.run("all", stale=True) == 0
-    assert shop.asked == []
-    (shop.workspace.framework("tonic") / "main.rs").write_text("changed")
-    assert shop.run("all", stale=True, record=True) == 0
-    assert len(shop.asked) == 1
-    after = json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
-    assert after["grpc-go"] == found["grpc-go"]
-    assert after["tonic"]["source"] != found["tonic"]["source"]
-
-
-def proofs(shop: Shop) -> Any:
-    return json.loads((shop.workspace.frameworks / FILE).read_bytes())["frameworks"]
-
-
-@pytest.mark.parametrize("options", [{"record": True}, {"stale": True}])
-def test_broken_proofs_are_refused_before_any_start(shop: Shop, options: dict[str, bool]) -> None:
-    (shop.workspace.frameworks / FILE).write_text("{")
-    with pytest.raises(UsageError, match=FILE):
-        shop.run("all", **options)
-    assert shop.ready == []
-
-
 @pytest.mark.parametrize("is_part", [False, True])
 def test_the_whole_warns_of_a_typing_error_and_its_parts_do_not(shop: Shop, is_part: bool) -> None:
     add_framework(shop.workspace, "tonic", "unary-grpc", "unary-grpd")
     assert shop.run("tonic", is_part=is_part) == 0
     assert any("unary-grpd" in line for line in shop.printed()[1]) is not is_part
-
-
-def test_a_failure_is_recorded_and_checked_again(shop: Shop) -> None:
-    shop.found[8080] = a_report(PASSED, FAILED)
-    assert shop.run("tonic", record=True) == 1
-    assert proofs(shop)["tonic"]["verdict"] == "fail"
-    shop.found.clear()
-    shop.asked.clear()
-    assert shop.run("tonic", stale=True, record=True) == 0
-    assert len(shop.asked) == 1
-    assert proofs(shop)["tonic"]["verdict"] == "pass"
-
-
-def test_a_proof_is_of_one_runtime(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docker, "remove_leftovers", list)  # It would ask a daemon.
-    shop.runtime.name = "docker"
-    assert shop.run("tonic", record=True) == 0
-    shop.asked.clear()
-    assert shop.run("tonic", stale=True) == 0
-    assert shop.asked == []
-    shop.runtime.name = "native"
-    assert shop.run("tonic", stale=True) == 0
-    assert len(shop.asked) == 1
-
-
-def test_a_need_without_a_version_is_noted(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": ["cargo"], "run": "x"})
-    monkeypatch.setattr(needs, "version", {}.get)
-    assert shop.run("tonic", record=True) == 0
-    assert "note: cargo states no version, so the proof names none" in shop.printed()[1]
-
-
-def test_a_native_proof_is_of_one_toolchain(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": ["cargo"], "run": "x"})
-    versions = {"cargo": "1.90"}
-    monkeypatch.setattr(needs, "version", versions.get)
-    assert shop.run("tonic", record=True) == 0
-    assert proofs(shop)["tonic"]["toolchain"] == versions
-    shop.asked.clear()
-    assert shop.run("tonic", stale=True) == 0
-    assert shop.asked == []
-    versions["cargo"] = "1.91"
-    assert shop.run("tonic", stale=True) == 0
-    assert len(shop.asked) == 1
-
-
-def test_a_server_that_was_never_asked_leaves_its_proof_as_it_is(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert shop.run("tonic", record=True) == 0
-    before = proofs(shop)
-
-    def build(*_: object) -> None:
-        raise FrameworkError("build", "the registry cannot be reached")
-
-    monkeypatch.setattr(shop.runtime, "build", build)
-    assert shop.run("all", record=True) == 1
-    assert proofs(shop) == before
-
-
-def test_each_proof_is_saved_at_once_beside_what_was_saved_meanwhile(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def check(*_: object) -> Report:
-        shop.asked.append((None, None))
-        if len(shop.asked) == 3:
-            raise KeyboardInterrupt
-        return a_report()
-
-    monkeypatch.setattr(contract, "check", check)
-    with pytest.raises(KeyboardInterrupt):
-        shop.run("all", record=True)
-    assert list(proofs(shop)) == ["grpc-go"]
-    assert shop.run("tonic", record=True) == 0
-    assert list(proofs(shop)) == ["grpc-go", "tonic"]
-
-
-def test_where_nothing_was_found_no_proof_is_written(shop: Shop) -> None:
-    shop.runtime.missing = {"tonic": "needs cargo"}
-    with pytest.raises(HostError):
-        shop.run("tonic", record=True)
-    assert not (shop.workspace.frameworks / FILE).exists()
-
-
-def test_what_is_left_may_be_skipped_if_the_others_are_proven(shop: Shop) -> None:
-    assert shop.run("grpc-go", record=True) == 0
-    shop.runtime.missing = {"tonic": "needs cargo"}
-    assert shop.run("all", stale=True) == 0
-    out, err = shop.printed()
-    assert out[-2:] == ["tonic  SKIP  needs cargo", "0 passed, 0 warned, 0 failed, 1 skipped"]
-    assert "frameworks with a proof, left out: 1 of 2" in err
-
-
-def test_if_all_is_proven_json_has_no_framework(shop: Shop) -> None:
-    assert shop.run("all", record=True) == 0
-    shop.printed()
-    assert shop.run("all", stale=True, as_json=True) == 0
-    assert json.loads(shop.capsys.readouterr().out) == {"schema": 1, "frameworks": []}
-
-
-def test_if_nothing_is_proven_nothing_is_said_of_it(shop: Shop) -> None:
-    assert shop.run("all", stale=True) == 0
-    assert not any("with a proof" in line for line in shop.printed()[1])
 
 
 def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_server(
@@ -446,12 +263,6 @@ def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_s
         "the parts have ended",
         "cleaned up",
     ]
-
-
-@pytest.mark.parametrize("option", ["record", "stale"])
-def test_a_proof_is_of_all_profiles(shop: Shop, option: str) -> None:
-    with pytest.raises(UsageError, match=f"^--{option}: a proof is of all profiles"):
-        shop.run("all", "stream-grpc", **{option: True})
 
 
 def test_where_the_host_fails_the_others_are_checked_and_it_is_no_success(
