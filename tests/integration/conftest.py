@@ -16,8 +16,8 @@ from arena.base.workspace import Workspace
 from arena.measure.generators.ghz import VERSION
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
-# The real profile, made small enough that even a slow server finishes many calls in a blink. The
-# warm-up is long enough for ghz to begin on busy CPUs.
+# The real profile, made small enough that even a slow server finishes many calls in a blink.
+# Warm-up and run are long enough for ghz to begin on busy CPUs.
 _QUICK = {
     "extends": "stream-grpc",
     "name": "quick",
@@ -27,7 +27,7 @@ _QUICK = {
     "connections": [4],
     "streams_per_connection": 2,
     "warmup": "500ms",
-    "duration": "400ms",
+    "duration": "800ms",
     "runs": 1,
 }
 

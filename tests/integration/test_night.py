@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 def night(bare: Arena, grpc_go: Path) -> Arena:
     """Return a checkout where two good servers subscribe to two quick profiles."""
     quick = yaml.safe_load((bare.workspace.profiles / "quick.yaml").read_text())
-    other = {**quick, "name": "other", "connections": [2], "duration": "400ms"}
+    other = {**quick, "name": "other", "connections": [2]}
     (bare.workspace.profiles / "other.yaml").write_text(yaml.safe_dump(other))
     for name in ("ada", "bob"):
         bare.add(name, native={"run": f"exec {grpc_go}"}, tests=["quick", "other"])

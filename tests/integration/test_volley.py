@@ -74,7 +74,7 @@ def test_in_the_place_of_ghz_volley_is_volley_and_has_its_own_board(
     assert " ".join(load_command(record)[1:]) == (
         "--insecure --proto requests/benchmark.proto "
         "--call benchmark.BenchmarkService/StreamSum "
-        '-d {"a":1,"b":2,"count":100} --connections 4 -c 8 -z 400ms '
+        '-d {"a":1,"b":2,"count":100} --connections 4 -c 8 -z 800ms '
         f"-O json {RULE} localhost:8080"
     )
     check_counted(arena, record)
