@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
-from arena.base.workspace import Workspace
 from arena.machine import lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
@@ -27,17 +26,7 @@ from tests.fakes import (
     a_report,
     add_framework,
 )
-from tests.lib.arena.measure.validations import Shop, Tell, a_shop
-
-
-@pytest.fixture
-def shop(
-    workspace: Workspace,
-    free_host: None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Shop:
-    return a_shop(workspace, monkeypatch, capsys)
+from tests.lib.arena.measure.validation.shop import Shop, Tell
 
 
 @pytest.mark.parametrize("verbose", [False, True])

@@ -46,8 +46,12 @@ class Shop:
         return out.splitlines(), err.splitlines()
 
 
-def a_shop(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def shop(
+    workspace: Workspace,
+    free_host: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Shop:
     made = Shop(workspace, capsys, FakeRuntime(), {}, [], [], Check(check="sigterm", status="pass"))
 

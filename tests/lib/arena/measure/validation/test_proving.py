@@ -6,23 +6,12 @@ from typing import Any
 import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
-from arena.base.workspace import Workspace
 from arena.judge.proofs import FILE
 from arena.machine import docker, needs
 from arena.measure import contract
 from arena.measure.contract import Report
 from tests.fakes import FAILED, PASSED, WARNED, a_report, add_framework
-from tests.lib.arena.measure.validations import Shop, a_shop
-
-
-@pytest.fixture
-def shop(
-    workspace: Workspace,
-    free_host: None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Shop:
-    return a_shop(workspace, monkeypatch, capsys)
+from tests.lib.arena.measure.validation.shop import Shop
 
 
 def proofs(shop: Shop) -> Any:
