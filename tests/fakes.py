@@ -386,6 +386,7 @@ class FakeRuntime:
     missing: dict[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     on_build: Callable[[Path], None] = lambda _: None
+    output: str = "listening\nlast words\n"
     stopped: int = 0
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
@@ -404,7 +405,7 @@ class FakeRuntime:
             yield self.server
         finally:
             self.stopped += 1
-            log.write_text("listening\nlast words\n")
+            log.write_text(self.output)
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
         return [("build", framework.name), ("start", framework.name)]

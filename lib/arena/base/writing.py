@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,23 @@ def _put_new(temporary: str, path: Path) -> None:
         # A file system without hard links: take the name first, then fill it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         Path(temporary).replace(path)
+
+
+def shorten(path: Path, kept: int = 1 << 20) -> None:
+    """Cut a log of more than twice `kept` bytes down to that many at either end, and say so.
+
+    A log that cannot be read or written stays as it is.
+    """
+    with suppress(OSError), path.open("r+b") as file:
+        left_out = file.seek(0, os.SEEK_END) - 2 * kept
+        if left_out <= 0:
+            return
+        file.seek(-kept, os.SEEK_END)
+        end = file.read()
+        file.seek(kept)
+        file.write(f"\n[… {left_out:,} bytes are left out here …]\n".encode())
+        file.write(end)
+        file.truncate()
 
 
 @contextmanager

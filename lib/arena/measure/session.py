@@ -10,6 +10,7 @@ from arena.base.errors import ContractError, FrameworkError, StageError
 from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
+from arena.base.writing import shorten
 from arena.judge.store import Draft
 from arena.machine import certs, ports
 from arena.machine.sentinel import Sentinel
@@ -169,6 +170,7 @@ class Session:
                 error.log, error.output = log, tail(log)
             raise
         finally:
+            shorten(log)
             if began_stop is not None:
                 stages_s["stop"] = time.monotonic() - began_stop
 

@@ -204,5 +204,24 @@ def test_without_a_log_the_tail_is_empty(tmp_path: Path) -> None:
     assert reading.tail(tmp_path / "none") == ""
 
 
+def test_a_long_log_keeps_both_of_its_ends_and_says_what_it_lost(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"begin" + b"-" * 2000 + b"end")
+    writing.shorten(log, kept=5)
+    assert log.read_text() == "begin\n[… 1,998 bytes are left out here …]\n--end"
+
+
+@pytest.mark.parametrize("content", [b"", b"begin--end"])
+def test_a_short_log_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(content)
+    writing.shorten(log, kept=5)
+    assert log.read_bytes() == content
+
+
+def test_there_need_be_no_log_to_shorten(tmp_path: Path) -> None:
+    writing.shorten(tmp_path / "none")
+
+
 def test_printable_text_keeps_its_words_and_loses_its_orders() -> None:
     assert text.printable("a\tü — \x1b]0;title\x07\n\u202e") == "a\tü — �]0;title���"

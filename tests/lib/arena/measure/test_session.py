@@ -197,6 +197,13 @@ def test_a_server_that_dies_fails_at_its_stage_with_its_last_words(
     assert runtime.stopped == 1
 
 
+def test_the_log_of_every_call_fills_no_disk(measure: Measure, workspace: Workspace) -> None:
+    outcome = measure(FakeRuntime(output="Closed\n" * 1_000_000))
+    assert outcome.record.status == "ok"
+    [log] = workspace.results.glob("**/server.log")
+    assert 2 << 20 < log.stat().st_size < (2 << 20) + 100
+
+
 def test_a_server_that_dies_between_two_runs_is_noticed(measure: Measure) -> None:
     class Dying(FakeServer):
         def cost(self) -> object:  # type: ignore[override]
