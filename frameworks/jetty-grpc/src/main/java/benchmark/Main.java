@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
@@ -24,10 +26,13 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
 /** Answers BenchmarkService: in clear text (h2c) on port 8080 and over TLS on port 8443. */
 public final class Main {
   private static final String NO_PASSWORD = "";
+  private static final Logger SERVLET = Logger.getLogger("io.grpc.servlet");
 
   private Main() {}
 
   public static void main(String[] args) {
+    // At WARNING, it logs a stack trace for each call that a client breaks off.
+    SERVLET.setLevel(Level.SEVERE);
     try {
       var server = new Server();
       listen(server, port("PORT_H2C", "8080"), h2c());
