@@ -170,9 +170,9 @@ class Session:
                 error.log, error.output = log, tail(log)
             raise
         finally:
-            shorten(log)
             if began_stop is not None:
                 stages_s["stop"] = time.monotonic() - began_stop
+            shorten(log)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

@@ -33,6 +33,7 @@ class Shop:
     asked: list[tuple[Any, object]]
     ready: list[tuple[int, float]]
     ending: Check
+    interrupted_at: int | None = None  # the check at which the user interrupts, from 1
 
     def run(self, frameworks: str, *profiles: str, **options: Any) -> int:
         wanted = ValidateOptions(frameworks, profiles, **options)
@@ -57,6 +58,8 @@ def shop(
 
     def check(scope: AnyScope, server: object, tell: Tell) -> Report:
         made.asked.append((scope, server))
+        if len(made.asked) == made.interrupted_at:
+            raise KeyboardInterrupt
         report = made.found.get(scope.port, a_report())
         for each in report.checks:
             tell(each)
