@@ -71,6 +71,7 @@ _HOST = (
 # Servers on ports of their own, which the tests of a module share.
 _MODULES = (
     "tests/integration/test_ghz_lines.py",
+    "tests/integration/test_items.py",
     "tests/integration/test_scaffold.py",
     "tests/volley/",
 )
