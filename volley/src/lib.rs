@@ -2,6 +2,8 @@
 //!
 //! The modules, lowest layer first. Each uses only modules above it in this list:
 //!
+//! - [`features`]: the parts that a build may leave out.
+//! - [`docs`]: texts that are made of the code, and kept in files.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
 //! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
@@ -26,7 +28,9 @@
 pub mod blast;
 pub mod cli;
 pub mod compare;
+pub mod docs;
 pub mod engine;
+pub mod features;
 pub mod grpc;
 pub mod http;
 pub mod http1;

@@ -22,12 +22,11 @@ fn main() -> ExitCode {
         Ok(Command::Serve(args)) => program::serve(&args),
         Ok(Command::Merge(merge)) => program::merge(&merge),
         Ok(Command::Compare(compare)) => program::compare(&compare),
-        Ok(Command::Schema(of)) => program::schema(of),
         Ok(Command::Scenario(run)) => program::run_scenario(&run),
         Ok(Command::Check(file)) => program::check(&file),
         Ok(Command::Edit(edit)) => program::edit(&edit),
         Ok(Command::Import(file)) => program::import(&file),
-        Ok(Command::Text(text)) => program::text(&text),
+        Ok(Command::Text(text)) => program::text(text),
         Err(exit) => return exit.print(),
     };
     done.unwrap_or_else(|failure| {

@@ -1,12 +1,17 @@
 //! The commands: each turns what the command line says into work, output and an exit status.
 
+#[cfg(not(all(feature = "edit", feature = "import", feature = "lua")))]
+mod absent;
 mod blast;
 mod check;
 mod compare;
+#[cfg(feature = "edit")]
 mod edit;
 mod files;
+#[cfg(feature = "import")]
 mod import;
 mod look;
+#[cfg(feature = "lua")]
 mod lua;
 mod merge;
 mod news;
@@ -23,26 +28,32 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
+#[cfg(not(feature = "edit"))]
+pub use absent::edit;
+#[cfg(not(feature = "import"))]
+pub use absent::import;
+#[cfg(not(feature = "lua"))]
+use absent::lua;
 pub use blast::blast;
 pub use check::check;
 pub use compare::compare;
+#[cfg(feature = "edit")]
 pub use edit::edit;
+#[cfg(feature = "import")]
 pub use import::import;
 pub use look::look;
 pub use merge::merge;
 pub use scenario::run_scenario;
 pub use trial::try_once;
 
-use crate::cli::{Described, Format, Listen, Output, Run, ServeArgs};
+use crate::cli::{Format, Listen, Output, Run, ServeArgs};
 use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{
     Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
 };
-use crate::scenario::file::schema as scenario_schema;
 use crate::serve::{self, ServeError};
-use crate::spec::Spec;
 use crate::watch::{
     self, Address, Calls, DebugLog, JsonLines, ReplyWriter, Server, Shown, Shows, Stats,
 };
@@ -51,6 +62,9 @@ use news::NewsDesk;
 
 /// The exit status if a condition of `--fail-if` was met.
 const THRESHOLD_FAILED: u8 = 99;
+
+/// The exit status if a part of volley was not built.
+const NOT_BUILT: u8 = 3;
 
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
@@ -265,31 +279,13 @@ fn remark(output: &Output, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     }
 }
 
-/// Prints the JSON Schema of a file.
-///
-/// # Errors
-///
-/// If stdout cannot be written to.
-pub fn schema(of: Described) -> Result<ExitCode, Failure> {
-    let schema = match of {
-        Described::Config => Spec::schema(),
-        Described::Scenario => scenario_schema(),
-    };
-    buffered(io::stdout().lock(), |out| {
-        serde_json::to_writer_pretty(&mut *out, &schema)?;
-        writeln!(out)
-    })
-    .or_else(unless_hung_up)?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Prints a text as it is.
 ///
 /// # Errors
 ///
 /// If stdout cannot be written to.
-pub fn text(text: &[u8]) -> Result<ExitCode, Failure> {
-    buffered(io::stdout().lock(), |out| out.write_all(text)).or_else(unless_hung_up)?;
+pub fn text(text: &str) -> Result<ExitCode, Failure> {
+    buffered(io::stdout().lock(), |out| out.write_all(text.as_bytes())).or_else(unless_hung_up)?;
     Ok(ExitCode::SUCCESS)
 }
 

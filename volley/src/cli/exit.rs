@@ -9,6 +9,7 @@ use clap::builder::StyledStr;
 use thiserror::Error;
 
 use super::value::JsonError;
+use crate::features::Lacks;
 use crate::report::visible;
 use crate::spec::SpecError;
 
@@ -78,6 +79,8 @@ impl fmt::Display for CliExit {
 pub enum UsageError {
     #[error(transparent)]
     Spec(#[from] SpecError),
+    #[error(transparent)]
+    Lacks(#[from] Lacks),
     #[error(
         "`--threads {threads}` exceeds the number of connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
     )]

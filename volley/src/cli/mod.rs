@@ -43,6 +43,7 @@ pub use scenario::{ScenarioFormat, ScenarioRun};
 pub use serve::{Listen, ServeArgs};
 pub use trial::Trial;
 
+use crate::docs;
 use crate::spec::misspelt;
 
 /// What the command line asks for.
@@ -70,19 +71,8 @@ pub enum Command {
     Edit(Edit),
     /// `volley import h2loadrunner [FLAGS] FILE`
     Import(Import),
-    /// `volley schema [scenario]`
-    Schema(Described),
-    /// `volley completions SHELL` or `volley man [COMMAND]`: this text.
-    Text(Vec<u8>),
-}
-
-/// A file that has a JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Described {
-    /// That of `--config`.
-    Config,
-    /// That of `volley check`.
-    Scenario,
+    /// `volley completions SHELL`, `volley man [COMMAND]` or `volley schema [scenario]`: this text.
+    Text(&'static str),
 }
 
 /// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
@@ -154,8 +144,8 @@ fn meant(words: &[OsString]) -> Option<String> {
 fn schema(words: &[OsString]) -> Result<Command, CliExit> {
     shell::help("schema", words)?;
     match words {
-        [] => Ok(Command::Schema(Described::Config)),
-        [word] if word == "scenario" => Ok(Command::Schema(Described::Scenario)),
+        [] => Ok(Command::Text(docs::CONFIG_SCHEMA)),
+        [word] if word == "scenario" => Ok(Command::Text(docs::SCENARIO_SCHEMA)),
         _ => Err(CliExit::usage(
             "write `volley schema` for a file of --config, or `volley schema scenario`",
         )),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::apply::{filled, filled_file, filled_path};
 use super::args::{OutputArgs, WatchArgs};
 use super::exit::UsageError;
+use crate::features::need;
 use crate::report::Report;
 use crate::watch::Address;
 
@@ -90,17 +91,19 @@ pub(super) fn token(flag: Option<&str>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// If there is no token.
+/// If there is no token, or this volley cannot listen.
 pub fn need_token(
     flag: &'static str,
     address: Option<&Address>,
     token: Option<&str>,
 ) -> Result<(), UsageError> {
-    match address {
-        Some(address) if token.is_none() && !address.is_local() => {
-            Err(UsageError::NoToken { flag })
-        }
-        _ => Ok(()),
+    let Some(address) = address else {
+        return Ok(());
+    };
+    need("control")?;
+    match token.is_none() && !address.is_local() {
+        true => Err(UsageError::NoToken { flag }),
+        false => Ok(()),
     }
 }
 

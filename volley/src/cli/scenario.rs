@@ -11,7 +11,7 @@ use super::exit::{CliExit, UsageError};
 use super::options::{need_token, token};
 use super::value::{path, span};
 use super::{argv, files, help, usage};
-use crate::scenario::lua::program::is_program;
+use crate::scenario::lua::is_program;
 use crate::scenario::plan::TlsFiles;
 use crate::spec::threshold::Selected;
 use crate::watch::Address;

@@ -3,12 +3,11 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::Command;
-use clap_complete::Shell;
-use clap_mangen::Man;
 
 use super::exit::CliExit;
 use super::look::Question;
-use super::{args, blast, check, compare, edit, import, merge, scenario, serve, trial};
+use super::{blast, check, compare, edit, import, merge, scenario, serve, trial};
+use crate::docs;
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
@@ -66,7 +65,7 @@ const COMMANDS: [Entry; 14] = [
 fn completions_command() -> Command {
     Command::new("volley completions").arg(
         clap::Arg::new("SHELL")
-            .value_parser(clap::value_parser!(Shell))
+            .value_parser(docs::COMPLETIONS.map(|(shell, _)| shell))
             .required(true),
     )
 }
@@ -81,13 +80,14 @@ fn schema_command() -> Command {
 }
 
 /// The whole program, as help shows it.
+#[cfg(test)]
 fn tree() -> Command {
     let commands = COMMANDS.map(|(name, about, command)| {
         titled(command(), about)
             .name(name)
             .bin_name(format!("volley {name}"))
     });
-    titled(args::help_command(), env!("CARGO_PKG_DESCRIPTION"))
+    titled(super::args::help_command(), env!("CARGO_PKG_DESCRIPTION"))
         .name("volley")
         .disable_help_subcommand(true)
         .subcommands(commands)
@@ -115,40 +115,30 @@ pub(super) fn help(name: &str, words: &[OsString]) -> Result<(), CliExit> {
 }
 
 /// The completions for the shell that is named after `volley completions`.
-pub(super) fn completions(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
+pub(super) fn completions(words: &[OsString]) -> Result<&'static str, CliExit> {
     const USAGE: &str =
         "write `volley completions SHELL`, with bash, elvish, fish, powershell or zsh as the SHELL";
     help("completions", words)?;
-    let [shell] = words else {
-        return Err(CliExit::usage(USAGE));
-    };
-    let shell: Shell = shell
-        .to_str()
-        .and_then(|name| name.parse().ok())
-        .ok_or_else(|| CliExit::usage(USAGE))?;
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut tree(), "volley", &mut text);
-    Ok(text)
+    match words {
+        [shell] => shell
+            .to_str()
+            .and_then(|shell| docs::text(&docs::COMPLETIONS, shell)),
+        _ => None,
+    }
+    .ok_or_else(|| CliExit::usage(USAGE))
 }
 
 /// The manual page of volley, or of the command that is named after `volley man`.
-pub(super) fn man(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
+pub(super) fn man(words: &[OsString]) -> Result<&'static str, CliExit> {
     help("man", words)?;
-    let (title, command) = match words {
-        [] => ("volley".to_owned(), tree()),
-        [word] => {
-            let (name, about, command) = entry(word).ok_or_else(|| CliExit::usage(usage()))?;
-            (format!("volley-{name}"), titled(command(), about))
-        }
-        _ => return Err(CliExit::usage(usage())),
-    };
-    let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).title(title);
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = page
-        .source(concat!("volley ", env!("CARGO_PKG_VERSION")))
-        .render(&mut text);
-    Ok(text)
+    match words {
+        [] => Some(docs::PAGE),
+        [word] => word
+            .to_str()
+            .and_then(|word| docs::text(&docs::PAGES, word)),
+        _ => None,
+    }
+    .ok_or_else(|| CliExit::usage(usage()))
 }
 
 fn usage() -> String {
@@ -156,6 +146,47 @@ fn usage() -> String {
         "write `volley man`, or add one of {}",
         COMMANDS.map(|(name, ..)| name).join(", ")
     )
+}
+
+/// What `docs/` holds: names of files, and their texts.
+#[cfg(all(test, feature = "docs"))]
+fn made() -> Vec<(String, Vec<u8>)> {
+    use clap_complete::{Generator, Shell, generate};
+
+    let page = |title: &str, command: Command| {
+        let mut text = Vec::new();
+        let page = clap_mangen::Man::new(command.version(env!("CARGO_PKG_VERSION"))).title(title);
+        let page = page.source(concat!("volley ", env!("CARGO_PKG_VERSION")));
+        // Writing to memory cannot fail.
+        let _ = page.render(&mut text);
+        (format!("man/{title}.1"), text)
+    };
+    let schema = |name: &str, schema: schemars::Schema| {
+        let text = serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n";
+        (format!("{name}.schema.json"), text.into_bytes())
+    };
+    let mut all = vec![
+        page("volley", tree()),
+        schema("config", schemars::schema_for!(crate::spec::Spec)),
+        schema("scenario", crate::scenario::file::schema()),
+    ];
+    all.extend(
+        COMMANDS.map(|(name, about, command)| {
+            page(&format!("volley-{name}"), titled(command(), about))
+        }),
+    );
+    for shell in [
+        Shell::Bash,
+        Shell::Elvish,
+        Shell::Fish,
+        Shell::PowerShell,
+        Shell::Zsh,
+    ] {
+        let mut text = Vec::new();
+        generate(shell, &mut tree(), "volley", &mut text);
+        all.push((format!("completions/{}", shell.file_name("volley")), text));
+    }
+    all
 }
 
 #[cfg(test)]
@@ -175,7 +206,7 @@ mod tests {
     #[test]
     fn every_shell_completes_every_command_and_flag() {
         for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-            let text = String::from_utf8(completions(&[shell.into()]).unwrap()).unwrap();
+            let text = completions(&[shell.into()]).unwrap();
             for word in [
                 "compare",
                 "serve",
@@ -201,9 +232,7 @@ mod tests {
     fn volley_and_each_command_have_a_manual_page() {
         let page = |words: &[&str]| {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            man(&words)
-                .map(|text| String::from_utf8(text).unwrap())
-                .map_err(|exit| exit.to_string())
+            man(&words).map_err(|exit| exit.to_string())
         };
         let whole = page(&[]).unwrap();
         assert!(
@@ -222,6 +251,23 @@ mod tests {
         }
         for words in [&["me"][..], &["blast", "serve"]] {
             assert!(page(words).unwrap_err().contains("`volley man`"));
+        }
+    }
+
+    #[cfg(feature = "docs")]
+    #[test]
+    fn the_kept_docs_are_those_of_this_code() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+        let writes = std::env::var_os("VOLLEY_WRITE_DOCS").is_some();
+        for (name, text) in made() {
+            let file = folder.join(&name);
+            if writes {
+                std::fs::write(&file, &text).unwrap();
+            }
+            assert!(
+                std::fs::read(&file).unwrap() == text,
+                "docs/{name} is stale: run VOLLEY_WRITE_DOCS=1 cargo test --features docs kept_docs"
+            );
         }
     }
 }

@@ -2,18 +2,25 @@
 
 use std::io::{self, Read};
 
+#[cfg(feature = "brotli")]
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+#[cfg(feature = "zstd")]
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+#[cfg(feature = "zstd")]
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use crate::features::{self, Lacks};
 
 /// The most encodings that one body may have.
 const MOST_LAYERS: usize = 4;
 
 /// Windows of zstd up to this are read, in bytes, however short the body may be (RFC 9659).
+#[cfg(feature = "zstd")]
 const LEAST_WINDOW: u64 = 8 << 20;
 
 /// Bytes of a body that brotli writes before its memory grows.
+#[cfg(feature = "brotli")]
 const BROTLI_OUTPUT: usize = 4096;
 
 const GOES_ON: &str = "bytes follow its end";
@@ -26,6 +33,11 @@ pub enum DecodeError {
         "the body's encoding `{0}` is unknown: offer only gzip, deflate, br and zstd in `accept-encoding`"
     )]
     Unknown(String),
+    #[error("the body is in the encoding `{encoding}`: {lacks}")]
+    Lacks {
+        encoding: &'static str,
+        lacks: Lacks,
+    },
     /// RFC 9110 allows any number.
     #[error("the body has more than {MOST_LAYERS} encodings")]
     TooManyLayers,
@@ -37,6 +49,30 @@ pub enum DecodeError {
     /// It is not in the encoding that its `content-encoding` names, or its end is missing.
     #[error("the body is not in its encoding `{encoding}`: {reason}")]
     Broken { encoding: String, reason: String },
+}
+
+/// The encodings that a build may leave out, and the features that have them.
+const FEATURES: [(&str, &str); 2] = [("br", "brotli"), ("zstd", "zstd")];
+
+fn need(encoding: &[u8]) -> Result<(), DecodeError> {
+    let found = FEATURES
+        .iter()
+        .find(|(name, _)| encoding.eq_ignore_ascii_case(name.as_bytes()));
+    found.map_or(Ok(()), |&(encoding, feature)| {
+        features::need(feature).map_err(|lacks| DecodeError::Lacks { encoding, lacks })
+    })
+}
+
+/// Whether each encoding that an `accept-encoding` offers can be read.
+///
+/// # Errors
+///
+/// One cannot: this build leaves it out.
+pub fn offers(accept_encoding: &[u8]) -> Result<(), DecodeError> {
+    let offered = accept_encoding.split(|byte| *byte == b',');
+    offered
+        .map(|one| one.split(|byte| *byte == b';').next().unwrap_or_default())
+        .try_for_each(|name| need(name.trim_ascii()))
 }
 
 /// Replaces `out` by the decoded body, at most `most` bytes.
@@ -80,17 +116,17 @@ fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), D
         let mut names = names.iter();
         names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
     };
+    need(name)?;
     out.clear();
     let read = if is(&["gzip", "x-gzip"]) {
         read_all(MultiGzDecoder::new(body), most, out)
     } else if is(&["deflate"]) {
         inflate(body, most, out)
-    } else if is(&["br"]) {
-        brotli(body, most, out)
-    } else if is(&["zstd"]) {
-        zstd(body, most, out)
     } else {
-        return Err(DecodeError::Unknown(printable(name)));
+        match other(name, body, most, out) {
+            Some(read) => read,
+            None => return Err(DecodeError::Unknown(printable(name))),
+        }
     };
     read.map_err(|error| DecodeError::Broken {
         encoding: printable(name),
@@ -100,6 +136,23 @@ fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), D
         return Err(DecodeError::TooLong { most });
     }
     Ok(())
+}
+
+/// An encoding that a build may leave out; `None`: it is none of them.
+#[cfg_attr(
+    not(any(feature = "brotli", feature = "zstd")),
+    expect(unused_variables, reason = "there is none")
+)]
+fn other(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Option<io::Result<()>> {
+    #[cfg(feature = "brotli")]
+    if name.eq_ignore_ascii_case(b"br") {
+        return Some(brotli(body, most, out));
+    }
+    #[cfg(feature = "zstd")]
+    if name.eq_ignore_ascii_case(b"zstd") {
+        return Some(zstd(body, most, out));
+    }
+    None
 }
 
 /// Reads to the end, or to one byte more than `most` bytes in `out`.
@@ -131,6 +184,7 @@ fn inflate(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// RFC 7932, without large windows.
+#[cfg(feature = "brotli")]
 fn brotli(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
@@ -162,6 +216,7 @@ fn brotli(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Frames one after another (RFC 8878 §3.1), those to skip included.
+#[cfg(feature = "zstd")]
 fn zstd(mut body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(LEAST_WINDOW.max(most as u64));
@@ -197,8 +252,10 @@ fn zstd(mut body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// What a decoder has decoded and need not keep.
+#[cfg(feature = "zstd")]
 struct Ready<'a>(&'a mut FrameDecoder);
 
+#[cfg(feature = "zstd")]
 impl Read for Ready<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         self.0.read(target)

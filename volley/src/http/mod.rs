@@ -7,7 +7,7 @@ mod redirect;
 mod url;
 
 pub use cookie::Jar;
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, offers};
 pub use percent::push_encoded;
 pub use redirect::{Follow, Role, follow};
 pub use url::{HttpUrl, UrlError, resolve};

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::duration;
 
 /// How a value changes over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ScheduleKind {
     /// The same value all the time.
@@ -32,7 +32,8 @@ impl ScheduleKind {
 }
 
 /// `--rps` and the `--load-*` flags: calls per second over time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RateSpec {
     /// How the rate changes.
@@ -47,16 +48,17 @@ pub struct RateSpec {
     pub end: Option<u32>,
     /// Length of one step; zero unless `schedule` is `step`.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub step_duration: Duration,
     /// After this time the rate is `end`, or stays as it is without `end`; zero: no limit.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub max_duration: Duration,
 }
 
 /// `-c` and the `--concurrency-*` flags: workers over time. A worker has one call open at a time.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkersSpec {
     /// How their number changes.
@@ -71,11 +73,11 @@ pub struct WorkersSpec {
     pub end: Option<u32>,
     /// Length of one step; zero unless `schedule` is `step`.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub step_duration: Duration,
     /// After this time the number of workers is `end`, or stays as it is without `end`; zero: no limit.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub max_duration: Duration,
 }
 

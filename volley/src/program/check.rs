@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::import::warn;
 use super::once::once;
 use super::scenario::wrong;
 use super::{Failure, buffered, lua, text};
@@ -16,7 +15,7 @@ use crate::report::visible;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, Loaded, Mistakes};
 use crate::scenario::is_lifetime;
-use crate::scenario::lua::program::is_program;
+use crate::scenario::lua::is_program;
 use crate::scenario::plan::{
     Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target,
     Version,
@@ -48,10 +47,19 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
                 return once(plan, args.allow_io);
             }
             load::check(&plan)?;
-            text(outline(&plan).as_bytes())
+            text(&outline(&plan))
         }
         Err(mistakes) => Ok(refuse(&mistakes)),
     }
+}
+
+/// Prints what the user must know of a file.
+pub fn warn(warnings: impl IntoIterator<Item = String>) {
+    // If nobody reads this, the work continues.
+    let _ = buffered(io::stderr().lock(), |out| {
+        let mut warnings = warnings.into_iter();
+        warnings.try_for_each(|warning| writeln!(out, "warning: {}", visible(&warning)))
+    });
 }
 
 /// Prints everything that is wrong with a file.

@@ -1,13 +1,11 @@
 //! `volley import`: a file of another load generator becomes a scenario file.
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::check::refuse;
-use super::{Failure, Out, buffered};
+use super::check::{refuse, warn};
+use super::{Failure, Out};
 use crate::cli::Import;
-use crate::report::visible;
 use crate::scenario::file::{self, How};
 
 /// Imports a file, and prints what it becomes, or everything that is wrong with it.
@@ -37,13 +35,4 @@ pub fn import(args: &Import) -> Result<ExitCode, Failure> {
         out.write_all(imported.yaml().as_bytes())
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Prints what the user must know of an imported file.
-pub fn warn(warnings: impl IntoIterator<Item = String>) {
-    // If nobody reads this, the work continues.
-    let _ = buffered(io::stderr().lock(), |out| {
-        let mut warnings = warnings.into_iter();
-        warnings.try_for_each(|warning| writeln!(out, "warning: {}", visible(&warning)))
-    });
 }

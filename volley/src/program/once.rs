@@ -2,7 +2,9 @@
 
 use std::io;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+#[cfg(feature = "edit")]
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Failure, buffered, success_if, unless_hung_up};
@@ -37,6 +39,7 @@ pub struct Once {
 }
 
 /// Ends it.
+#[cfg(feature = "edit")]
 #[derive(Clone)]
 pub struct Brake {
     signal: Arc<AtomicBool>,
@@ -51,6 +54,7 @@ pub struct Shown {
     pub done: Result<bool, Failure>,
 }
 
+#[cfg(feature = "edit")]
 impl Brake {
     /// No request begins any more, and those that are open end.
     pub fn pull(&self) {
@@ -83,6 +87,7 @@ impl Once {
     }
 
     /// What ends it while it runs.
+    #[cfg(feature = "edit")]
     pub fn brake(&self) -> Brake {
         Brake {
             signal: Arc::clone(&self.signal),

@@ -1,6 +1,9 @@
 //! Wall-clock times as RFC 3339 text in UTC.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 
 /// Nanoseconds since 1970. An earlier time counts as 1970.
 pub fn unix_ns(wall: SystemTime) -> u64 {
@@ -10,14 +13,19 @@ pub fn unix_ns(wall: SystemTime) -> u64 {
 
 /// To the second, as in `2026-11-20T09:08:36Z`.
 pub fn to_the_second(unix_ns: u64) -> String {
-    let at = UNIX_EPOCH + Duration::from_nanos(unix_ns);
-    humantime::format_rfc3339_seconds(at).to_string()
+    text(unix_ns, 0)
 }
 
 /// To the nanosecond, as in `2026-11-20T09:08:36.611263826Z`.
 pub fn to_the_ns(unix_ns: u64) -> String {
-    let at = UNIX_EPOCH + Duration::from_nanos(unix_ns);
-    humantime::format_rfc3339_nanos(at).to_string()
+    text(unix_ns, 9)
+}
+
+fn text(unix_ns: u64, digits: u8) -> String {
+    // Any u64 is a time before the year 2600.
+    let at = Timestamp::from_nanosecond(unix_ns.into()).unwrap_or_default();
+    let printer = DateTimePrinter::new().precision(Some(digits));
+    printer.timestamp_to_string(&at)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::bytes::Regex;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Slot, Text};
@@ -112,7 +111,8 @@ pub enum Version {
 }
 
 /// What becomes of a URL that leads to no target of the file: a value such as `${url}`, or a redirect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
     /// The step fails.
@@ -161,7 +161,8 @@ pub enum Source {
 }
 
 /// How a time is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeFormat {
     /// RFC 3339 in UTC, with milliseconds.
@@ -172,7 +173,8 @@ pub enum TimeFormat {
 }
 
 /// Which row is next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// From the first row on; one position for each user.
@@ -186,7 +188,8 @@ pub enum Order {
 }
 
 /// What happens after the last row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AtEnd {
     /// The first row again.
@@ -198,7 +201,8 @@ pub enum AtEnd {
 }
 
 /// Who draws from which rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Slice {
     /// Everybody from all rows.
@@ -256,7 +260,8 @@ impl Action {
 }
 
 /// What a failed step does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The iteration is over, as failed.
@@ -565,7 +570,8 @@ pub struct Limits {
 }
 
 /// What becomes of an iteration that is due while too many are open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
     /// It is counted as dropped.

@@ -46,6 +46,7 @@ pub use counts::Counts;
 pub use faults::{Faults, Freeze};
 pub use reference::Reference;
 pub use run::run;
+#[cfg(feature = "lua")]
 pub(crate) use socket::load_tls;
 use thiserror::Error;
 

@@ -2,7 +2,6 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -84,7 +83,8 @@ fn text_of(entries: &serde_json::Map<String, Value>, key: &str) -> Option<String
     entries.get(key)?.as_str().map(str::to_owned)
 }
 
-impl JsonSchema for Data {
+#[cfg(feature = "docs")]
+impl schemars::JsonSchema for Data {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Data".into()
     }

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use command::Command;
@@ -46,7 +45,8 @@ pub(crate) const RESOLVE_LEAST: Duration = Duration::from_millis(100);
 const WARMUP_AT_MOST: Duration = Duration::from_secs(300);
 
 /// A run.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Spec {
     /// Name of the run, for the report; may be empty.
@@ -66,7 +66,8 @@ pub struct Spec {
 }
 
 /// Which server, and how to connect to it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TargetSpec {
     /// The server's address, such as `localhost:8080`; several with commas; or `dns:///name:port`, `unix:/path` and
@@ -76,7 +77,7 @@ pub struct TargetSpec {
     pub lb_strategy: LbStrategy,
     /// Names are looked up this often; zero: only when a connection is lost.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub resolve_every: Duration,
     /// Each connection is closed and opened again after this many calls; 0: never.
     pub reconnect_every: u32,
@@ -88,20 +89,21 @@ pub struct TargetSpec {
     pub tls: TlsSpec,
     /// Time limit of connecting, TLS included; above zero.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub connect_timeout: Duration,
     /// A PING is sent after this long without a byte from the server; zero: never.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub keepalive: Duration,
     /// HTTP/2 flow-control window of each stream, in bytes: 1 to 2^31 - 1.
     #[serde(with = "size::text")]
-    #[schemars(with = "SizeSchema")]
+    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
     pub window: u32,
 }
 
 /// How connections use the server's addresses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LbStrategy {
     /// All go to the first address that works.
@@ -112,7 +114,8 @@ pub enum LbStrategy {
 }
 
 /// Whom to trust, and who the client is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TlsSpec {
     /// Accept any certificate.
@@ -128,7 +131,8 @@ pub struct TlsSpec {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RequestSpec {
     /// Where the service is described.
@@ -152,31 +156,32 @@ pub struct RequestSpec {
     pub compress: bool,
     /// Time limit of a call, sent as `grpc-timeout`; zero: none.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub timeout: Duration,
     /// The longest reply accepted, in bytes.
     #[serde(with = "size::text")]
-    #[schemars(with = "SizeSchema")]
+    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
     pub max_reply: u32,
     /// The longest message sent, in bytes, compressed if so.
     #[serde(with = "size::text")]
-    #[schemars(with = "SizeSchema")]
+    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
     pub max_send: u32,
     /// How the messages of a streaming call are sent.
     pub stream: StreamSpec,
 }
 
 /// How the messages of a streaming call are sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StreamSpec {
     /// Pause between two messages; zero: none.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub interval: Duration,
     /// The client ends the call after this time; zero: never.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub duration: Duration,
     /// The client ends the call after this many messages, sent (data repeats as needed) or received; 0: no limit.
     pub count: u64,
@@ -185,7 +190,8 @@ pub struct StreamSpec {
 }
 
 /// Where a service is described.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(
     deny_unknown_fields,
     rename_all = "kebab-case",
@@ -209,7 +215,8 @@ pub enum SchemaSource {
 }
 
 /// Whether `{{…}}` is filled in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Templates {
     /// Variables and functions.
@@ -222,7 +229,8 @@ pub enum Templates {
 }
 
 /// What the replies, and the whole run, must be.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CheckSpec {
     /// Rules that every reply must satisfy, such as `result = a + b + i`.
@@ -234,24 +242,25 @@ pub struct CheckSpec {
 }
 
 /// How much is sent, and when.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadSpec {
     /// Calls to make, at least 1; without effect if `duration` is set.
     pub total: u64,
     /// How long calls are made; zero: until all of `total` are made.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub duration: Duration,
     /// When the run ends at the latest; zero: no limit.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub max_duration: Duration,
     /// What happens to calls that are open when the time is over.
     pub duration_stop: DurationStop,
     /// Time limit for open calls to end, if they may; if missing, that of a call.
     #[serde(with = "duration::text::option")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
     pub drain_timeout: Option<Duration>,
     /// Calls per second; by default, workers set the pace.
     pub rate: RateSpec,
@@ -268,13 +277,13 @@ pub struct LoadSpec {
     pub share: Share,
     /// How long the same load runs, uncounted, before the window opens.
     #[serde(with = "duration::text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub warmup: Duration,
     /// The warm-up then goes on until a line comes on stdin.
     pub open_on_stdin: bool,
     /// The longest warm-up that a line on stdin may end.
     #[serde(with = "duration::text::option")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
     pub warmup_at_most: Option<Duration>,
 }
 
@@ -288,7 +297,8 @@ pub struct Share {
 }
 
 /// What happens to calls that are open when the run's time is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DurationStop {
     /// They are cut, and counted as cut.
@@ -301,7 +311,8 @@ pub enum DurationStop {
 }
 
 /// What is counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CountSpec {
     /// How many calls, the first to end, are left out of the report.
@@ -313,20 +324,13 @@ pub struct CountSpec {
 }
 
 /// A size in a schema: a number of bytes, or text such as `16MiB`.
-#[derive(JsonSchema)]
+#[cfg(feature = "docs")]
+#[derive(schemars::JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 enum SizeSchema {
     Bytes(u32),
     Text(String),
-}
-
-impl Spec {
-    /// The JSON Schema of a file that holds a run.
-    #[must_use]
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Self).into()
-    }
 }
 
 impl TargetSpec {

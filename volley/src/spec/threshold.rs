@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -302,12 +301,13 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-impl JsonSchema for Threshold {
+#[cfg(feature = "docs")]
+impl schemars::JsonSchema for Threshold {
     fn schema_name() -> Cow<'static, str> {
         "Threshold".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "pattern": "[<>]", "examples": ["p99 > 20ms", "failed > 0.1%", "rate < 9000"]})
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "pattern": "[<>]", "examples": ["p99 > 20ms", "failed > 0.1%", "rate < 9000"]})
     }
 }

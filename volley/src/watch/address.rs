@@ -1,8 +1,12 @@
 //! Where a run can be watched: a TCP address or a Unix socket.
 
 use std::fmt;
+use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -69,6 +73,33 @@ impl fmt::Display for Address {
             Self::Tcp(address) => write!(out, "http://{address}"),
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
         }
+    }
+}
+
+/// A server that ends with the program.
+#[derive(Debug)]
+pub struct Server {
+    /// Where it listens. A socket is removed at the end.
+    pub address: Address,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Address::Unix(path) = &self.address {
+            // Somebody may have removed it already.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes the socket of a program that is gone: nobody listens on it.
+pub(crate) fn remove_stale(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    match is_socket.then(|| UnixStream::connect(path)) {
+        Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path)
+        }
+        _ => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::http::{Asked, Refused, Shown};
+use super::shown::{Asked, Refused, Shown};
 use super::stats::Stats;
 use super::text;
 use crate::engine::{Handle, Refusal};

@@ -1,63 +1,18 @@
 //! The HTTP interface of a run.
 
 use std::io;
-use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::header::{ORIGIN, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
-use super::address::Address;
-use super::server::{self, Answer, NoBody, Server, error, in_json, knows, not_allowed, of};
+use super::address::{Address, Server};
+use super::server::{self, Answer, NoBody, error, in_json, knows, not_allowed, of};
+use super::shown::{Asked, Refused, Shows};
 
 /// The longest body of a request.
 const MOST_BODY: usize = 4096;
-
-/// What an address offers.
-#[derive(Clone)]
-pub struct Shows {
-    pub run: Arc<dyn Shown>,
-    /// It can be changed, and not only be seen.
-    pub takes_orders: bool,
-    /// What a client must know, if any.
-    pub token: Option<Arc<str>>,
-}
-
-/// A run that others see, and may change.
-pub trait Shown: Send + Sync {
-    /// What is known of it, as JSON.
-    fn stats(&self) -> Vec<u8>;
-
-    /// The same in Prometheus' text format.
-    fn metrics(&self) -> String;
-
-    /// Obeys. This may take a moment.
-    ///
-    /// # Errors
-    ///
-    /// Why it does not.
-    fn obey(&self, order: Asked) -> Result<(), Refused>;
-}
-
-/// What a client asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
-    /// `PATCH /v1/load` with this body; `Null`: no JSON.
-    Load(Value),
-    Pause,
-    Resume,
-    Stop,
-}
-
-/// Why a run does not do what a client asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// It is wrong.
-    Wrong(String),
-    /// The run is not one that could.
-    Conflict(String),
-}
 
 /// Listens, and answers from now on.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::http::{Asked, Refused, Shown};
+use super::shown::{Asked, Refused, Shown};
 use crate::report::write_json;
 use crate::scenario::engine::control::{Control, LoadNow, Order, Refusal};
 use crate::scenario::file;

@@ -1,11 +1,7 @@
 //! A small HTTP server in a thread of its own, which sleeps while nobody asks.
 
 use std::convert::Infallible;
-use std::fs;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -23,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::address::Address;
+use super::address::{Address, Server, remove_stale};
 use crate::report::write_json;
 
 /// The maximum number of clients at a time; others wait.
@@ -40,22 +36,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a client gets.
 pub type Answer = Response<Full<Bytes>>;
-
-/// A server that ends with the program.
-#[derive(Debug)]
-pub struct Server {
-    /// Where it listens. A socket is removed at the end.
-    pub address: Address,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Address::Unix(path) = &self.address {
-            // Somebody may have removed it already.
-            let _ = fs::remove_file(path);
-        }
-    }
-}
 
 /// Listens, and answers from now on. A request whose client is gone is dropped.
 ///
@@ -130,17 +110,6 @@ fn bind(address: &Address) -> io::Result<(Listener, Server)> {
             let address = address.clone();
             Ok((listener, Server { address }))
         }
-    }
-}
-
-/// Removes the socket of a program that is gone: nobody listens on it.
-pub(crate) fn remove_stale(path: &Path) -> io::Result<()> {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    match is_socket.then(|| UnixStream::connect(path)) {
-        Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            fs::remove_file(path)
-        }
-        _ => Ok(()),
     }
 }
 

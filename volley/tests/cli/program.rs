@@ -17,10 +17,16 @@ fn volley(args: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn the_version_is_one_line() {
+fn the_version_is_one_line_with_the_profile_and_the_features() {
     for flag in ["--version", "-v", "-V"] {
-        let line = concat!("volley ", env!("CARGO_PKG_VERSION"), "\n");
-        assert_eq!(volley(&[flag]), (0, line.into(), String::new()));
+        let (status, line, errors) = volley(&[flag]);
+        assert_eq!((status, errors.as_str()), (0, ""));
+        let begin = concat!("volley ", env!("CARGO_PKG_VERSION"), " (");
+        assert!(
+            line.starts_with(begin) && line.contains("; features: ") && line.ends_with(")\n"),
+            "{line}"
+        );
+        assert_eq!(line.lines().count(), 1);
     }
 }
 

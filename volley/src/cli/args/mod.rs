@@ -15,6 +15,7 @@ pub use output::{Format, OutputArgs, WatchArgs, format};
 pub use target::{ConnectionArgs, TargetArgs};
 
 use super::help;
+use crate::features::VERSION;
 
 /// All flags of a run. `None` means not given: a file or a default may then supply the value.
 #[derive(Clone, Debug, Default, Parser)]
@@ -93,7 +94,7 @@ fn plain() -> Command {
              volley run [FLAGS] FILE\n       volley check FILE\n       volley edit [FLAGS] [FILE]\n       \
              volley import h2loadrunner [FLAGS] FILE\n       volley schema [scenario] | completions SHELL | man [COMMAND]",
         )
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(VERSION.as_str())
         .disable_version_flag(true)
         .arg(
             Arg::new("version")

@@ -17,18 +17,15 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::check::refuse;
-use super::{Failure, text};
+use super::{Failure, NOT_BUILT, text};
 use crate::cli::Edit;
 use crate::report::visible;
 use crate::scenario::file;
-use crate::scenario::lua::program::is_program;
+use crate::scenario::lua::is_program;
 use crate::watch::{Address, Server, server};
 use document::Document;
 use page::Page;
 use site::Site;
-
-/// The exit status if the page is missing.
-const NO_PAGE: u8 = 3;
 
 /// Serves the page of a file until SIGINT or SIGTERM.
 ///
@@ -37,13 +34,13 @@ const NO_PAGE: u8 = 3;
 /// There is no page, the file cannot be edited, or the address cannot be listened on.
 pub fn edit(edit: &Edit) -> Result<ExitCode, Failure> {
     let page = Page::embedded().ok_or_else(|| Failure {
-        status: NO_PAGE,
+        status: NOT_BUILT,
         message: "this volley was built without the page of `volley edit`: run \
                   ./scripts/volley-page.sh (it needs npm), and build volley again"
             .to_owned(),
     })?;
     match edit {
-        Edit::Licenses => text(page.licenses.as_bytes()),
+        Edit::Licenses => text(page.licenses),
         Edit::File {
             file,
             listen,
@@ -84,7 +81,7 @@ fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<
     let site = Site::new(page, document, token.clone(), allow_io);
     let server = listened(site, listen)?;
     let address = format!("{}/#{token}\n", server.address);
-    text(address.as_bytes())?;
+    text(&address)?;
     let _ = writeln!(
         io::stderr(),
         "volley: open this address in a browser to edit {}; Ctrl-C ends it",

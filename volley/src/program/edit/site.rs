@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::document::{Document, Unsaved};
 use super::page::Page;
 use super::trial::{LONGEST, Trial};
+use crate::docs::SCENARIO_SCHEMA;
 use crate::program::check::outline;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, LARGEST};
@@ -123,7 +124,7 @@ impl Site {
             return error(StatusCode::UNAUTHORIZED, reason);
         }
         match (path.as_str(), &method) {
-            ("/v1/schema", &Method::GET) => in_json(StatusCode::OK, &file::schema()),
+            ("/v1/schema", &Method::GET) => of(StatusCode::OK, "application/json", SCENARIO_SCHEMA),
             ("/v1/file", &Method::GET) => self.read(),
             ("/v1/file", &Method::PUT) => self.save(request).await,
             ("/v1/check", &Method::POST) => self.check(request).await,

@@ -87,7 +87,10 @@ impl<'a> CallData<'a> {
 
     /// RFC 3339, to the second, in UTC.
     pub(super) fn timestamp(&mut self) -> String {
-        humantime::format_rfc3339_seconds(UNIX_EPOCH + self.now()).to_string()
+        let seconds = i64::try_from(self.now().as_secs()).unwrap_or(i64::MAX);
+        jiff::Timestamp::from_second(seconds)
+            .unwrap_or_default()
+            .to_string()
     }
 
     /// The call's UUID: the same everywhere in its templates.

@@ -5,6 +5,7 @@
 //! [`compile`] turns names into indices.
 
 mod compile;
+#[cfg(feature = "import")]
 mod import;
 mod mistake;
 mod model;
@@ -15,6 +16,7 @@ use std::fs;
 use std::path::Path;
 
 pub use compile::check_part;
+#[cfg(feature = "import")]
 pub use import::{FAULTS, Fault, How, Imported, import};
 pub use mistake::{Mistake, Mistakes};
 pub use model::{constant_rate, constant_users};
@@ -22,6 +24,8 @@ pub use model::{constant_rate, constant_users};
 use serde::de::IgnoredAny;
 
 use super::plan::Plan;
+#[cfg(not(feature = "import"))]
+use crate::features::Lacks;
 use compile::Compiler;
 use node::Node;
 
@@ -44,23 +48,35 @@ pub struct Loaded {
 pub fn read(path: &Path) -> Result<Loaded, Mistakes> {
     let text = text(path)?;
     let node = node(&text, path)?;
-    if import::is_config(&node) {
-        let how = How {
-            as_run: false,
-            from: Path::new(""),
-            to: Path::new(""),
-        };
-        let imported = import::import_node(&node, path, how)?;
-        return Ok(Loaded {
-            warnings: imported.warnings().collect(),
-            plan: imported.plan,
-        });
+    if is_config(&node) {
+        return imported(&node, path);
     }
     let plan = compile_node(&text, &node, path, &|name| std::env::var(name).ok())?;
     Ok(Loaded {
         warnings: doubts(&text, &plan),
         plan,
     })
+}
+
+#[cfg(feature = "import")]
+fn imported(node: &Node, path: &Path) -> Result<Loaded, Mistakes> {
+    let how = How {
+        as_run: false,
+        from: Path::new(""),
+        to: Path::new(""),
+    };
+    let imported = import::import_node(node, path, how)?;
+    Ok(Loaded {
+        warnings: imported.warnings().collect(),
+        plan: imported.plan,
+    })
+}
+
+#[cfg(not(feature = "import"))]
+fn imported(_: &Node, path: &Path) -> Result<Loaded, Mistakes> {
+    let problem = format!("a file of h2loadrunner: {}", Lacks("import"));
+    let mistake = Mistake::new(1_usize, mistake::Path::default(), problem);
+    Err(Mistakes::sorted(path, vec![mistake]))
 }
 
 /// What is right, and hardly meant so.
@@ -109,7 +125,12 @@ pub fn compile(
 /// Whether a text is a configuration of h2loadrunner.
 #[must_use]
 pub fn is_foreign(text: &str) -> bool {
-    Node::read(text).is_ok_and(|node| import::is_config(&node))
+    Node::read(text).is_ok_and(|node| is_config(&node))
+}
+
+fn is_config(node: &Node) -> bool {
+    let has = |key: &str| node.has(&mistake::Path::default().key(key));
+    has("Scenarios") && (has("schema") || has("host"))
 }
 
 fn node(text: &str, path: &Path) -> Result<Node, Mistakes> {
@@ -157,10 +178,10 @@ fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
     })
 }
 
-/// The JSON Schema of a file.
-#[must_use]
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(model::File).into()
+/// The JSON Schema of a file, made anew.
+#[cfg(all(test, feature = "docs"))]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(model::File)
 }
 
 /// Whether a file can be read whole: it is no device, and not too large.

@@ -4,22 +4,43 @@
 //! its response: both ask for what they need, and pay for nothing else. It may have h2loadrunner's `make_request` and
 //! `validate_response` instead, which get everything in tables.
 
+#[cfg(not(feature = "lua"))]
+mod absent;
+#[cfg(feature = "lua")]
 mod machine;
+#[cfg(feature = "lua")]
 mod objects;
+#[cfg(feature = "lua")]
 mod pattern;
+#[cfg(feature = "lua")]
 pub mod program;
+#[cfg(feature = "lua")]
 mod state;
+#[cfg(feature = "lua")]
 mod strings;
+#[cfg(feature = "lua")]
 mod tables;
-#[cfg(test)]
+#[cfg(all(test, feature = "lua"))]
 mod tests;
 
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::http2::hpack::HeaderList;
 
+#[cfg(not(feature = "lua"))]
+pub use absent::{Machine, check};
+#[cfg(feature = "lua")]
 pub use machine::Machine;
+#[cfg(feature = "lua")]
 pub use state::check;
+
+/// Whether a file is a program, and no scenario.
+#[must_use]
+pub fn is_program(file: &Path) -> bool {
+    let extension = file.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("lua"))
+}
 
 /// The functions that a script may have; at least one.
 pub const FUNCTIONS: [&str; 4] = ["request", "response", "make_request", "validate_response"];
@@ -109,6 +130,13 @@ impl Rewritten {
         fields.filter_map(|(name, value)| Some((&**name, self.part((*value)?))))
     }
 
+    fn part(&self, (begin, end): Span) -> &[u8] {
+        self.bytes.get(begin..end).unwrap_or_default()
+    }
+}
+
+#[cfg(feature = "lua")]
+impl Rewritten {
     fn set_url(&mut self, url: &[&[u8]]) {
         self.url = Some(self.add(url));
     }
@@ -132,10 +160,6 @@ impl Rewritten {
             self.bytes.extend_from_slice(part);
         }
         (begin, self.bytes.len())
-    }
-
-    fn part(&self, (begin, end): Span) -> &[u8] {
-        self.bytes.get(begin..end).unwrap_or_default()
     }
 }
 

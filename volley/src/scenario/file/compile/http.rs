@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use super::names::Scope;
+use crate::http::offers;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::Step;
 use crate::scenario::plan::HttpRequest;
@@ -39,6 +40,11 @@ impl Compiler<'_> {
                 self.wrong(&at, problem);
             }
             if let Some((name, value)) = name.zip(value) {
+                if *name == *"accept-encoding"
+                    && let Some(value) = value.constant()
+                {
+                    self.noted(&at, offers(value));
+                }
                 if headers.iter().any(|(other, _)| *other == name) {
                     self.wrong(&at, format!("`{name}` stands there twice: keep one"));
                 }

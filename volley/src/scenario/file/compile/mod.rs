@@ -18,6 +18,7 @@ mod text;
 mod thresholds;
 mod url;
 
+#[cfg(feature = "import")]
 pub(super) use rows::csv_header;
 
 use std::path::{self, PathBuf};
@@ -27,6 +28,7 @@ use prost_reflect::DescriptorPool;
 use super::mistake::{Mistake, Path};
 use super::model::{File, Scalar};
 use super::node::Node;
+use crate::features::need;
 use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenFull};
 use crate::watch::Address;
 use data::Draft;
@@ -255,6 +257,7 @@ impl<'a> Compiler<'a> {
 
     fn control(&mut self, at: &Path) -> Option<Address> {
         let control = self.file.control.as_ref()?;
+        self.noted(at, need("control"))?;
         self.noted(at, control.parse())
     }
 }

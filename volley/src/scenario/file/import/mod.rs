@@ -125,12 +125,6 @@ fn weight(name: &str) -> u8 {
     }
 }
 
-/// Whether a file is a configuration of h2loadrunner.
-pub(super) fn is_config(node: &Node) -> bool {
-    let has = |key: &str| node.has(&Path::default().key(key));
-    has("Scenarios") && (has("schema") || has("host"))
-}
-
 /// Makes a scenario file of a configuration of h2loadrunner.
 ///
 /// # Errors
@@ -147,7 +141,7 @@ pub(super) fn import_node(
     how: How<'_>,
 ) -> Result<Imported, Mistakes> {
     let refused = |all| Mistakes::sorted(file, all);
-    if !is_config(node) {
+    if !super::is_config(node) {
         let problem =
             "it is no configuration of h2loadrunner: that has `schema`, `host` and `Scenarios`";
         let mistake = Mistake::new(1_usize, Path::default(), problem.to_owned());

@@ -1,13 +1,13 @@
 //! Sources of values.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::scenario::plan::{AtEnd, Order, Slice, TimeFormat};
 
 /// A source of values: one of `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` and `time`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Feed {
     /// A CSV file with a header line; its columns are `${name.column}`.
@@ -39,7 +39,8 @@ pub struct Feed {
 }
 
 /// How a column is chosen.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Columns {
     /// By the number of the step.

@@ -1,8 +1,5 @@
 //! How many iterations begin, and when.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -18,7 +15,8 @@ const MOST_RATE: f64 = 1e9 * 1e6;
 const MOST_USERS: u32 = 10_000_000;
 
 /// A time with a rate, or a number of users: one that stays, or one that changes evenly.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Phase {
     /// Iterations that begin, such as `200/s`, `0..5000/s` or `90/m`.

@@ -13,13 +13,13 @@ pub use response::{Conditions, Expect, Refresh, Rule, Save, Taken};
 pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present, words};
 pub use step::{Lua, Part, Step};
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::scenario::plan::{OnFailure, Route, WhenFull};
 
 /// A scenario file: what users do, how many of them there are, and what must hold.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct File {
     /// For editors.
@@ -65,7 +65,8 @@ pub struct File {
 }
 
 /// What weights are shares of.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     #[default]
@@ -78,7 +79,8 @@ pub enum Share {
 pub struct Target(pub TargetMap);
 
 /// A target in full.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TargetMap {
     /// `https://host:port`, `http://host:port` or `unix:/path`; `${env.NAME}` is from the environment.
@@ -92,7 +94,8 @@ pub struct TargetMap {
 }
 
 /// How a target is spoken to.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Http {
     /// 1, 2 or auto. With auto, TLS chooses, and plaintext is HTTP/1.1.
@@ -110,7 +113,8 @@ pub struct Http {
 }
 
 /// Files and names of TLS.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Tls {
     /// Roots to trust, as PEM, instead of the system's.
@@ -126,7 +130,8 @@ pub struct Tls {
 }
 
 /// What a user does.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Scenario {
     /// Its share of the load, beside those of other scenarios. The default is 1.
@@ -147,7 +152,8 @@ pub struct Scenario {
 }
 
 /// Limits of the whole run.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// The most iterations of a `rate` that are open at a time, over all threads. The default is 10,000.
@@ -170,7 +176,8 @@ pub struct Limits {
 pub struct Threshold(pub ThresholdMap);
 
 /// A threshold in full.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThresholdMap {
     /// Such as `dropped < 0.1%`.

@@ -1,6 +1,5 @@
 //! Values that have a short form and a long one, and errors inside of them.
 
-use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error};
 use serde_json::Value;
 
@@ -41,9 +40,13 @@ pub fn place(error: &serde_path_to_error::Error<serde_json::Error>) -> (Path, St
 }
 
 /// The schema of either form.
-pub fn either<T: schemars::JsonSchema>(generator: &mut SchemaGenerator, short: Value) -> Schema {
+#[cfg(feature = "docs")]
+pub fn either<T: schemars::JsonSchema>(
+    generator: &mut schemars::SchemaGenerator,
+    short: Value,
+) -> schemars::Schema {
     let long = generator.subschema_for::<T>();
-    json_schema!({"anyOf": [short, long]})
+    schemars::json_schema!({"anyOf": [short, long]})
 }
 
 /// `Name(Map)`: a map, or something shorter.
@@ -64,6 +67,7 @@ macro_rules! shorthand {
             }
         }
 
+        #[cfg(feature = "docs")]
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()

@@ -1,6 +1,5 @@
 //! What a response must be, and what is taken from it.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -8,7 +7,8 @@ use super::scalar::words;
 use super::{Named, OneOrMany, Scalar, Time, nested};
 
 /// What a response must be. What is left out is not checked.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Expect {
     /// A number, a class such as `2xx`, or a list of them; gRPC: a name such as `OK`. The default is 200 to 399, or OK.
@@ -40,7 +40,8 @@ pub struct Expect {
 pub struct Rule(pub Conditions);
 
 /// Conditions, all of which must hold.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Conditions {
     pub equals: Option<Scalar>,
@@ -64,7 +65,8 @@ pub struct Conditions {
 pub struct Save(pub Taken);
 
 /// Where a value is taken from.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Taken {
     /// The first header of this name.
@@ -90,7 +92,8 @@ pub struct Taken {
 }
 
 /// When a value is asked for again.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Refresh {
     /// A time such as `30m`, or a JSON pointer to a number of seconds in the same response.

@@ -1,13 +1,13 @@
 //! Requests, and what stands between them.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Expect, Named, OneOrMany, Save, Scalar, Time, nested, present};
 
 /// One request, or `think`, `together` or `draw` alone.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
     /// Its name in reports and thresholds. The default is method and URL.
@@ -81,7 +81,8 @@ pub struct Step {
 }
 
 /// A request of any method.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Explicit {
     pub method: String,
@@ -89,7 +90,8 @@ pub struct Explicit {
 }
 
 /// A file.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BodyFile {
     /// Its path, relative to the scenario file.
@@ -101,7 +103,8 @@ pub struct BodyFile {
 pub struct Lua(pub LuaMap);
 
 /// Where a script is.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LuaMap {
     /// Its path, relative to the scenario file.
@@ -115,7 +118,8 @@ nested::shorthand!(Lua, LuaMap, "a script, or a map with `file`,", |value| {
 }, serde_json::json!({"type": "string"}));
 
 /// A part of a multipart body: a value, or a file.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     pub name: String,
@@ -133,7 +137,8 @@ pub struct Part {
 pub struct Think(pub ThinkRange);
 
 /// The shortest and the longest time, such as `50ms`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThinkRange {
     pub least: Time,

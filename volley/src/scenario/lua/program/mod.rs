@@ -64,13 +64,6 @@ pub struct Options {
     pub tls: TlsFiles,
 }
 
-/// Whether a file is a program, and no scenario.
-#[must_use]
-pub fn is_program(file: &Path) -> bool {
-    let extension = file.extension();
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("lua"))
-}
-
 /// Reads a program, and checks its syntax.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Responses that a server makes by itself.
 
-use std::time::SystemTime;
-
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
 use regex::bytes::Regex;
 
 use super::rule::Asked;
@@ -99,7 +99,11 @@ impl Argument {
             Kind::Json(pointer) => asked.json(pointer).unwrap_or_default(),
             Kind::Header(name) => asked.header(name).unwrap_or_default().to_vec(),
             Kind::RandomHex => format!("{:X}", fastrand::u8(..16)).into_bytes(),
-            Kind::Time => httpdate::fmt_http_date(SystemTime::now()).into_bytes(),
+            Kind::Time => {
+                let printer = DateTimePrinter::new();
+                let now = printer.timestamp_to_rfc9110_string(&Timestamp::now());
+                now.unwrap_or_default().into_bytes()
+            }
             Kind::Uuid => uuid().into_bytes(),
             Kind::Body => asked.body.clone(),
         };
