@@ -4,15 +4,16 @@
 setup() {
     root=$BATS_TEST_TMPDIR/root calls=$BATS_TEST_TMPDIR/calls
     mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley/edit,frameworks/grpc-go,tools/peers/{grpc-go,crud-go}}
-    cp "$BATS_TEST_DIRNAME/../../scripts/test.sh" "$root/scripts"
+    cp "$BATS_TEST_DIRNAME"/../../scripts/{test,steps}.sh "$root/scripts"
     cp "$BATS_TEST_DIRNAME/../../.ci/run" "$root/.ci"
-    printf 'ensure_venv() { :; }\n' >"$root/scripts/venv.sh"
-    printf '#!/bin/sh\necho "golang: absent"\n' >"$root/scripts/standin-images.sh"
-    chmod +x "$root/scripts/standin-images.sh"
+    # shellcheck disable=SC2016 # words of the stub
+    printf 'ensure_venv() { [[ ${BROKEN:-} != "*" ]]; }\n' >"$root/scripts/venv.sh"
+    stub "$root/scripts/standin-images.sh" 'echo "golang: absent"'
     local tool
-    for tool in ruff mypy lint-imports pytest; do
+    for tool in ruff mypy lint-imports; do
         stub "$root/.venv/bin/$tool"
     done
+    stub "$root/.venv/bin/pytest" 'echo "FAILED tests/test_x.py::test_x"; echo "= 3 in 1 s ="'
     mkdir "$BATS_TEST_TMPDIR/bin"
     for tool in shellcheck shfmt bats chromium dockerd docker debootstrap h2load nghttpd make g++ protoc \
         grpc_cpp_plugin ruby etcd go gofmt cargo cargo-fmt cargo-clippy node npm java mvn apt-get git; do
@@ -26,13 +27,14 @@ setup() {
     unset ARENA_NO_SKIPS # set where --all runs these tests
 }
 
-# A program that notes how it was called, and fails if $BROKEN is its name.
+# A program that notes how it was called, and fails if that matches $BROKEN.
 stub() { # path, command
     cat >"$1" <<STUB
 #!/bin/sh
-printf '%s %s\n' "\${0##*/}" "\$*" >>"$calls"
+call="\${0##*/} \$*"
+printf '%s\n' "\$call" >>"$calls"
 ${2:-:}
-[ "\$BROKEN" != "\${0##*/}" ]
+case \$call in \$BROKEN) exit 1 ;; esac
 STUB
     chmod +x "$1"
 }
@@ -43,25 +45,79 @@ never() { # pattern
     fi
 }
 
+# Whether the program that has noted its process id has ended.
+ended() { # program
+    [ "$(ps -o stat= -p "$(<"$root/$1")" | grep -v Z)" = '' ]
+}
+
+# The steps that the table says this of, without their times.
+table() { # verdict
+    sed -n '/^step  *time  *verdict$/,/^$/p' <<<"$output" | sed -nE "s/ +[0-9]+ s  $1//p"
+}
+
+before_a_commit='actionlint
+bats
+go vet
+gofmt
+import-linter
+mypy
+packages of Python
+pytest
+ruff check
+ruff format
+shellcheck
+shfmt
+volley: build
+volley: clippy
+volley: fmt
+volley: fmt of fuzz
+volley: page of edit
+volley: test'
+
 @test "before a commit, everything runs but what takes long, and pytest's summary is last" {
-    stub "$root/.venv/bin/pytest" 'echo 3 passed'
     run "$root/scripts/test.sh"
     [ "$status" -eq 0 ]
-    [ "${lines[-1]}" = '3 passed' ]
+    [ "$(table passed | sort)" = "$before_a_commit" ]
+    [ "${lines[-1]}" = '= 3 in 1 s =' ]
     grep -q '^bats tests/scripts$' "$calls"
-    grep -q '^cargo test --locked$' "$calls"
+    grep -q '^cargo test --locked --no-fail-fast$' "$calls"
     grep -q '^cargo clippy ' "$calls"
-    grep -q '^npm test --silent$' "$calls"
+    grep -q '^npm .*test --silent$' "$calls"
     grep -qF -- '--ignore tests/browser -m smoke or not (integration or builds)' "$calls"
     never '^(cargo fuzz|docker)'
 }
 
-@test "each step is listed with the time it took" {
-    run "$root/scripts/test.sh"
-    local step
-    for step in 'ruff, mypy, import-linter' bats 'volley: cargo test'; do
-        [[ $output == *" s  $step"* ]]
+@test "no failure hides another: each is in the table, with its first lines and its log" {
+    BROKEN='*' run "$root/scripts/test.sh"
+    [ "$status" -eq 1 ]
+    [ "$(table failed | sort)" = "$before_a_commit" ]
+    [ "$(grep -c 'failed; its whole log is .tools/test/.*\.log$' <<<"$output")" -eq 18 ]
+    [[ $output == *$'pytest failed; its whole log is .tools/test/pytest.log\n    FAILED tests/test_x.py'* ]]
+    [ "${lines[-1]}" = '= 3 in 1 s =' ]
+}
+
+@test "with --all, no failure hides another either" {
+    BROKEN='*' run "$root/scripts/test.sh" --all
+    [ "$status" -eq 1 ]
+    # A package that this host does not have is one more.
+    [ "$(table failed | grep -v tools | sort)" = "$(sort <<<"$before_a_commit"$'\nDocker daemon\nbase images\nvolley: fuzzing')" ]
+    [ "${lines[-1]}" = '= 3 in 1 s =' ]
+}
+
+@test "one failure is enough" {
+    local call
+    for call in 'ruff check*' 'cargo test --no-run*' 'pytest*'; do
+        BROKEN=$call run "$root/scripts/test.sh"
+        [ "$status" -eq 1 ]
+        [ "$(table passed | wc -l)" -eq 17 ]
+        [ "$(table failed | wc -l)" -eq 1 ]
     done
+}
+
+@test "a step ends where a command of it fails" {
+    BROKEN='volley-page.sh*' run "$root/scripts/test.sh"
+    [ "$(table failed)" = 'volley: page of edit' ]
+    never '^npm'
 }
 
 @test "with arguments for pytest, the linters and these tests run" {
@@ -72,37 +128,12 @@ never() { # pattern
     never '^(bats|cargo (test|clippy))'
 }
 
-@test "a linter, a script or volley that fails ends it, by name, before pytest" {
-    local tool
-    for tool in ruff mypy lint-imports shellcheck shfmt go actionlint cargo bats; do
-        : >"$calls"
-        BROKEN=$tool run "$root/scripts/test.sh"
-        [ "$status" -ne 0 ]
-        [[ ${lines[-1]} == 'error: this step failed: '* ]]
-        never '^pytest'
-    done
-}
-
-@test "pytest's exit code is handed on" {
-    BROKEN=pytest run "$root/scripts/test.sh"
-    [ "$status" -eq 1 ]
-}
-
 @test "CI runs everything" {
     run "$root/.ci/run"
     [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = '= 3 in 1 s =' ]
     grep -q '^cargo fuzz run .* hpack ' "$calls"
     grep -qE '^pytest --numprocesses [0-9]+ *$' "$calls"
-}
-
-@test "with --all, volley is linted beside pytest; a fault there ends it all the same, by name" {
-    # shellcheck disable=SC2016 # words of the stub
-    stub "$BATS_TEST_TMPDIR/bin/cargo" '[ "$1" != clippy ] || { echo an unused variable; exit 1; }'
-    run "$root/scripts/test.sh" --all
-    [ "$status" -eq 1 ]
-    grep -q '^pytest ' "$calls"
-    [[ $output == *'an unused variable'* ]]
-    [ "${lines[-1]}" = 'error: this step failed: volley: clippy' ]
 }
 
 @test "--no-skips is --all" {
@@ -112,16 +143,49 @@ never() { # pattern
     grep -q '^pytest .*tests/lib$' "$calls"
 }
 
-@test "a missing tool leaves its step out; where skips are forbidden, it is an error" {
-    sed -i 's/^toolchains\(.*\)=(/&no-such-tool /; s/have bats/have no-such-tool/' "$root/scripts/test.sh"
+@test "without Rust, Go and Node.js, the table says what is left out, and the rest runs" {
+    local tool
+    for tool in cargo cargo-fmt cargo-clippy go gofmt npm; do
+        rm "$BATS_TEST_TMPDIR/bin/$tool"
+    done
+    PATH=$BATS_TEST_TMPDIR/bin:$(without_toolchains) run "$root/scripts/test.sh"
+    [ "$status" -eq 0 ]
+    [[ $output == *'Not on PATH: go cargo'* ]]
+    [ "$(table 'left out: no cargo$')" = $'volley: build\nvolley: test' ]
+    [ "$(table 'left out: no go$')" = 'go vet' ]
+    [ "$(table 'left out: no npm$')" = 'volley: page of edit' ]
+    [ "$(table passed | wc -l)" -eq 10 ]
+    never '^(cargo|go|npm) '
+}
+
+# A folder with the programs that the script itself needs.
+without_toolchains() {
+    local name folder=$BATS_TEST_TMPDIR/few
+    mkdir -p "$folder"
+    for name in awk bash cut dirname env git grep head mkdir nproc rm sed sh sort tail tee; do
+        ln -sf "$(type -P "$name")" "$folder/$name"
+    done
+    printf '%s\n' "$folder"
+}
+
+@test "where skips are forbidden, a missing tool is an error" {
+    sed -i 's/^toolchains\(.*\)=(/&no-such-tool /; s/need bats/need no-such-tool/' "$root/scripts/test.sh"
     run "$root/scripts/test.sh"
     [ "$status" -eq 0 ]
-    [[ $output == *'Not on PATH: no-such-tool'*'SKIPPED: no no-such-tool'* ]]
-    never '^bats'
+    [[ $output == *'Not on PATH: no-such-tool'* ]]
+    [ "$(table 'left out: no no-such-tool')" = bats ]
     ARENA_NO_SKIPS=1 run "$root/scripts/test.sh"
     [ "$status" -eq 3 ]
     run "$root/scripts/test.sh" --all
     [ "$status" -eq 3 ]
+}
+
+@test "a step that finds its program missing fails where skips are forbidden" {
+    sed -i 's/need bats/need no-such-tool/' "$root/scripts/test.sh"
+    ARENA_NO_SKIPS=1 run "$root/scripts/test.sh"
+    [ "$status" -eq 3 ]
+    [ "$(table failed)" = bats ]
+    [[ $output == *'bats failed; its whole log is .tools/test/bats.log'*'no no-such-tool'* ]]
 }
 
 @test "root installs a missing package; everybody else is told the command" {
@@ -131,21 +195,50 @@ never() { # pattern
     [ "$status" -eq 0 ]
     grep -q '^apt-get install .* shfmt$' "$calls"
     : >"$calls"
-    sed -i 's/0 -ne 0/1000 -ne 0/' "$root/scripts/test.sh"
+    sed -i 's/0 -eq 0/1000 -eq 0/' "$root/scripts/test.sh"
     run "$root/scripts/test.sh"
     [ "$status" -eq 0 ]
     [[ $output == *'Not installed: shfmt. On Debian:'*'sudo apt-get install shfmt'* ]]
     never '^apt-get'
 }
 
-@test "base images that cannot be made end it after all the rest" {
+@test "base images that cannot be made are the host's fault, and all the rest runs" {
     # shellcheck disable=SC2016 # it is for that script to expand
     printf '#!/bin/sh\n[ "$1" != --list ] || exec echo golang: absent; echo no debootstrap; exit 3\n' >"$root/scripts/standin-images.sh"
     run "$root/scripts/test.sh" --all
     [ "$status" -eq 3 ]
+    [ "$(table failed)" = 'base images' ]
     [[ $output == *'no debootstrap'* ]]
-    [ "${lines[-1]}" = 'error: this step failed: base images' ]
-    never '^pytest'
+    grep -q '^pytest ' "$calls"
+}
+
+@test "a Docker daemon that was started ends with the tests" {
+    # shellcheck disable=SC2016 # words of the script, not of this one
+    sed -i 's/\$EUID/0/' "$root/scripts/test.sh"
+    stub "$BATS_TEST_TMPDIR/bin/docker" "[ -e '$root/dockerd' ]"' || exit 1'
+    stub "$BATS_TEST_TMPDIR/bin/dockerd" "echo \$\$ >'$root/dockerd'; exec sleep 30"
+    run "$root/scripts/test.sh" --all
+    [ "$status" -eq 0 ]
+    ended dockerd
+}
+
+@test "an interrupt ends all that runs" {
+    local code=0 main tool
+    stub "$root/.venv/bin/pytest" "echo \$\$ >'$root/pytest'; exec sleep 600"
+    stub "$BATS_TEST_TMPDIR/bin/cargo" "[ \"\$1\" != test ] || { echo \$\$ >'$root/cargo'; exec sleep 600; }"
+    env --default-signal=INT "$root/scripts/test.sh" >"$BATS_TEST_TMPDIR/output" 3>&- &
+    main=$!
+    for tool in pytest cargo; do
+        until [ -s "$root/$tool" ]; do
+            sleep 0.05
+        done
+    done
+    kill -INT "$main"
+    wait "$main" || code=$?
+    [ "$code" -eq 130 ]
+    for tool in pytest cargo; do
+        ended "$tool"
+    done
 }
 
 @test "the help is the header" {
