@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,16 +31,14 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def volley_program() -> Path:
-    """Find volley as test.sh or the runner does, or build it: once, outside of any benchmark."""
-    from arena.measure import generators
-    from tests.fakes import FakeProgress
-
-    own = {"VOLLEY": os.environ.get("VOLLEY") or os.environ.get("TESTED_VOLLEY", "")}
-    if not own["VOLLEY"] and not shutil.which("cargo"):
+    """Find volley, or build the one that its own tests run: not optimised, and so in less time."""
+    if named := os.environ.get("VOLLEY"):
+        return Path(named).absolute()
+    if not shutil.which("cargo"):
         pytest.skip("there is no volley, and no Rust to build it")
-    workspace = Workspace(ROOT)
-    located = generators.locate("volley", workspace, own)
-    return Path(located.ready(workspace, None, FakeProgress()).program)
+    folder = ROOT / "volley"
+    subprocess.run(["cargo", "test", "--no-run", "--locked"], check=True, cwd=folder)
+    return folder / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "volley"
 
 
 @pytest.fixture
@@ -98,10 +97,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HostSch
     return HostScheduling(config, log)
 
 
+_MEASURES = pytest.StashKey[bool]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note whether some worker measures. The one load of a run before a commit does not count."""
+    session.config.stash[_MEASURES] = "PYTEST_XDIST_WORKER" in os.environ and any(
+        _needs_the_host(item.nodeid)
+        for item in session.items
+        if item.get_closest_marker("integration") and not item.get_closest_marker("smoke")
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lower the priority of tests that run beside those of the host: these may be measuring."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not _needs_the_host(item.nodeid):
+    """Lower the priority of tests that run beside those that measure."""
+    if item.config.stash[_MEASURES] and not _needs_the_host(item.nodeid):
         os.nice(max(0, 10 - os.nice(0)))
 
 

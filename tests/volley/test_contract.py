@@ -18,6 +18,8 @@ from arena.measure.contract.wire import Answer
 from arena.record.measurement import Cost
 from arena.record.record import Check
 
+pytestmark = pytest.mark.integration
+
 ALL = frozenset[Call]({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
 PROFILE = {"a": 1, "b": 2, "count": 5000}
 NUMBER = r"-?\d+"
