@@ -74,7 +74,7 @@ def bare(workspace: Workspace, ghz: Path) -> Iterator[Arena]:
     try:
         # The kernel ends the children of a killed runner, but not in the same instant.
         with contextlib.suppress(AssertionError):
-            eventually(lambda: not arena.left_behind(), "nothing is left behind", timeout_s=10)
+            eventually(lambda: not arena.left_behind(), "nothing is left behind")
         assert arena.left_behind() == []
     finally:
         arena.clear()

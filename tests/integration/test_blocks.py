@@ -42,7 +42,7 @@ def test_blocks_that_were_killed_are_resumed_and_lose_only_the_block_in_progress
         running.await_line("run 1 of 1")
         running.signal(signal.SIGKILL)
         assert running.end().code == -signal.SIGKILL
-    eventually(lambda: not arena.processes(), "everything died with the runner", timeout_s=10)
+    eventually(lambda: not arena.processes(), "everything died with the runner")
     before = visits(arena)
     assert [each["block"] for each in before] == [1, 1, 1, 2]
 

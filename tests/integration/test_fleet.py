@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -67,7 +66,12 @@ def fleet(arena: Arena, *words: str) -> Outcome:
 
 def no_volley() -> None:
     """Check that no host makes load any more."""
-    eventually(lambda: not net.volleys(), "all volleys have ended", timeout_s=1.0)
+    eventually(lambda: not net.volleys(), "all volleys have ended")
+
+
+def used_s() -> float:
+    """Return the CPU time of the volley that has used the least."""
+    return min(sum(each.cpu_times()[:2]) for each in net.volleys())
 
 
 def check_hosts(arena: Arena, record: dict[str, Any], count: int) -> None:
@@ -139,8 +143,9 @@ def test_four_hosts_with_clocks_of_their_own_make_one_window(member: Arena) -> N
         assert abs(host["offset_after_ns"] - skew_ns) <= host["offset_after_bound_ns"]
         raw = json.loads((member.results / host["raw"]["path"]).read_bytes())
         opened.append(raw["volley"]["tally"]["started_unix_ns"])
-    # The wall clock is one for all hosts: it has had no part in the start, and tells the truth.
-    assert max(opened) - min(opened) < 5_000_000
+    # The wall clock is one for all hosts: it has had no part in the start, and tells the truth. By
+    # a clock that was taken for another, a window would open at least 50 ms off.
+    assert max(opened) - min(opened) < 25_000_000
     boards = json.loads((member.results / "leaderboard.json").read_bytes())["boards"]
     assert "volley-fleet" in {board["generator"] for board in boards}
 
@@ -166,12 +171,11 @@ def test_a_host_that_goes_in_the_window_fails_the_record_by_its_number(
     try:
         with member.running(*QUICK, "--fleet", ADDRESS) as running:
             running.await_line("run 1 of 1")
-            eventually(lambda: len(net.volleys()) == 4, "all hosts make load")
-            time.sleep(2.5)  # from the connections to the middle of the window
+            eventually(lambda: len(net.volleys()) == 4, "all hosts have been told of the load")
+            idle_s = used_s()
+            eventually(lambda: used_s() > idle_s + 0.5, "all hosts make load")
             break_(victim)
-            broken = time.monotonic()
             done = running.end()
-            assert time.monotonic() - broken < WINDOW_S + 15
         no_volley()
     finally:
         victim.cut(is_cut=False)

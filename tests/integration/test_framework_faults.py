@@ -206,7 +206,7 @@ def test_a_server_that_the_load_has_ended_is_invalid_after_the_runs(
 
 def the_only(arena: Arena, program: str) -> psutil.Process:
     """Wait until a process of the benchmark is that program; return it."""
-    (found,) = eventually(lambda: arena.processes(program), f"{program} runs", timeout_s=30)
+    (found,) = eventually(lambda: arena.processes(program), f"{program} runs")
     return found
 
 

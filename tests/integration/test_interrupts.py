@@ -105,7 +105,7 @@ def test_server_and_ghz_die_with_a_killed_runner_and_its_draft_goes_at_the_next_
             eventually(lambda name=program: arena.processes(name), f"{program} runs")  # type: ignore[misc]
         running.signal(signal.SIGKILL)
         assert running.end().code == -signal.SIGKILL
-    eventually(lambda: not arena.processes(), "everything died with the runner", timeout_s=10)
+    eventually(lambda: not arena.processes(), "everything died with the runner")
     assert len(list(arena.results.glob(".httparena-draft-*"))) == 1
     assert len(arena.records("victim")) == 1
 

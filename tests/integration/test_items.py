@@ -50,7 +50,7 @@ def scopes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ItemScope]
             ]
         finally:
             server.terminate()
-            assert server.wait(timeout=5) == 0
+            assert server.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize("number", [0, 1])

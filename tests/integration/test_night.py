@@ -43,7 +43,7 @@ def kill_in_session(arena: Arena, title: str, *arguments: str) -> None:
         running.await_line("run 1 of 1")
         running.signal(signal.SIGKILL)
         assert running.end().code == -signal.SIGKILL
-    eventually(lambda: not arena.processes(), "everything died with the runner", timeout_s=10)
+    eventually(lambda: not arena.processes(), "everything died with the runner")
 
 
 ORDER = [("ada", "quick"), ("bob", "quick"), ("ada", "other"), ("bob", "other")]
@@ -77,7 +77,7 @@ def test_what_a_killed_night_leaves_running_does_not_stop_the_next_one(
         running.signal(signal.SIGKILL)
         assert running.end().code == -signal.SIGKILL
     # The kernel ends the runner's own children, but not in the same instant.
-    eventually(lambda: len(night.processes()) == 1, "the server is alone", timeout_s=10)
+    eventually(lambda: len(night.processes()) == 1, "the server is alone")
     (left,) = night.processes()
     done = measure(night, "--resume")
     assert done.code == 0, done

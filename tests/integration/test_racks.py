@@ -7,7 +7,6 @@ import json
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,11 +152,9 @@ def test_a_rack_that_is_killed_in_the_middle_leaves_every_block_whole_or_told(
         below = sessions(victim)
         assert below
         victim.kill()
-        killed = time.monotonic()
         line = running.await_line("error: rack b")
-        assert time.monotonic() - killed < 5
         assert "block 2 of 3 of quick is lost, and is not repeated" in line
-        eventually(lambda: gone(below), "nothing of the rack's session is left", timeout_s=10)
+        eventually(lambda: gone(below), "nothing of the rack's session is left")
         done = running.end()
     assert done.code == 3, done
     assert whole_blocks(member) == {1: list(FRAMEWORKS), 3: list(FRAMEWORKS)}
@@ -216,8 +213,8 @@ def test_an_interrupt_ends_the_sessions_of_all_racks(member: Arena, racks: Rig) 
         done = running.end()
     assert done.code == 130, done
     assert "--resume continues the night" in done.stderr
-    eventually(lambda: gone(below), "no session is left", timeout_s=20)
-    eventually(lambda: not net.volleys(), "no load is left", timeout_s=20)
+    eventually(lambda: gone(below), "no session is left")
+    eventually(lambda: not net.volleys(), "no load is left")
     assert fleet(member, "status", "--fleet", ADDRESS).code == 0
 
 
@@ -228,9 +225,7 @@ def test_a_night_that_is_killed_leaves_no_session(member: Arena, racks: Rig) -> 
         eventually(lambda: all(sessions(each) for each in servers), "both racks are at work")
         running.signal(signal.SIGKILL)
         running.popen.wait()
-    eventually(
-        lambda: not any(sessions(each) for each in servers), "no session is left", timeout_s=30
-    )
+    eventually(lambda: not any(sessions(each) for each in servers), "no session is left")
 
 
 def test_two_racks_are_played_on_one_machine_and_what_they_lack_is_shown(

@@ -258,4 +258,4 @@ def test_an_interrupt_ends_all_that_are_checked_at_once(arena: Arena, grpc_go: P
         done = running.end()
     assert done.code == 130, done
     assert done.stderr.splitlines()[-1] == "interrupted"
-    eventually(lambda: not arena.left_behind(), "nothing is left behind", timeout_s=10)
+    eventually(lambda: not arena.left_behind(), "nothing is left behind")

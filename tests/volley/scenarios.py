@@ -126,7 +126,7 @@ def settled(server: Running) -> dict[str, int]:
         counts = server.counts()
         return None if counts.get("open", counts.get("calls_open")) else counts
 
-    return eventually(quiet, "no request is under way", timeout_s=30) or {}
+    return eventually(quiet, "no request is under way") or {}
 
 
 def program(name: str) -> str | None:

@@ -25,7 +25,7 @@ PROFILE = {"a": 1, "b": 2, "count": 5000}
 NUMBER = r"-?\d+"
 WRONG = f"is {NUMBER}, not {NUMBER}"
 
-_GRACE_S = 20.0
+_GRACE_S = 60.0
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def nghttpd(tmp_path: Path) -> Iterator[int]:
     argv = [program, "--no-tls", "-a", "127.0.0.1", "-d", str(tmp_path / "htdocs"), str(port)]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            eventually(lambda: listens(port), "nghttpd listens", timeout_s=10)
+            eventually(lambda: listens(port), "nghttpd listens")
             yield port
         finally:
             server.terminate()

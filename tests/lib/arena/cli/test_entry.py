@@ -133,7 +133,7 @@ def test_where_the_reader_of_the_output_has_gone_the_end_is_silent(line: Line, w
     os.close(reading)
     done = subprocess.run(
         [sys.executable, str(ROOT / "lib"), f"--root={line.workspace.root}", words],
-        stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=30,
+        stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
     )  # fmt: skip
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")

@@ -31,11 +31,11 @@ def test_the_site_is_served_until_ctrl_c_which_ends_it_quietly(line: Line) -> No
         assert serving.stderr
         try:
             address = serving.stdout.readline().split()[1]
-            with urllib.request.urlopen(address, timeout=30) as answer:
+            with urllib.request.urlopen(address, timeout=120) as answer:
                 assert b"HttpArena" in answer.read()
         finally:
             serving.send_signal(signal.SIGINT)
-        assert serving.wait(30) == 0
+        assert serving.wait(60) == 0
         assert serving.stderr.read() == ""
     assert address.startswith("http://127.0.0.1:")
 

@@ -48,7 +48,7 @@ def test_two_that_make_it_at_once_make_one_pair(
     other = threading.Thread(target=certs.ensure_certificate, args=[tmp_path])
     with locked(tmp_path):
         other.start()
-        assert looked.wait(10)
+        assert looked.wait(60)
         make(tmp_path)
     other.join()
     assert made == []

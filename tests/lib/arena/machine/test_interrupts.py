@@ -30,7 +30,7 @@ def said_by(script: str, before: str = "") -> list[str]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
     )
     return done.stdout.split("\n")[:-1]
 

@@ -51,4 +51,4 @@ def test_a_runner_that_a_leftover_started_is_none(
         f"import subprocess, sys; subprocess.run([sys.executable, '-c', {script!r}], check=True)",
         tmp_path,
     ) as running:
-        assert running.wait(10) == 0
+        assert running.wait(60) == 0

@@ -48,9 +48,9 @@ def test_a_benchmark_that_waits_says_for_whom_and_comes_next(lock_file: Path) ->
     waiting = threading.Thread(target=wait)
     with lock.only_benchmark("the first", wait=False):
         waiting.start()
-        assert f"(process {os.getpid()}: the first)" in told.get(timeout=10)
+        assert f"(process {os.getpid()}: the first)" in told.get(timeout=60)
         assert seen == []
-    waiting.join(timeout=10)
+    waiting.join(timeout=60)
     assert seen == [f"process {os.getpid()}: second\n"]
 
 

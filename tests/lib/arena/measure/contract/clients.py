@@ -13,7 +13,7 @@ from tests.lib.arena.measure.contract.peer import wrong
 from tests.lib.arena.measure.contract.talk import Manner, honest
 
 SOON_S = 0.1
-LONG_S = 20.0
+LONG_S = 60.0
 
 Converse = Callable[[socket.socket], object]
 

@@ -18,7 +18,7 @@ from arena.measure.contract.scope import Scope
 from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.talk import TURN, HangupError, Manner, Pause, Steps, Talk
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 
 class Connection:

@@ -131,7 +131,7 @@ def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     everybody = threading.Barrier(64)
 
     def together(talk: Talk) -> Steps[None]:
-        everybody.wait(20)
+        everybody.wait(60)
         yield from honest(talk)
 
     with serving(streaming(together, 50)) as server:

@@ -36,7 +36,7 @@ def alive(volley: Path) -> list[int]:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for something outside of this loop."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - other processes have no events
             await asyncio.sleep(0.01)
 
@@ -48,14 +48,14 @@ async def ended(volley: Path) -> None:
 
 async def over(agent: Agent) -> None:
     """Wait until the agent knows that all its volleys have ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         for each in agent._started:
             await each.process.wait()
 
 
 async def collected(agent: Agent) -> dict[str, object]:
     """Ask for the run's output until it has ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (said := await agent.collect(RUN))["state"] == "running":  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return said
@@ -171,7 +171,7 @@ def test_a_report_without_all_of_its_parts_is_none(
 
 def test_a_line_of_any_length_is_read(agent: Agent) -> None:
     async def work() -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await make(agent, ["long"])
         assert (await collected(agent))["state"] == "done"
 

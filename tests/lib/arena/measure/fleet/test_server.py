@@ -76,11 +76,17 @@ def session(agent: ServerAgent, *words: str, of: str = SESSION, diary: str = "")
 
 async def started(program: Path) -> int:
     """Wait until a benchmark runs that was not waited for before; return its process id."""
-    path = Path(f"{program}.pid")
-    while not path.exists() or not path.read_text().endswith("\n"):  # noqa: ASYNC110 - no events
+    while not (pid := new_pid(program)):  # noqa: ASYNC110 - other processes have no events
         await asyncio.sleep(0.01)
-    pid = int(path.read_text())
-    path.unlink()
+    return pid
+
+
+def new_pid(program: Path) -> int:
+    """Return the process id of a benchmark that has started; 0 if none has since the last one."""
+    path = Path(f"{program}.pid")
+    pid = int(path.read_text().strip() or 0) if path.exists() else 0
+    if pid:
+        path.unlink()
     return pid
 
 

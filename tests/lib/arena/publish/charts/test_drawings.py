@@ -107,7 +107,7 @@ def test_the_same_numbers_make_the_same_bytes_in_another_process() -> None:
     there = subprocess.run(
         [sys.executable, "-c", CODE],
         env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"},
-        check=True, capture_output=True, encoding="utf-8", timeout=60,
+        check=True, capture_output=True, encoding="utf-8", timeout=120,
     ).stdout  # fmt: skip
     assert there == "".join(each.svg for each in EVERY.values())
 

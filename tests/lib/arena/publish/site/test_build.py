@@ -206,7 +206,7 @@ def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         second = threading.Thread(target=enter)
         second.start()
-        assert said.wait(30)
+        assert said.wait(60)
         assert second.is_alive()
     second.join(30)
     assert progress.lines == ["waiting: another build of the site is running", "in"]

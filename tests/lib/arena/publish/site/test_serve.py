@@ -33,7 +33,7 @@ def port(public: Path) -> Iterator[int]:
 
 def get(port: int, path: str) -> tuple[int, str, bytes]:
     """Return the status, the type and the content of what is there."""
-    connection = http.client.HTTPConnection(ADDRESS, port, timeout=30)
+    connection = http.client.HTTPConnection(ADDRESS, port, timeout=120)
     connection.putrequest("GET", path)
     connection.endheaders()
     with connection.getresponse() as response:

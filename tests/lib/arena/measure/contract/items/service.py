@@ -18,7 +18,7 @@ from hypercorn.config import Config
 from arena.measure.contract.scope import ItemScope
 
 LARGEST = 64 << 10
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 _PATH = re.compile(r"/v1/items/([^/]+)")
 _KNOWN = ("owner", "sku")
 
