@@ -123,7 +123,7 @@ def test_a_window_ends_when_it_ends_and_open_calls_are_cut_not_failed(
     assert done.own["messages"] >= ok * 5000
     assert done.own["messages"] <= (ok + cut) * 5000
     # Never shorter; longer where the host let it wait for a CPU.
-    assert 0.7 <= round(done.own["window_s"], 3) < 2
+    assert round(done.own["window_s"], 3) >= 0.7
 
 
 def test_a_small_window_is_replenished(volley: Volley, peer: str) -> None:
