@@ -37,6 +37,7 @@ def volley_program() -> Path:
     if not shutil.which("cargo"):
         pytest.skip("there is no volley, and no Rust to build it")
     folder = ROOT / "volley"
+    subprocess.run([ROOT / "scripts" / "volley-page.sh", "--if-possible"], check=True)
     subprocess.run(["cargo", "test", "--no-run", "--locked"], check=True, cwd=folder)
     return folder / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "volley"
 
