@@ -43,13 +43,13 @@ declare -A proof_of=(
     ['libgrpc-dev']=/usr/include/grpc/grpc.h ['libprotobuf-c-dev']=/usr/include/protobuf-c/protobuf-c.h
     ['protobuf-c-compiler']=protoc-c [ghc]=ghc ['libghc-warp-tls-dev']=/usr/share/doc/libghc-warp-tls-dev
     [luajit]=luajit ['lua-http']=/usr/share/doc/lua-http ['lua-posix']=/usr/share/doc/lua-posix
-    ['pypy3-venv']=/usr/share/doc/pypy3-venv
+    ['pypy3-venv']=/usr/share/doc/pypy3-venv [valgrind]=valgrind
 )
 tools=(shellcheck shfmt bats make g++)
 tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light caddy libgrpc++-dev
     libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc
     libgrpc-dev libprotobuf-c-dev protobuf-c-compiler ghc libghc-warp-tls-dev luajit lua-http lua-posix pypy3-venv
-    etcd-server)
+    etcd-server valgrind)
 # Toolchains that Debian's packages are too old for, or that people install in their own way.
 toolchains=(go cargo)
 toolchains_of_all=(node npm java mvn)
@@ -218,6 +218,12 @@ make_page() {
     npm --prefix volley/edit test --silent
 }
 
+count_instructions() {
+    need cargo
+    need valgrind
+    ./scripts/bench_instructions.sh
+}
+
 # volley has no unsafe code, so it needs no sanitizer.
 cargo_fuzz() { # command, argument...
     local command=$1
@@ -278,6 +284,7 @@ test_volley() {
 test_volley_in_time_left() {
     renice -n 19 "$BASHPID" >/dev/null
     test_volley
+    step 'volley: instructions' count_instructions
     step 'volley: fuzzing' fuzz_volley
 }
 

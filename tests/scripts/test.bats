@@ -16,11 +16,13 @@ setup() {
     stub "$root/.venv/bin/pytest" 'echo "FAILED tests/test_x.py::test_x"; echo "= 3 in 1 s ="'
     mkdir "$BATS_TEST_TMPDIR/bin"
     for tool in shellcheck shfmt bats chromium dockerd docker debootstrap h2load nghttpd make g++ protoc \
-        grpc_cpp_plugin ruby etcd go gofmt cargo cargo-fmt cargo-clippy node npm java mvn apt-get git; do
+        grpc_cpp_plugin ruby etcd valgrind go gofmt cargo cargo-fmt cargo-clippy node npm java mvn apt-get git; do
         stub "$BATS_TEST_TMPDIR/bin/$tool"
     done
     stub "$root/.tools/bin/actionlint" 'echo v1.7.12'
-    stub "$root/scripts/volley-page.sh"
+    for tool in volley-page bench_instructions; do
+        stub "$root/scripts/$tool.sh"
+    done
     # Headers and Ruby's gem are files of this host: what stands for them here is always there.
     sed -i 's,=/usr/[^] ]*,=/bin/sh,g' "$root/scripts/test.sh"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
@@ -100,7 +102,7 @@ volley: test'
     BROKEN='*' run "$root/scripts/test.sh" --all
     [ "$status" -eq 1 ]
     # A package that this host does not have is one more.
-    [ "$(table failed | grep -v tools | sort)" = "$(sort <<<"$before_a_commit"$'\nDocker daemon\nbase images\nvolley: fuzzing')" ]
+    [ "$(table failed | grep -v tools | sort)" = "$(sort <<<"$before_a_commit"$'\nDocker daemon\nbase images\nvolley: fuzzing\nvolley: instructions')" ]
     [ "${lines[-1]}" = '= 3 in 1 s =' ]
 }
 
