@@ -43,9 +43,7 @@ def frozen_in_mid_window(server: CountingServer) -> Iterator[list[float]]:
         thread.join()
 
 
-def test_a_second_of_silence_is_in_the_latencies(
-    volley: Volley, counting: CountingServer
-) -> None:
+def test_a_second_of_silence_is_in_the_latencies(volley: Volley, counting: CountingServer) -> None:
     with frozen_in_mid_window(counting) as took:
         done = volley.load(
             "GetSum", {"a": 1, "b": 2}, counting.port,

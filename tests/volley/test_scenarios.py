@@ -277,9 +277,7 @@ def test_weights_are_exact_over_all_threads(
 # ---- time
 
 
-def test_a_second_of_silence_is_in_the_mean_latency(
-    scenarios: Scenarios, serve: Serve
-) -> None:
+def test_a_second_of_silence_is_in_the_mean_latency(scenarios: Scenarios, serve: Serve) -> None:
     rate, window_s, freeze_s = 100, 3, 1.0
     server = serve("--freeze", "1s:1s")
     steps = [{"name": "token", "post": "${api}/oauth/token"}]
