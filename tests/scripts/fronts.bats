@@ -43,6 +43,7 @@ site.sh check:$tool<tools.site_check>
 arena.sh site check:$tool<tools.site_check>
 bench_fleet.sh:$tool<tools.bench_fleet>
 bench_generators.sh:$tool<tools.bench>
+bench_instructions.sh:$tool<tools.bench_instructions>
 bench_scenarios.sh:$tool<tools.bench_scenarios>
 bench_sentinel.sh:$tool<tools.bench_sentinel>
 simulate_fleet.sh:$tool<tools.simulate_fleet>

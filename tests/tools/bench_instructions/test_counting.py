@@ -1,0 +1,63 @@
+"""One run under valgrind (a stub), and what the figures depend on."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError
+from tests.fakes import a_program
+from tools.bench_instructions.counting import _one, conditions_of, cpu_of, require_valgrind
+from tools.bench_instructions.figures import FIGURES
+
+UNARY = FIGURES[1]
+# It counts 100 instructions for the start, and 7 for each call.
+VALGRIND = """
+[ "$1" = --version ] && { echo valgrind-3.19.0; exit; }
+for word; do
+    case $word in --cachegrind-out-file=*) file=${word#*=} ;; esac
+    [ "$before" = -n ] && calls=$word
+    before=$word
+done
+echo "summary: $((100 + 7 * calls))" >"$file"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def test_a_figure_is_what_a_longer_run_takes_more(path: Path) -> None:
+    a_program(path / "valgrind", VALGRIND)
+    assert _one(UNARY, Path("volley"), 4711) == 7.0
+    assert require_valgrind() == "3.19.0"
+
+
+def test_a_run_that_fails_is_named(path: Path) -> None:
+    a_program(path / "valgrind", "echo 'failed > 0: 3 of 10'; exit 99")
+    with pytest.raises(HostError, match="unary call: exit code 99: failed > 0: 3 of 10"):
+        _one(UNARY, Path("volley"), 4711)
+
+
+def test_a_host_without_valgrind_learns_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HostError, match=r"no valgrind .*apt-get install valgrind"):
+        require_valgrind()
+
+
+def test_a_program_says_which_rustc_made_it(tmp_path: Path) -> None:
+    program = tmp_path / "volley"
+    program.write_bytes(b"\x7fELF\0rustc version 1.95.0 (59807616e 2026-04-14)\0")
+    conditions = conditions_of(program, "3.19.0")
+    assert (conditions.rustc, conditions.valgrind) == ("1.95.0", "3.19.0")
+    program.write_bytes(b"\x7fELF")
+    assert conditions_of(program, "3.19.0").rustc == "unknown"
+
+
+def test_only_features_count_that_valgrind_shows_a_program() -> None:
+    cpuinfo = "processor\t: 0\nflags\t\t: fpu avx512f avx2 avx\nbugs\t\t: rdseed\n"
+    assert cpu_of("x86_64", cpuinfo) == "x86_64 avx avx2"
+    assert cpu_of("aarch64", "Features : asimd\n") == "aarch64"
