@@ -76,21 +76,18 @@ def measure(
     adopt_orphans()
     ensure_certificate(workspace.certs)
     take_turns()
-    programs = [volley, against] if against else [volley]
-    found: dict[tuple[str, Path], list[float]] = {}
+    own: dict[str, list[float]] = {each.name: [] for each in FIGURES}
+    others: dict[str, list[float]] = {each.name: [] for each in FIGURES}
     for number in range(1, rounds + 1):
         with (
             shows.waiting(f"round {number} of {rounds}"),
             servers(volley, workspace.certs) as ports,
         ):
             for figure in FIGURES:
-                for program in programs:
-                    counted = _one(figure, program, ports[figure.tls])
-                    found.setdefault((figure.name, program), []).append(counted)
-    return [
-        Measured(each.name, found[each.name, volley], found[each.name, against] if against else ())
-        for each in FIGURES
-    ]
+                own[figure.name].append(_one(figure, volley, ports[figure.tls]))
+                if against:
+                    others[figure.name].append(_one(figure, against, ports[figure.tls]))
+    return [Measured(each.name, own[each.name], others[each.name]) for each in FIGURES]
 
 
 @contextmanager
@@ -114,15 +111,19 @@ def _one(figure: Figure, volley: Path, port: int) -> float:
 
 
 def _count(figure: Figure, volley: Path, port: int, length: int) -> int:
-    """Return the instructions of one run; HostError if it fails."""
+    """Return the instructions of one run; HostError if it fails.
+
+    Those of the first thread are left out: it starts and reports, the longer the more, and the
+    others make the load.
+    """
     with tempfile.TemporaryDirectory(prefix="volley-count-") as temporary:
         folder = Path(temporary)
-        counted, output = folder / "counted", folder / "output"
+        output = folder / "output"
         argv = whole_command(
             [
                 # Its threads take the CPU in turn: one that waits for another spins less.
-                "valgrind", "--quiet", "--fair-sched=yes", "--tool=cachegrind", "--cache-sim=no",
-                f"--cachegrind-out-file={counted}", "--",
+                "valgrind", "--quiet", "--fair-sched=yes", "--tool=callgrind",
+                "--separate-threads=yes", f"--callgrind-out-file={folder / 'thread'}", "--",
                 *figure.argv(str(volley), port, length, folder),
             ]
         )  # fmt: skip
@@ -132,4 +133,5 @@ def _count(figure: Figure, volley: Path, port: int, length: int) -> int:
         if ended.timed_out or ended.code:
             reason = "it did not end" if ended.timed_out else exit_words(ended.code)
             raise HostError(f"{figure.name}: {reason}: {tail(output, 1)}".rstrip(": "))
-        return total(counted.read_text())
+        _, *others = sorted(folder.glob("thread-*"))
+        return sum(total(each.read_text()) for each in others)

@@ -68,7 +68,7 @@ def _call(method: str, data: str, rule: str) -> tuple[str, ...]:
 _IN_PLAINTEXT = (
     Figure(
         "burst message",
-        (100, 600),
+        (100, 400),
         flags=(
             *_call("StreamSum", f'{{"a": 1, "b": 2, "count": {_BURST}}}', "result = a + b + i"),
             *("--expect-replies", str(_BURST)),
@@ -77,12 +77,12 @@ _IN_PLAINTEXT = (
     ),
     Figure(
         "unary call",
-        (10_000, 110_000),
+        (5_000, 45_000),
         flags=_call("GetSum", '{"a": 1, "b": 2}', "result = a + b"),
     ),
     Figure(
         "templated call",
-        (5_000, 45_000),
+        (2_500, 17_500),
         flags=_call(
             "GetSum",
             '{"a": {{randomInt 1 100}}, "b": {{mod .RequestNumber 100}}}',
@@ -91,7 +91,7 @@ _IN_PLAINTEXT = (
     ),
     Figure(
         "scripted gRPC request",
-        (5_000, 45_000),
+        (2_500, 22_500),
         step={
             "grpc": f"${{to}}/{_SERVICE}/GetSum",
             "message": {"a": 20, "b": 22},
@@ -100,7 +100,7 @@ _IN_PLAINTEXT = (
     ),
     Figure(
         "scripted HTTP request",
-        (5_000, 45_000),
+        (2_500, 12_500),
         step={
             "post": "${to}/v1/items",
             "json": {"owner": "ann", "sku": "${sku}"},

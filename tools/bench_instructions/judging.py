@@ -16,7 +16,7 @@ COMMITTED = Path("tools/bench_instructions/committed.json")
 """The file of the committed figures, below the root."""
 TOLERANCE = 0.02
 _SCHEMA = 1
-_TOTAL = re.compile(r"^summary: (\d+)$", re.MULTILINE)
+_TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ class Measured:
 
 
 def total(counted: str) -> int:
-    """Return the instructions of a run from cachegrind's output file; ValueError without them."""
+    """Return the instructions of a thread from callgrind's output; ValueError without them."""
     found = _TOTAL.search(counted)
     if not found:
-        raise ValueError("valgrind's output has no summary")
+        raise ValueError("callgrind's output has no totals")
     return int(found[1])
 
 

@@ -10,15 +10,17 @@ from tools.bench_instructions.counting import _one, conditions_of, cpu_of, requi
 from tools.bench_instructions.figures import FIGURES
 
 UNARY = FIGURES[1]
-# It counts 100 instructions for the start, and 7 for each call.
+# It counts 100 instructions for the start of a load, and 7 for each call; its first thread's too.
 VALGRIND = """
 [ "$1" = --version ] && { echo valgrind-3.19.0; exit; }
 for word; do
-    case $word in --cachegrind-out-file=*) file=${word#*=} ;; esac
+    case $word in --callgrind-out-file=*) file=${word#*=} ;; esac
     [ "$before" = -n ] && calls=$word
     before=$word
 done
-echo "summary: $((100 + 7 * calls))" >"$file"
+echo "totals: $((9 * calls))" >"$file-01"
+echo "totals: 40" >"$file-02"
+echo "totals: $((60 + 7 * calls))" >"$file-03"
 """
 
 

@@ -20,12 +20,11 @@ from tools.bench_instructions.judging import (
 )
 
 
-def test_the_total_is_that_of_the_summary() -> None:
+def test_the_total_of_a_thread_is_at_the_end_of_its_file() -> None:
     # Captured from Valgrind 3.19: its last lines.
-    counted = "fl=???\nfn=???\n0 3078\nsummary: 139940123\n"
-    assert total(counted) == 139_940_123
-    with pytest.raises(ValueError, match="no summary"):
-        total("desc: Trace file\nfn=summary: 3\n")
+    assert total("fn=(5340)\n0 3078\n\ntotals: 139940123\n") == 139_940_123
+    with pytest.raises(ValueError, match="no totals"):
+        total("desc: Trigger: Program termination\nfn=totals: 3\n")
 
 
 def test_start_and_end_of_a_run_are_not_counted() -> None:
