@@ -1,9 +1,12 @@
-"""What a user sees while a session runs: a bar on a terminal, plain lines elsewhere.
+"""What a user sees while a session runs: a line that changes on a terminal, plain lines elsewhere.
 
 Everything here goes to stderr; stdout holds only the result.
 """
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
@@ -13,6 +16,14 @@ from arena.base.text import printable
 # Called with the seconds of a window that have passed.
 Tick = Callable[[float], None]
 
+# A step that takes longer says at its end how long it took.
+_LONG_S = 3.0
+
+# The time between two drawings of a terminal's line, and the width of a bar.
+_REDRAWN_S = 0.2
+_BAR = 30
+_CLEAR = "\r\x1b[K"
+
 
 class Progress(Protocol):
     """Shows the user what a session does."""
@@ -21,7 +32,7 @@ class Progress(Protocol):
         """Print lines that stay."""
 
     def waiting(self, text: str) -> AbstractContextManager[None]:
-        """Show that something is in progress until the block ends."""
+        """Show that something is in progress until the block ends; several blocks may overlap."""
 
     def window(
         self, text: str, seconds: float, *, at_most: bool = False
@@ -31,7 +42,8 @@ class Progress(Protocol):
 
 def progress() -> Progress:
     """Return the progress that suits stderr."""
-    return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return TerminalProgress() if is_terminal else PlainProgress()
 
 
 def report_error(text: str) -> None:
@@ -49,9 +61,13 @@ class PlainProgress:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Print what begins."""
+        """Print what begins and, if it takes long, what ends."""
         self.say(f"{text} …")
+        began = time.monotonic()
         yield
+        seconds = time.monotonic() - began
+        if seconds >= _LONG_S:
+            self.say(_done(text, seconds))
 
     @contextmanager
     def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
@@ -61,38 +77,81 @@ class PlainProgress:
 
 
 class TerminalProgress:
-    """A spinner for waiting, a bar for a window."""
+    """A last line that changes: everything in progress, with its seconds or a bar."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-
-        self._console = Console(stderr=True, highlight=False)
+        self._lock = threading.RLock()
+        # What the line holds, in order; each part is asked for its text whenever it is drawn.
+        self._parts: list[Callable[[], str]] = []
 
     def say(self, text: str) -> None:
         """Print lines that stay."""
-        for line in text.splitlines():
-            self._console.print(printable(line), markup=False, soft_wrap=True)
+        lines = "".join(f"{printable(line)}\n" for line in text.splitlines())
+        with self._lock:
+            self._write(f"{_CLEAR if self._parts else ''}{lines}{self._line()}")
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Spin until the block ends, then print the line."""
-        from rich.text import Text
-
-        with self._console.status(Text(f"{printable(text)} …")):
+        """Count the seconds until the block ends, then print the line."""
+        began = time.monotonic()
+        with self._shown(lambda: f"{text} … {time.monotonic() - began:.0f} s"):
             yield
-        self.say(text)
+        self.say(_done(text, time.monotonic() - began))
 
     @contextmanager
     def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
         """Draw a bar that fills as the window passes and disappears at its end."""
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        passed_s = 0.0
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=self._console, transient=True) as bar:
-            shown = f"{text}, at most" if at_most else text
-            task = bar.add_task(printable(shown), total=seconds)
-            yield lambda elapsed: bar.update(task, completed=min(elapsed, seconds))
+        def bar() -> str:
+            full = round(_BAR * passed_s / seconds) if seconds else _BAR
+            left = f"{'at most ' * at_most}{seconds - passed_s:.0f} s left"
+            return f"{text} {'━' * full}{'─' * (_BAR - full)} {left}"
+
+        def tick(elapsed: float) -> None:
+            nonlocal passed_s
+            passed_s = min(elapsed, seconds)
+
+        with self._shown(bar):
+            yield tick
+
+    @contextmanager
+    def _shown(self, part: Callable[[], str]) -> Iterator[None]:
+        """Show a part of the line until the block ends."""
+        is_over = threading.Event()
+
+        def redraw() -> None:
+            while not is_over.wait(_REDRAWN_S):
+                with self._lock:
+                    if self._parts[:1] == [part]:  # One part draws the line for all.
+                        self._write(_CLEAR + self._line())
+
+        with self._lock:
+            self._parts.append(part)
+            self._write(_CLEAR + self._line())
+        threading.Thread(target=redraw, daemon=True).start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            with self._lock:
+                self._parts.remove(part)
+                self._write(_CLEAR + self._line())
+
+    def _line(self) -> str:
+        """Return the line as it is now; it fits into the terminal."""
+        try:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns
+        except (OSError, ValueError):
+            width = 80
+        text = printable(" · ".join(part() for part in self._parts))
+        return text if len(text) < width else f"{text[: width - 2]}…"
+
+    @staticmethod
+    def _write(text: str) -> None:
+        print(text, end="", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _done(text: str, seconds: float) -> str:
+    """Return the line of a step that has ended."""
+    return f"{text}: {seconds:.0f} s" if seconds >= _LONG_S else text
