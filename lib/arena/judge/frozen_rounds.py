@@ -6,7 +6,7 @@ Freezing copies records and their raw outputs; nothing is ever edited or deleted
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,17 +172,22 @@ def _rounds_to_ourselves(folder: Path) -> Iterator[None]:
         yield
 
 
+def round_folders(folder: Path) -> list[Path]:
+    """Return the folders of the rounds, sorted by name; not of one that is being frozen."""
+    return sorted(path for path in folder.glob("*/") if not path.name.startswith("."))
+
+
 def read_rounds(
-    folder: Path, *, thorough: bool = False
+    folder: Path, left_out: Container[Path] = (), *, thorough: bool = False
 ) -> Iterator[tuple[Path, Round | ValueError]]:
     """Yield each round's folder with the round or what is wrong with it, sorted by name.
 
     The records must equal the frozen ones, byte for byte. If `thorough`, the raw outputs of their
-    runs must, too.
+    runs must, too. The folders that are left out are not read.
     """
-    for path in sorted(folder.glob("*/")):
-        if path.name.startswith("."):
-            continue  # It is being frozen.
+    for path in round_folders(folder):
+        if path in left_out:
+            continue
         try:
             yield path, _read(path, thorough=thorough)
         except OSError as error:

@@ -3,9 +3,11 @@
 import os
 import shlex
 import sys
+from pathlib import Path
 
 import click
 
+from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.options import Counts, Duration
@@ -77,13 +79,26 @@ def command(workspace: Workspace, /, **given: object) -> int:
     first and the last block only. The first block's visit makes the profile's runs, too.
 
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
-    run, the next build shows its records.
+    run, the next build shows its records. Old rounds that have no pages get none:
+    `./scripts/site.sh build` builds them.
     """
     options.go_on_with_dask(given)
     from arena.measure.benchmark import benchmark
     from arena.measure.plan import RunOptions
-    from arena.publish.site.build import build
+    from arena.publish.site.build import build, rounds_left_out
 
     request = RunOptions(**given)  # type: ignore[arg-type]
-    publish = (lambda *_: workspace.public) if request.night else build
-    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
+    left_out: list[Path] = []
+
+    def publish(workspace: Workspace, shows: Progress) -> Path:
+        if request.night:
+            return workspace.public
+        page = build(workspace, shows, old_rounds=False)
+        left_out[:] = rounds_left_out(workspace)
+        return page
+
+    code = benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
+    if left_out:
+        note = f"old rounds without pages: {len(left_out)}; ./scripts/site.sh build makes them"
+        click.echo(note, err=True)
+    return code

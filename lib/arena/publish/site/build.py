@@ -19,11 +19,12 @@ from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
-from arena.judge.frozen_rounds import Round, read_rounds
+from arena.judge.frozen_rounds import Round, read_rounds, round_folders
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.judge.twins import TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
+from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Output, write_changed
 from arena.publish.site.pages import (
     boards,
@@ -71,16 +72,17 @@ def outputs(site: Site) -> Iterator[Output]:
         yield from kind.outputs(site)
 
 
-def build(workspace: Workspace, progress: Progress) -> Path:
+def build(workspace: Workspace, progress: Progress, *, old_rounds: bool = True) -> Path:
     """Build the site of all records; return its first page.
 
-    Only what has changed since the last build is written. What is broken is reported and left out.
-    A second build waits for the first.
+    Without `old_rounds`, a round has pages only if it has some already. Only what has changed since
+    the last build is written. What is broken is reported and left out. A second build waits for the
+    first.
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():
         kept = Cache(workspace.cache)
-        site = _site(workspace, kept, progress)
+        site = _site(workspace, kept, progress, old_rounds=old_rounds)
         write_atomic(workspace.results / "leaderboard.json", to_json(site.current.leaderboard))
         write_changed(outputs(site), workspace.public, FOLDERS, _code(site), kept, progress)
     return workspace.public / site.current.home()
@@ -118,12 +120,19 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
-    """Return the current edition and every round."""
+def rounds_left_out(workspace: Workspace) -> list[Path]:
+    """Return the folders of the rounds that have no pages."""
+    rounds = round_folders(workspace.rounds)
+    return [it for it in rounds if not (workspace.public / "rounds" / it.name / INDEX).is_file()]
+
+
+def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: bool) -> Site:
+    """Return the current edition and the rounds."""
     book = read_book(workspace.host)
     current = _edition("", workspace.results, None, book, kept, progress)
     frozen: list[tuple[str, Edition]] = []
-    for folder, found in read_rounds(workspace.rounds):
+    left_out = () if old_rounds else rounds_left_out(workspace)
+    for folder, found in read_rounds(workspace.rounds, left_out):
         if isinstance(found, Round):
             root = f"rounds/{found.name}/"
             edition = _edition(root, folder, found, found.twin_book, kept, progress)
@@ -138,6 +147,7 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
         docs=workspace.root / "docs",
         frameworks=workspace.frameworks,
         proofs=_proofs(workspace, progress),
+        rounds_left_out=len(left_out),
         navigation=NAVIGATION,
     )
 

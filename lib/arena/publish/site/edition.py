@@ -191,7 +191,7 @@ class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
     `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
-    records and the `proofs` of frameworks.
+    records and the `proofs` of frameworks. So many rounds are left out.
     """
 
     editions: tuple[Edition, ...]
@@ -201,6 +201,7 @@ class Site:
     frameworks: Path
     proofs: Proofs
     navigation: Sequence[Link] = ()
+    rounds_left_out: int = 0
 
     @property
     def current(self) -> Edition:

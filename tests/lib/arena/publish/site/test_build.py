@@ -99,6 +99,34 @@ def test_a_record_that_is_gone_takes_its_pages_with_it(whole: Workspace) -> None
     assert not (whole.public / "frameworks" / "b").exists()
 
 
+def test_after_a_measurement_only_rounds_that_had_pages_have_some(whole: Workspace) -> None:
+    save(whole.results, a_record("first", 2e6))
+    freeze(whole, "spring", "", FakeProgress())
+
+    def measured() -> set[str]:
+        build(whole, FakeProgress(), old_rounds=False)
+        assert check(whole.public, FakeProgress()).problems == []
+        return {path.split("/")[1] for path in there(whole) if path.startswith("rounds/")}
+
+    def said() -> str:
+        return (whole.public / "rounds" / "index.html").read_text()
+
+    assert measured() == {"index.html"}
+    assert "1 round without pages here. <code>./scripts/site.sh build</code>" in said()
+    assert [it.name for it in built.rounds_left_out(whole)] == ["spring"]
+    published(whole)
+    assert "site.sh" not in said()
+    save(whole.results, a_record("second", 1e6))
+    # Without a cache, nothing but the pages says that the round had some.
+    whole.cache.unlink()
+    assert measured() == {"index.html", "spring"}
+    assert (whole.public / "frameworks" / "second" / "index.html").is_file()
+    assert "site.sh" not in said()
+    freeze(whole, "summer", "", FakeProgress())
+    assert measured() == {"index.html", "spring"}
+    assert [it.name for it in built.rounds_left_out(whole)] == ["summer"]
+
+
 def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> None:
     published(whole)
     assert "Nothing" in (whole.public / "index.html").read_text()
