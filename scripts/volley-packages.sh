@@ -66,7 +66,7 @@ install_tools() {
 
 build_wheel() {
     rm -f "$packages"/*.whl
-    maturin build --release --zig --compatibility manylinux2014 --target-dir "$target" \
+    maturin build --profile dist --zig --compatibility manylinux2014 --target-dir "$target" \
         --manifest-path volley/Cargo.toml --out "$packages"
 }
 
@@ -75,9 +75,9 @@ build_static() { # arch
     if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$triple/lib ]]; then
         rustup target add "$triple"
     fi
-    cargo zigbuild --release --locked --config profile.release.strip=true \
+    cargo zigbuild --profile dist --locked --config profile.dist.strip=true \
         --target "$triple" --target-dir "$target" --manifest-path volley/Cargo.toml
-    install -D "$target/$triple/release/volley" "$packages/volley-linux-$1"
+    install -D "$target/$triple/dist/volley" "$packages/volley-linux-$1"
 }
 
 main "$@"

@@ -55,9 +55,10 @@ def counting_program() -> Path:
     """Build the grpc-go server that counts what it answers."""
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the counting server")
+    from tests.fakes import FakeProgress
     from tools.bench.counting_server import build
 
-    return build()
+    return build(FakeProgress())
 
 
 # What needs the ports and the lock of the host, or ends the processes of killed benchmarks.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.base.progress import Tick
 from arena.base.workspace import Workspace
@@ -14,6 +14,7 @@ from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
 from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
+from arena.measure.builds import Build
 from arena.measure.contract import Report
 from arena.measure.generators import MayOpen, Shot, WarmUp
 from arena.measure.runtimes import Built, Unavailable
@@ -44,6 +45,8 @@ from arena.what.framework import Framework
 from arena.what.loads import KEYS
 from arena.what.measured import MeasuredProfile
 from parsers.common.figures import LatencyKind
+
+T = TypeVar("T")
 
 # 200 calls a second with 256 in flight: Little's law holds exactly.
 MEAN_NS = 1.28e9
@@ -352,6 +355,12 @@ class FakeProgress:
         yield lambda _: None
 
 
+def a_build(thing: T) -> Build[T]:
+    """Return a build of something that runs no command."""
+    yield from ()
+    return thing
+
+
 @dataclass
 class FakeServer:
     """Uses a second of CPU between two looks, until somebody says how it ended."""
@@ -393,7 +402,8 @@ class FakeRuntime:
         reason = self.missing.get(framework.name)
         return Unavailable(reason, self.needs) if reason else None
 
-    def build(self, framework: Framework, log: Path) -> Built:
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
+        yield from ()
         self.on_build(log)
         return Built(image_digest="sha256:abc")
 

@@ -22,6 +22,11 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
 
+from arena.base.progress import progress
+from arena.base.workspace import Workspace
+from arena.measure.generators.find import locate
+from arena.measure.generators.volley import WHOLE
+
 COMPARED = 1000
 AT_MOST_S = 60.0
 
@@ -246,7 +251,10 @@ def main() -> None:
     h2loadrunner = os.environ.get("H2LOADRUNNER")
     if not h2loadrunner:
         raise click.UsageError("there is no h2loadrunner: name one with H2LOADRUNNER=PROGRAM")
-    programs = (h2loadrunner, os.environ.get("VOLLEY", "volley"))
+    workspace = Workspace(Path(__file__).parents[1])
+    located = locate(WHOLE, workspace, os.environ)
+    volley = located.ready(workspace, None, progress()).program
+    programs = (h2loadrunner, volley)
     failed = False
     for name, case in CASES.items():
         with tempfile.TemporaryDirectory() as folder:

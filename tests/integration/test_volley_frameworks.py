@@ -11,9 +11,11 @@ import pytest
 
 from arena.machine import certs, lock
 from arena.measure import contract
+from arena.measure.builds import finished
 from arena.measure.runtimes.native import NativeRuntime
 from arena.what.framework import load_framework
 from arena.what.profile import load_profile
+from tests.fakes import FakeProgress
 from tests.integration.plumbing import eventually, listeners
 from tests.volley.plumbing import CHECKOUT, Volley
 
@@ -32,7 +34,7 @@ def framework(name: str, log: Path) -> Iterator[None]:
         certs.ensure_certificate(CHECKOUT.certs)
         runtime = NativeRuntime(CHECKOUT)
         entry = load_framework(CHECKOUT.frameworks, name)
-        runtime.build(entry, log.with_suffix(".build"))
+        finished(runtime.build(entry, log.with_suffix(".build")), FakeProgress())
         with runtime.start(entry, None, log) as server:
             profile = load_profile(CHECKOUT.profiles, "stream-grpc")
             contract.wait_ready(contract.scope_of(profile), 60, server.ended)

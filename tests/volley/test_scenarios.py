@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from arena.machine.certs import ensure_certificate
+from tests.fakes import FakeProgress
 from tests.integration.plumbing import ROOT
 from tests.volley.plumbing import CHECKOUT, Volley, free_port
 from tests.volley.scenarios import Scenarios, changes_hash, crud, plan, settled
@@ -33,7 +34,7 @@ def crud_go() -> Path:
     """Build the Go server of items."""
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the server of items")
-    return servers.build()
+    return servers.build(FakeProgress())
 
 
 @pytest.fixture

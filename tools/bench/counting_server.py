@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.errors import FrameworkError, HostError
+from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.writing import locked
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.runtimes import run_build
+from arena.measure.builds import Command, run
 
 _SOURCES = Path(__file__).resolve().parents[1] / "peers" / "grpc-go"
 _PATIENCE_S = 10.0
@@ -78,7 +79,7 @@ class CountingServer:
             time.sleep(_POLL_S)
 
 
-def build() -> Path:
+def build(shows: Progress) -> Path:
     """Build the server; return its program. HostError without Go, or if that fails."""
     if not shutil.which("go"):
         raise HostError("Go is needed on PATH to build the counting server")
@@ -89,7 +90,7 @@ def build() -> Path:
     with locked(folder):
         log.unlink(missing_ok=True)
         try:
-            run_build(argv, _SOURCES, log, "go build")
+            run(Command(argv, _SOURCES, log, "build the counting server", "go build"), shows)
         except FrameworkError as error:
             raise HostError(f"the counting server: {error.reason}, see {log}") from error
     return program

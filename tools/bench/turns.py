@@ -79,8 +79,7 @@ def run(
     adopt_orphans()
     with lock.only_benchmark(command, wait=wait, say=progress.say):
         contestants = find(workspace, environment, progress)
-        with progress.waiting("build the counting server"):
-            server = build()
+        server = build(progress)
         allow_open_files()
         ensure_certificate(workspace.certs)
         sentinel = Sentinel(limits_here(workspace, progress, is_kept=False))

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import FrameworkError, HostError
+from arena.base.progress import Progress
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.runtimes import run_build
+from arena.measure.builds import Command, run
 from tools.bench_scenarios.workloads import Server, Workload
 
 _SOURCES = Path(__file__).resolve().parents[1] / "peers" / "crud-go"
@@ -83,14 +84,15 @@ def answered(before: dict[str, int], after: dict[str, int], *, is_grpc: bool) ->
     return sum(after.get(name, 0) - before.get(name, 0) for name in names)
 
 
-def build() -> Path:
+def build(shows: Progress) -> Path:
     """Build the Go server; return its program. HostError if that fails."""
     log = _SOURCES / ".build" / "build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
     build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", ".build/server", "."]
+    argv = ["env", "CGO_ENABLED=0", *build]
     try:
-        run_build(["env", "CGO_ENABLED=0", *build], _SOURCES, log, "go build")
+        run(Command(argv, _SOURCES, log, "build the Go server", "go build"), shows)
     except FrameworkError as error:
         raise HostError(f"the Go server: {error.reason}, see {log}") from error
     return _SOURCES / ".build" / "server"

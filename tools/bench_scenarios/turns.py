@@ -20,7 +20,8 @@ from arena.machine.child import (
     whole_command,
 )
 from arena.machine.sentinel import Sentinel
-from arena.measure import generators
+from arena.measure.generators.find import locate
+from arena.measure.generators.volley import WHOLE
 from arena.measure.limits import limits_here
 from arena.record.measurement import Cost
 from tools.bench_scenarios import servers
@@ -73,8 +74,7 @@ def run(
     with lock.only_benchmark(command, wait=wait, say=progress.say):
         volley = _volley(workspace, environment, progress)
         tools = find(environment, volley)
-        with progress.waiting("build the Go server"):
-            programs = servers.Programs(volley, servers.build())
+        programs = servers.Programs(volley, servers.build(progress))
         allow_open_files()
         ensure_certificate(workspace.certs)
         sentinel = Sentinel(limits_here(workspace, progress, is_kept=False))
@@ -100,7 +100,7 @@ def run(
 
 def _volley(workspace: Workspace, environment: Mapping[str, str], progress: Progress) -> Path:
     """Return the volley that serves, and runs: the one named, or the one of this checkout."""
-    located = generators.locate("volley", workspace, environment)
+    located = locate(WHOLE, workspace, environment)
     return Path(located.ready(workspace, None, progress).program)
 
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +22,10 @@ from arena.machine.leftovers import end_leftovers
 from arena.machine.needs import install_lines
 from arena.machine.sentinel import Sentinel
 from arena.measure import generators
+from arena.measure.ahead import BuiltAhead
 from arena.measure.announce import headline_line, notes
 from arena.measure.blocks.once import BuiltOnce
+from arena.measure.builds import Build, beside
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.limits import limits_here
@@ -133,22 +135,39 @@ class Runner:
         return [each for each in plans if each.framework.name not in problems]
 
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
-        """Make every generator ready that the plans need.
+        """Make every generator ready that the plans need, all at the same time.
 
-        Report a missing generator and do not measure its plans; HostError if all are missing.
+        The server of the first plan is built beside them, if one of them has to be built. Report
+        a missing generator and do not measure its plans; HostError if all are missing.
         """
-        found = {}
-        missing = []
-        for located, own in {each.generator: each.cpus.generator for each in plans}.items():
-            try:
-                found[located] = generators.ready(located, self.workspace, own, self.shows)
-            except HostError as error:
-                missing.append(error)
+        needed = {each.generator: each.cpus.generator for each in plans}
+        builds: dict[Located | None, Build[Generator | None]] = {
+            located: generators.build(located, self.workspace, own)
+            for located, own in needed.items()
+        }
+        if any(not located.program for located in needed):
+            builds[None] = self._ahead(plans[0].framework)
+        found: dict[Located, Generator] = {}
+        missing: list[HostError] = []
+        with closing(beside(builds, self.shows)) as ended:
+            for located, result in ended:
+                try:
+                    ready = result()
+                except HostError as error:
+                    missing.append(error)
+                    if len(missing) == len(needed):
+                        raise missing[0] from None
+                    continue
+                if located and ready:
+                    found[located] = ready
         for reason in missing:
-            if not found:
-                raise reason
             report_error(str(reason))
-        return found
+        return {located: found[located] for located in needed if located in found}
+
+    def _ahead(self, framework: Framework) -> Build[None]:
+        """Build a framework's server before its session, if this host can run it."""
+        if isinstance(self.runtime, BuiltAhead) and not self.runtime.unavailable(framework):
+            yield from self.runtime.ahead(framework)
 
     def run(
         self,
@@ -243,7 +262,7 @@ def only_here(
             pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(options.runtime, workspace, shows)
         remove_leftovers(runtime, shows)
-        yield Runner(workspace, options, runtime, shows)
+        yield Runner(workspace, options, BuiltAhead(runtime, workspace), shows)
 
 
 def _drafts(workspace: Workspace, options: RunOptions) -> Path:

@@ -15,6 +15,7 @@ from arena.judge.store import Draft
 from arena.machine import certs, ports
 from arena.machine.sentinel import Sentinel
 from arena.measure import contract
+from arena.measure.builds import finished
 from arena.measure.contract import Report, Scope
 from arena.measure.driver import Driver, ended_amid
 from arena.measure.generators import Generator, WarmUp
@@ -92,9 +93,10 @@ class Session:
         for port in sorted({STANDARD.h2c, STANDARD.tls, plan.profile.port}):
             ports.require_free_port(port)
         certs.ensure_certificate(self.workspace.certs)
-        name = plan.framework.name
-        with self._stage("build"), progress.waiting(f"build {name} ({self.runtime.name})"):
-            seen.built = self.runtime.build(plan.framework, folder / "build.log")
+        with self._stage("build"):
+            build = self.runtime.build(plan.framework, folder / "build.log")
+            seen.built = finished(build, progress)
+        seen.stages_s["build"] += seen.built.ahead_s
         with self._serving(folder / "server.log") as server:
             if self._course.is_checked:
                 if isinstance(self._scope, Scope):

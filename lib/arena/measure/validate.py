@@ -28,6 +28,7 @@ from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.interrupts import held
 from arena.measure import contract
 from arena.measure.beside import Beside, Part
+from arena.measure.builds import finished
 from arena.measure.contract import AnyScope, Scope
 from arena.measure.proving import is_proven, record
 from arena.measure.runner import remove_leftovers
@@ -272,8 +273,7 @@ def _started(
     logs.mkdir(parents=True)
     log = logs / "server.log"
     try:
-        with shows.waiting(f"build {framework.name} ({runtime.name})"):
-            runtime.build(framework, logs / "build.log")
+        finished(runtime.build(framework, logs / "build.log"), shows)
         with runtime.start(framework, None, log) as server:
             checked, problem = _check_ports(job, server, options, shows)
             if not problem:

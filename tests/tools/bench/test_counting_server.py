@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import HostError
-from tests.fakes import a_program
+from tests.fakes import FakeProgress, a_program
 from tools.bench import counting_server
 from tools.bench.counting_server import Counts, build, serving
 
@@ -75,4 +75,4 @@ def test_a_server_is_not_waited_for_for_ever(
 def test_without_go_it_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(HostError, match="Go is needed on PATH"):
-        build()
+        build(FakeProgress())

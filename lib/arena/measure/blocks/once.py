@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.base.errors import FrameworkError
+from arena.measure.builds import Build
 from arena.measure.runtimes import Built, Runtime, Server, Unavailable
 from arena.what.framework import Framework
 
@@ -25,17 +26,18 @@ class BuiltOnce:
         """Return why this host cannot run the framework this way; None if it can."""
         return self.runtime.unavailable(framework)
 
-    def build(self, framework: Framework, log: Path) -> Built:
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build it, unless that was done before; FrameworkError if that fails."""
         if framework.name not in self._built:
             try:
-                self._built[framework.name] = self.runtime.build(framework, log)
+                built = yield from self.runtime.build(framework, log)
+                self._built[framework.name] = built
             except FrameworkError as error:
                 self._built[framework.name] = error
-        built = self._built[framework.name]
-        if isinstance(built, FrameworkError):
-            raise built
-        return built
+        known = self._built[framework.name]
+        if isinstance(known, FrameworkError):
+            raise known
+        return known
 
     def start(
         self, framework: Framework, cpus: Sequence[int] | None, log: Path

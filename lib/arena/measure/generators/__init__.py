@@ -9,6 +9,7 @@ from arena.base.errors import UsageError
 from arena.base.progress import Progress, Tick
 from arena.base.text import nearest
 from arena.base.workspace import Workspace
+from arena.measure import builds
 from arena.record.measurement import Cost, GeneratorHost, Measurement
 from arena.record.record import GeneratorInfo
 from arena.what.measured import MeasuredProfile
@@ -134,4 +135,11 @@ def ready(
 
     `cpus` are the CPUs that it has to itself; None if it shares the server's.
     """
-    return located.ready(workspace, cpus, progress)
+    return builds.finished(build(located, workspace, cpus), progress)
+
+
+def build(
+    located: "Located", workspace: Workspace, cpus: Sequence[int] | None
+) -> builds.Build[Generator]:
+    """Build a generator if needed, and return it; HostError names the ways to provide it."""
+    return located.build(workspace, cpus)

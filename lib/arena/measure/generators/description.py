@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.base.progress import Progress, Tick
+from arena.base.progress import Tick
 from arena.base.workspace import Workspace
+from arena.measure import builds
 from arena.record.measurement import Measurement
 from arena.what import overrides
 from arena.what.loads import LoadShape
@@ -82,7 +83,7 @@ class Build:
 
     tool: str
     called: str
-    run: Callable[[Workspace, Progress], None]
+    run: Callable[[Workspace], builds.Build[None]]
     is_current: Callable[[Path, Workspace], bool] = lambda own, _: own.exists()
 
 

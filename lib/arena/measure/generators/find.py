@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
+from arena.measure import builds
 from arena.measure.generators.description import Description, Image
 from arena.measure.generators.program import Program, ProgramInDocker
 from arena.measure.generators.provision import (
@@ -60,32 +61,34 @@ class Located:
         self, workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
     ) -> Program:
         """Return the program, built if need be; HostError names the ways to provide it."""
+        return builds.finished(self.build(workspace, cpus), progress)
+
+    def build(self, workspace: Workspace, cpus: Sequence[int] | None) -> builds.Build[Program]:
+        """Build the program if need be, and return it; HostError names the ways to provide it."""
         if self.program:
             return self.preview(workspace, cpus)
         if not self.image and not self.is_image_only:
-            return self._built(workspace, cpus, progress)
+            return (yield from self._built(workspace, cpus))
         if self.is_image_wanted:
             require_daemon()
         elif not has_daemon():
             raise HostError(f"there is no {self.asked.name}: {self.asked.install}")
         image = self.image or self.asked.image(workspace, None)
-        return self._in_docker(image, workspace, cpus, progress)
+        return (yield from self._in_docker(image, workspace, cpus))
 
-    def _built(
-        self, workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
-    ) -> Program:
+    def _built(self, workspace: Workspace, cpus: Sequence[int] | None) -> builds.Build[Program]:
         build, program = self.asked.build, str(self.asked.own_program(workspace))
         if build:
-            build.run(workspace, progress)
+            yield from build.run(workspace)
             if version := self.asked.version_of([program]):
                 return Program(self.asked, workspace, cpus, program, version, build.called)
         raise HostError(f"{program} was built, but does not run; {self.asked.install}")
 
     def _in_docker(
-        self, image: Image, workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
-    ) -> ProgramInDocker:
+        self, image: Image, workspace: Workspace, cpus: Sequence[int] | None
+    ) -> builds.Build[ProgramInDocker]:
         log = workspace.tools / f"{self.asked.name}-build.log"
-        digest = build_image(image, log, self.asked.install, progress)
+        digest = yield from build_image(image, log, self.asked.install)
         version = self.version or image.version or self.asked.version_of(in_image(image.name))
         if not version:
             variable = self.asked.image_variable

@@ -5,8 +5,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.base.progress import Progress
+from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.measure import builds
 from arena.measure.generators import ghz_blast, ghz_flags, measurements
 from arena.measure.generators.description import Build, Description, Image, Way
 from arena.measure.generators.provision import build, output_of
@@ -40,17 +41,18 @@ def version_of(command: Sequence[str]) -> str | None:
     return output_of([*command, "--version"]).strip().partition("\n")[0] or "unknown"
 
 
-def _go_install(workspace: Workspace, progress: Progress) -> None:
-    """Build the pinned version; put it into place in one step at the end."""
-    target = GHZ.own_program(workspace)
+def _go_install(workspace: Workspace) -> builds.Build[None]:
+    """Build the pinned version; put it into place in one step at the end.
+
+    With the flags of the entries in Go, Go compiles its own packages once for all of them.
+    """
+    target, log = GHZ.own_program(workspace), workspace.tools / "ghz-build.log"
     target.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        progress.waiting(f"building ghz {VERSION} with go install (once)"),
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder,
-    ):
-        argv = ["env", f"GOBIN={folder}", "go", "install", f"{_MODULE}/cmd/ghz@{VERSION}"]
-        log = workspace.tools / "ghz-build.log"
-        build(argv, target.parent, log, "go install", _INSTALL)
+    words = f"build ghz {VERSION} (once; log: {shown(log)})"
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder:
+        environment = ["env", f"GOBIN={folder}", "CGO_ENABLED=0"]
+        argv = [*environment, "go", "install", "-trimpath", f"{_MODULE}/cmd/ghz@{VERSION}"]
+        yield from build(builds.Command(argv, target.parent, log, words, "go install"), _INSTALL)
         Path(folder, "ghz").replace(target)
 
 

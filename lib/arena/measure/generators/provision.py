@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from arena.base.errors import FrameworkError, HostError, UsageError
-from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.measure.builds import Build, Command
 from arena.measure.generators.description import Image
-from arena.measure.runtimes import run_build
 
 _YES = {"true", "1", "yes"}
 _NO = {"false", "0", "no", ""}
@@ -61,15 +61,16 @@ def output_of(argv: Sequence[str]) -> str:
     return done.stdout + done.stderr
 
 
-def build(argv: Sequence[str], folder: Path, log: Path, called: str, ways: str) -> None:
-    """Run a generator's build in `folder`; HostError names the log and the other `ways`."""
+def build(command: Command, ways: str) -> Build[None]:
+    """Run a generator's build; HostError names the log and the other `ways`."""
+    log = command.log
     log.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
     try:
-        run_build(argv, folder, log, called)
+        yield command
     except FrameworkError as error:
         name = log.stem.removesuffix("-build")
-        raise HostError(f"{name}: {error.reason}, see {log}; or {ways}") from error
+        raise HostError(f"{name}: {error.reason}, see {shown(log)}; or {ways}") from error
 
 
 def in_image(image: str) -> list[str]:
@@ -90,13 +91,13 @@ def is_image_here(image: str) -> bool:
         return False
 
 
-def build_image(image: Image, log: Path, ways: str, progress: Progress) -> str:
+def build_image(image: Image, log: Path, ways: str) -> Build[str]:
     """Build an image unless it exists; return its digest."""
     from arena.machine.docker import build_argv, docker, inspect
 
     if not docker("images", "--quiet", image.name):
         argv = build_argv(image.name, image.context, *image.options)
-        with progress.waiting(f"building the image {image.name} (once)"):
-            build(argv, image.context, log, "docker build", ways)
+        words = f"build the image {image.name} (once; log: {shown(log)})"
+        yield from build(Command(argv, image.context, log, words, "docker build"), ways)
     digest: str = inspect("image", image.name)["Id"]
     return digest

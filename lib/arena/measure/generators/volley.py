@@ -1,17 +1,20 @@
 """volley, the honest generator: it counts and checks every message itself."""
 
+import os
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from arena.base.durations import format_duration
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.hashing import tree_sha256
-from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.measure import builds
 from arena.measure.generators import WarmUp, ghz_flags, measurements, volley_scenario
 from arena.measure.generators.description import Build, Description, Image, Told, Way
 from arena.measure.generators.provision import build, output_of
@@ -23,7 +26,8 @@ _INSTALL = (
     "name one with VOLLEY=/path/to/volley, install Rust (cargo) so that it can be built, "
     "or start Docker so that it can be run from an image (LOADGEN_DOCKER=true, VOLLEY_IMAGE)"
 )
-_VERSION = re.compile(r"volley (\S+)\s*")
+# Its version, and since it has features, how it was built: `0.1.0 (release; features: none)`.
+_VERSION = re.compile(r"volley (\S+(?: \([^()\n]+\))?)\s*")
 
 # What volley prints to stderr when its warm-up is over.
 _WARM = "volley: warm"
@@ -33,8 +37,11 @@ _LATE_S = 10.0
 
 # The sources of the program, besides `src`.
 _SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
-# The sources of the page of `volley edit`, which is made from them before volley is built.
-_PAGE = ("build.mjs", "package.json", "package-lock.json")
+
+# The variable that names the profile of cargo, and the profiles: `dist` takes longer to build, and
+# is for figures that are published.
+PROFILE = "VOLLEY_PROFILE"
+_PROFILES = ("release", "dist")
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
@@ -85,26 +92,31 @@ def version_of(command: Sequence[str]) -> str | None:
     return match[1] if match else None
 
 
-def _is_current(own: Path, workspace: Workspace) -> bool:
-    """Return whether the runner's own volley was built from the current sources.
-
-    One that was built without the page of `volley edit` is not, if the page is there now.
-    """
+def _is_current(flags: Sequence[str], own: Path, workspace: Workspace) -> bool:
+    """Return whether the runner's own volley was built from the current sources, and like this."""
     try:
-        sources, *page = _marker(own).read_text().split()
+        return own.exists() and _marker(own).read_text() == _made(flags, workspace)
     except (OSError, ValueError):
         return False
-    is_whole = bool(page) or not _has_page(workspace)
-    return own.exists() and is_whole and sources == _sources_sha256(workspace)
+
+
+def _profile() -> str:
+    """Return the profile of cargo; UsageError for one that volley does not have."""
+    named = os.environ.get(PROFILE) or _PROFILES[0]
+    if named not in _PROFILES:
+        raise UsageError(f"{PROFILE}: write {' or '.join(_PROFILES)}, not {named!r:.40}")
+    return named
+
+
+def _made(flags: Sequence[str], workspace: Workspace) -> str:
+    """Return what a build is made of: the sources, the profile and the features."""
+    return " ".join([_sources_sha256(workspace), _profile(), *flags]) + "\n"
 
 
 def _sources_sha256(workspace: Workspace) -> str:
     """Return one hash over all sources of volley: each file's path and content."""
     files = [workspace.volley / name for name in _SOURCES]
-    page = workspace.volley / "edit"
-    files += [path for name in _PAGE if (path := page / name).is_file()]
-    for folder in (workspace.volley / "src", page / "src"):
-        files += sorted(path for path in folder.rglob("*") if path.is_file())
+    files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
     try:
         return tree_sha256(workspace.volley, files)
     except OSError as error:
@@ -114,43 +126,34 @@ def _sources_sha256(workspace: Workspace) -> str:
         ) from error
 
 
-def _cargo_build(workspace: Workspace, progress: Progress) -> None:
+def _cargo_build(flags: Sequence[str], workspace: Workspace) -> builds.Build[None]:
     """Build the current sources; put the program into place in one step at the end."""
-    _make_page(workspace, progress)
-    own, sources = VOLLEY.own_program(workspace), _sources_sha256(workspace)
+    own, made, profile = VOLLEY.own_program(workspace), _made(flags, workspace), _profile()
     target = workspace.tools / "volley-target"
     argv = [
-        "cargo", "build", "--release", "--locked",
+        "cargo", "build", "--profile", profile, "--locked", *flags,
         "--manifest-path", str(workspace.volley / "Cargo.toml"), "--target-dir", str(target),
     ]  # fmt: skip
     log = workspace.tools / "volley-build.log"
-    with progress.waiting(f"building volley with cargo (once, some minutes; log: {shown(log)})"):
-        build(argv, workspace.volley, log, "cargo build", _INSTALL)
-        own.parent.mkdir(parents=True, exist_ok=True)
-        fresh = own.with_name(".volley-fresh")
-        shutil.copy2(target / "release" / "volley", fresh)
-        # If killed between these steps, the program has no known sources and is built again.
-        _marker(own).unlink(missing_ok=True)
-        fresh.replace(own)
-        write_atomic(_marker(own), sources + " page" * _has_page(workspace) + "\n")
-
-
-def _make_page(workspace: Workspace, progress: Progress) -> None:
-    """Make the page of `volley edit` if npm is there; without it, all else of volley works."""
-    script = workspace.root / "scripts" / "volley-page.sh"
-    if script.exists():
-        log = workspace.tools / "volley-page.log"
-        with progress.waiting(f"making the page of `volley edit` (log: {shown(log)})"):
-            build([str(script), "--if-possible"], workspace.root, log, script.name, _INSTALL)
-
-
-def _has_page(workspace: Workspace) -> bool:
-    return (workspace.volley / "edit" / "dist" / "page.html").is_file()
+    words = f"build volley (once, some minutes; log: {shown(log)})"
+    command = builds.Command(argv, workspace.volley, log, words, "cargo build")
+    yield from build(command, _INSTALL)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    fresh = own.with_name(".volley-fresh")
+    shutil.copy2(target / profile / "volley", fresh)
+    # If killed between these steps, the program has no known sources and is built again.
+    _marker(own).unlink(missing_ok=True)
+    fresh.replace(own)
+    write_atomic(_marker(own), made)
 
 
 def _marker(program: Path) -> Path:
-    """Return the file that holds the hash of the built program's sources, and if it has a page."""
+    """Return the file that holds what the built program was made of."""
     return program.with_name(f"{program.name}.sources")
+
+
+def _build(*flags: str) -> Build:
+    return Build("cargo", "cargo", partial(_cargo_build, flags), partial(_is_current, flags))
 
 
 def _prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
@@ -166,9 +169,10 @@ def _prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
 
 def _image(workspace: Workspace, named: str | None) -> Image:
     """Return the image of docker/volley.Dockerfile; its name has the sources' hash: never stale."""
-    name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}"
-    options = ("--file", str(workspace.root / "docker" / "volley.Dockerfile"))
-    return Image(name, workspace.volley, options)
+    profile = _profile()
+    name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}-{profile}"
+    file = str(workspace.root / "docker" / "volley.Dockerfile")
+    return Image(name, workspace.volley, ("--file", file, "--build-arg", f"PROFILE={profile}"))
 
 
 # By itself, it uses as many threads as it is allowed CPUs.
@@ -195,7 +199,8 @@ VOLLEY = Description(
     version_of=version_of,
     install=_INSTALL,
     image=_image,
-    build=Build("cargo", "cargo", _cargo_build, _is_current),
+    # No load of a profile needs a feature, and those bring most of what has to be compiled.
+    build=_build("--no-default-features"),
     prepare=_prepare,
     folders=("requests", MADE),
     # A volley on PATH is of unknown sources, and cargo is quick.
@@ -203,3 +208,6 @@ VOLLEY = Description(
     # If calls failed, it exits with 1 and still reports how many were made.
     report_codes=frozenset({0, 1}),
 )
+
+# With all features, for what the runner itself does not need: Lua, and the import of other formats.
+WHOLE = replace(VOLLEY, build=_build())

@@ -6,28 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from arena.base.durations import format_duration
-from arena.base.errors import FrameworkError, HostError, UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
-from arena.base.reading import tail
 from arena.base.workspace import Workspace
-from arena.machine.child import Child, exit_words, run_bounded, whole_command
+from arena.measure.builds import Build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
 from arena.what.ports import STANDARD, Ports
 
 NAMES = ("auto", "docker", "native")
 
-# A build that takes longer is considered hung.
-BUILD_TIMEOUT_S = 1800.0
-
 
 @dataclass(frozen=True)
 class Built:
-    """The result of a build: only facts for the record."""
+    """The result of a build: only facts for the record.
+
+    `ahead_s` are the seconds that it took before its session.
+    """
 
     image_digest: str | None = None
     standin: str | None = None
+    ahead_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Runtime(Protocol):
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return why this host cannot run the framework this way; None if it can."""
 
-    def build(self, framework: Framework, log: Path) -> Built:
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build it, with all output to `log`; FrameworkError if that fails."""
 
     def start(
@@ -111,19 +110,3 @@ def choose(name: str, workspace: Workspace, progress: Progress, ports: Ports = S
         )
     progress.say(f"runtime: native ({problem})")
     return NativeRuntime(workspace, ports)
-
-
-def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") -> None:
-    """Run a build command in `folder`, with all output to `log`; FrameworkError if it fails.
-
-    The error names the command as `called`, by default as its last word.
-    """
-    whole = whole_command(argv)
-    ended = run_bounded(lambda: Child(whole, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
-    if ended.timed_out:
-        why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
-    elif ended.code:
-        why = f"failed ({exit_words(ended.code)})"
-    else:
-        return
-    raise FrameworkError("build", f"`{called or argv[-1]}` {why}", log=log, output=tail(log))

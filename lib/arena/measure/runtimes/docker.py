@@ -26,7 +26,8 @@ from arena.machine.docker import (
     sandbox,
 )
 from arena.machine.interrupts import held
-from arena.measure.runtimes import Built, Unavailable, run_build
+from arena.measure.builds import Build, Command
+from arena.measure.runtimes import Built, Unavailable
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
 from arena.what.ports import STANDARD, Ports
@@ -135,11 +136,12 @@ class DockerRuntime:
             return None
         return Unavailable(f"{framework.name} has no Dockerfile: use --runtime native")
 
-    def build(self, framework: Framework, log: Path) -> Built:
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build the image from the framework's folder."""
         folder = self._workspace.framework(framework.name)
         try:
-            run_build(build_argv(_tag(framework), folder), folder, log, "docker build")
+            argv, words = build_argv(_tag(framework), folder), f"build {framework.name} (docker)"
+            yield Command(argv, folder, log, words, "docker build")
         except FrameworkError as error:
             if _NO_NETWORK.search(error.output):
                 raise FrameworkError(

@@ -10,7 +10,8 @@ from arena.base.workspace import Workspace
 from arena.machine import needs
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.runtimes import Built, Unavailable, run_build
+from arena.measure.builds import Build, Command
+from arena.measure.runtimes import Built, Unavailable
 from arena.record.measurement import Cost
 from arena.what.framework import Framework, Native
 from arena.what.ports import STANDARD, Ports
@@ -69,10 +70,11 @@ class NativeRuntime:
             missing,
         )
 
-    def build(self, framework: Framework, log: Path) -> Built:
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Run the build command in the caller's environment."""
         if command := _commands(framework).build:
-            run_build(_shell(command), self._workspace.framework(framework.name), log)
+            folder = self._workspace.framework(framework.name)
+            yield Command(_shell(command), folder, log, f"build {framework.name} (native)")
         return Built()
 
     @contextmanager

@@ -15,6 +15,7 @@ from arena.machine.child import whole_command
 from arena.measure import benchmark as job
 from arena.measure import generators, runner
 from arena.measure.blocks.asked import BlockOptions
+from arena.measure.builds import Build
 from arena.measure.generators.find import Located
 from arena.measure.generators.volley import VOLLEY
 from arena.measure.plan import RunOptions
@@ -25,6 +26,7 @@ from tests.fakes import (
     FakeGenerator,
     FakeProgress,
     FakeRuntime,
+    a_build,
     a_measurement,
     a_program,
     add_framework,
@@ -56,7 +58,7 @@ class Shop:
     ) -> int:
         for room in (runner, job):
             self.patch.setattr(room, "choose", lambda *_: runtime or FakeRuntime())
-        self.patch.setattr(generators, "ready", lambda *_: generator or FakeGenerator())
+        self.patch.setattr(generators, "build", lambda *_: a_build(generator or FakeGenerator()))
         # Not the ghz that may be on this host's PATH.
         return job.benchmark(self.workspace, request, {"PATH": "", **environment}, "run it", build)
 
@@ -255,15 +257,15 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
     profile = shop.workspace.profiles / "load-const.yaml"
     profile.write_text(profile.read_text().replace("generator: ghz", "generator: volley"))
 
-    def ready(located: Located, *_: object) -> FakeGenerator:
+    def missing(located: Located, *_: object) -> Build[FakeGenerator]:
         if located.asked is VOLLEY:
             raise HostError("there is no volley: build it")
-        return FakeGenerator()
+        return (yield from a_build(FakeGenerator()))
 
     def run(*profiles: str) -> int:
         with monkeypatch.context() as patch:
             patch.setattr(runner, "choose", lambda *_: FakeRuntime())
-            patch.setattr(generators, "ready", ready)
+            patch.setattr(generators, "build", missing)
             return job.benchmark(
                 shop.workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
             )

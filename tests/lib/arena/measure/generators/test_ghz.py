@@ -32,7 +32,7 @@ esac
 """
 GO_INSTALL = """
 case "$1" in
-install) echo "$2 $3" >"$GOBIN/../asked"
+install) echo "$CGO_ENABLED $2 $3" >"$GOBIN/../asked"
   printf '#!/bin/sh\\necho --proto --call --connections\\n' >"$GOBIN/ghz"
   chmod +x "$GOBIN/ghz" ;;
 version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\\n' "$3" ;;
@@ -143,7 +143,7 @@ def test_go_builds_the_pinned_version_into_our_tools(
     a_program(bin_ / "go", GO_INSTALL)
     assert found(find()) == ("go install", "v0.121.0")
     folder = workspace.tools / "bin"
-    assert (folder / "asked").read_text() == "github.com/bojand/ghz/cmd/ghz@v0.121.0 \n"
+    assert (folder / "asked").read_text() == "0 -trimpath github.com/bojand/ghz/cmd/ghz@v0.121.0\n"
     assert sorted(path.name for path in folder.iterdir()) == ["asked", "ghz"]
 
 

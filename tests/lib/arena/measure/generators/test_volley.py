@@ -6,10 +6,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from arena.base.errors import HostError
+from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure import generators
 from arena.measure.generators import MayOpen, WarmUp, ghz_flags, volley
+from arena.measure.generators.find import locate
 from arena.measure.generators.program import Program
 from tests.fakes import FakeProgress, a_profile, a_program
 from tests.lib.arena.measure.generators.stubs import (
@@ -29,10 +30,13 @@ CARGO = """
 echo "$*" >>"$OUTSIDE/cargo.calls"
 [ -z "$(cat "$OUTSIDE/broken" 2>/dev/null)" ] || { echo "error: no such crate"; exit 101; }
 for last; do :; done
-mkdir -p "$last/release"
-printf '#!/bin/sh\\necho volley %s\\n' "$(cat "$5.version")" >"$last/release/volley"
-chmod +x "$last/release/volley"
+case $* in *--no-default-features*) features=none ;; *) features='edit lua' ;; esac
+mkdir -p "$last/$3"
+printf '#!/bin/sh\\necho "volley %s (%s; features: %s)"\\n' \\
+  "$(cat version)" "$3" "$features" >"$last/$3/volley"
+chmod +x "$last/$3/volley"
 """
+SLIM = "build --profile release --locked --no-default-features"
 DAEMON = docker_stub("volley 0.1.0")
 
 
@@ -41,7 +45,7 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     """Return what finds volley in a checkout that has its sources."""
     (workspace.volley / "src" / "http2").mkdir(parents=True)
     (workspace.volley / "Cargo.toml").write_text('version = "0.1.0"')
-    (workspace.volley / "Cargo.toml.version").write_text("0.1.0")
+    (workspace.volley / "version").write_text("0.1.0")
     (workspace.volley / "Cargo.lock").write_text("locked")
     (workspace.volley / "build.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
@@ -93,11 +97,11 @@ def test_cargo_builds_it_once_and_what_it_built_is_used_again(
     find: Find, bin_: Path, outside: Path, workspace: Workspace
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
-    assert found(find()) == ("cargo", "0.1.0")
-    assert found(find()) == (".tools", "0.1.0")
+    assert found(find()) == ("cargo", "0.1.0 (release; features: none)")
+    assert found(find()) == (".tools", "0.1.0 (release; features: none)")
     manifest, target = workspace.volley / "Cargo.toml", workspace.tools / "volley-target"
     assert lines(outside / "cargo.calls") == [
-        f"build --release --locked --manifest-path {manifest} --target-dir {target}"
+        f"{SLIM} --manifest-path {manifest} --target-dir {target}"
     ]
     assert argv(find(), a_profile())[0] == "./.tools/bin/volley"
     names = sorted(path.name for path in (workspace.tools / "bin").iterdir())
@@ -112,7 +116,7 @@ def test_who_waits_for_cargo_is_told_where_its_log_is(
     located = generators.locate("volley", workspace, {"PATH": str(bin_)})
     located.ready(workspace, None, progress)
     (line,) = progress.lines
-    assert line.startswith("building volley with cargo (once, ")
+    assert line.startswith("build volley (once, ")
     assert f"log: {workspace.tools / 'volley-build.log'}" in line
 
 
@@ -123,43 +127,51 @@ def test_when_its_sources_change_it_is_built_again(
     a_program(bin_ / "cargo", CARGO)
     assert found(find())[0] == "cargo"
     (workspace.volley / changed).write_text("something else")
-    (workspace.volley / "Cargo.toml.version").write_text("0.2.0")
-    assert found(find()) == ("cargo", "0.2.0")
-    assert found(find()) == (".tools", "0.2.0")
+    (workspace.volley / "version").write_text("0.2.0")
+    assert found(find()) == ("cargo", "0.2.0 (release; features: none)")
+    assert found(find()) == (".tools", "0.2.0 (release; features: none)")
 
 
-def test_the_page_of_edit_is_made_first_and_its_sources_are_volleys(
-    find: Find, bin_: Path, outside: Path, workspace: Workspace
+def test_another_profile_or_other_features_are_another_build(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
-    (workspace.root / "scripts").mkdir()
-    source = workspace.volley / "edit" / "src" / "main.js"
-    source.parent.mkdir(parents=True)
-    source.write_text("")
-    page = workspace.volley / "edit" / "dist" / "page.html"
-    a_program(
-        workspace.root / "scripts" / "volley-page.sh",
-        f'echo "$*" >>"$OUTSIDE/page.calls"; mkdir -p {page.parent}; echo made >{page}',
-    )
-    assert found(find())[0] == "cargo"
-    assert lines(outside / "page.calls") == ["--if-possible"]
-    # Where volley was copied to, no page was made.
-    page.unlink()
+
+    def whole() -> Program:
+        located = locate(volley.WHOLE, workspace, {"PATH": str(bin_)})
+        return located.ready(workspace, None, FakeProgress())
+
+    def calls() -> list[str]:
+        return [line.partition(" --manifest")[0] for line in lines(outside / "cargo.calls")]
+
+    find()
+    assert found(whole()) == ("cargo", "0.1.0 (release; features: edit lua)")
+    assert found(whole())[0] == ".tools"
+    assert found(find()) == ("cargo", "0.1.0 (release; features: none)")
+    monkeypatch.setenv("VOLLEY_PROFILE", "dist")
+    assert found(find()) == ("cargo", "0.1.0 (dist; features: none)")
     assert found(find())[0] == ".tools"
-    source.write_text("changed")
-    assert found(find())[0] == "cargo"
+    assert calls() == [
+        SLIM,
+        "build --profile release --locked",
+        SLIM,
+        SLIM.replace("release", "dist"),
+    ]
 
 
-def test_with_a_page_that_was_missing_it_is_built_again(
-    find: Find, bin_: Path, workspace: Workspace
+def test_a_profile_that_is_not_volleys_is_refused(
+    find: Find, bin_: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
-    assert found(find())[0] == "cargo"
-    page = workspace.volley / "edit" / "dist" / "page.html"
-    page.parent.mkdir(parents=True)
-    page.write_text("made")
-    assert found(find())[0] == "cargo"
-    assert found(find())[0] == ".tools"
+    find()
+    monkeypatch.setenv("VOLLEY_PROFILE", "debug")
+    with pytest.raises(UsageError, match=r"^VOLLEY_PROFILE: write release or dist, not 'debug'$"):
+        find()
+
+
+def test_an_older_volley_says_nothing_of_its_build(find: Find, tmp_path: Path) -> None:
+    named = a_program(tmp_path / "mine", "echo volley 0.1.0")
+    assert found(find(VOLLEY=str(named))) == ("$VOLLEY", "0.1.0")
 
 
 def test_a_file_that_is_added_moved_or_removed_is_a_change(
@@ -192,7 +204,7 @@ def test_a_volley_of_unknown_sources_is_not_trusted(
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
     a_program(workspace.tools / "bin" / "volley", "echo volley 0.0.1")
-    assert found(find()) == ("cargo", "0.1.0")
+    assert found(find())[0] == "cargo"
     (workspace.tools / "bin" / "volley.sources").write_bytes(b"\xff")
     assert found(find())[0] == "cargo"
 
@@ -241,7 +253,8 @@ def test_without_cargo_an_image_is_built_from_the_sources_and_named_by_them(
     image = where.removeprefix("image ")
     (build,) = [line for line in lines(outside / "docker.calls") if line.startswith("build ")]
     assert f"--tag {image}" in build
-    assert f"--file {workspace.root / 'docker' / 'volley.Dockerfile'} {workspace.volley}" in build
+    file = workspace.root / "docker" / "volley.Dockerfile"
+    assert f"--file {file} --build-arg PROFILE=release {workspace.volley}" in build
     assert found(find())[0] == where
     assert len([line for line in lines(outside / "docker.calls") if line[:6] == "build "]) == 1
     (workspace.volley / "src" / "main.rs").write_text("something else")
@@ -285,6 +298,13 @@ def test_where_no_call_succeeded_it_ends_with_1_and_its_report_counts(
 ) -> None:
     shot, _ = fire(find, tmp_path, "echo '{}'; exit 1")
     assert shot.problem is None
+
+
+def test_a_feature_that_the_build_lacks_is_named(find: Find, tmp_path: Path) -> None:
+    said = f"error: flow.yaml: steps[0].lua: needs the feature `lua`; {'get it so, ' * 20}"
+    shot, _ = fire(find, tmp_path, f"echo '{said}' >&2; exit 2")
+    assert shot.problem == "volley ended in the middle of it (exit code 2)"
+    assert shot.output == said.strip()
 
 
 @pytest.mark.parametrize("script", ["echo no such host >&2; exit 1", "echo '{}'; exit 2"])

@@ -13,7 +13,7 @@ from arena.measure import benchmark, generators, runner
 from arena.measure.night import job
 from arena.measure.night.job import NightOptions, night
 from arena.record.record import Record
-from tests.fakes import FakeGenerator, FakeRuntime, a_provenance, add_framework, records_in
+from tests.fakes import FakeGenerator, FakeRuntime, a_build, a_provenance, add_framework, records_in
 
 # Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
 QUICK, SLOW = "stream-grpc", "slow"
@@ -83,5 +83,5 @@ def shop(
     monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
     for room in (runner, benchmark, job):
         monkeypatch.setattr(room, "choose", lambda *_: made.runtime)
-    monkeypatch.setattr(generators, "ready", lambda *_: made.generator)
+    monkeypatch.setattr(generators, "build", lambda *_: a_build(made.generator))
     return made

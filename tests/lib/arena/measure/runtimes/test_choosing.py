@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.errors import FrameworkError, HostError, UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.measure.runtimes import choose, run_build
+from arena.measure.runtimes import choose
 from tests.fakes import FakeProgress, a_program
 
 ANSWERS = """
@@ -66,23 +66,3 @@ def test_docker_by_wish_on_a_network_of_its_own_is_refused(
 def test_an_unknown_runtime_is_answered_with_those_there_are(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match=r"no runtime `podman`.*auto, docker, native"):
         choose("podman", workspace, FakeProgress())
-
-
-def test_a_failed_build_says_so_with_its_last_lines_and_its_log(tmp_path: Path) -> None:
-    log = tmp_path / "build.log"
-    script = "for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; echo error >&2; exit 2"
-    with pytest.raises(FrameworkError) as caught:
-        run_build(["/bin/sh", "-c", script], tmp_path, log)
-    error = caught.value
-    assert error.stage == "build"
-    assert "exit code 2" in error.reason
-    assert error.log == log
-    assert error.output.splitlines()[-2:] == ["line 9", "error"]
-    assert "line 1\n" not in error.output
-    assert log.read_text().startswith("line 1\n")
-
-
-def test_a_build_that_hangs_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.measure.runtimes.BUILD_TIMEOUT_S", 0.02)
-    with pytest.raises(FrameworkError, match="took longer than 20ms"):
-        run_build(["/bin/sh", "-c", "exec sleep 60"], tmp_path, tmp_path / "log")

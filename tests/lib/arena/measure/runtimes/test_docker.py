@@ -16,9 +16,10 @@ from arena.machine import docker
 from arena.machine.cgroups import Cgroup
 from arena.machine.child import whole_command
 from arena.machine.docker import bind_mount
+from arena.measure.builds import finished
 from arena.measure.runtimes import docker as docker_room
 from arena.measure.runtimes.docker import Container, DockerRuntime
-from tests.fakes import a_framework, a_program
+from tests.fakes import FakeProgress, a_framework, a_program
 
 
 def test_docker_needs_a_dockerfile(workspace: Workspace, folder: Path) -> None:
@@ -89,7 +90,8 @@ def daemon(bin_: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_built_image_is_known_by_its_digest_and_its_stand_in(
     workspace: Workspace, folder: Path, daemon: Path, tmp_path: Path
 ) -> None:
-    built = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
+    build = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
+    built = finished(build, FakeProgress())
     assert (built.image_digest, built.standin) == ("sha256:1", "golang:1")
     assert (tmp_path / "build.log").read_text() == "step 1\n"
 
@@ -113,7 +115,9 @@ def test_a_build_without_a_registry_names_the_ways_out(
 ) -> None:
     a_program(bin_ / "docker", f"echo '{printed}'; exit 1")
     with pytest.raises(FrameworkError) as caught:
-        DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
+        finished(
+            DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log"), FakeProgress()
+        )
     reason = caught.value.reason
     assert reason.startswith("`docker build` failed (exit code 1)")
     assert ("--runtime native" in reason) == ("standin-images.sh" in reason) == no_network

@@ -9,10 +9,11 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
+from arena.measure.builds import finished
 from arena.measure.runtimes.native import NativeRuntime
 from arena.what.framework import Framework
 from arena.what.ports import Ports
-from tests.fakes import a_framework, a_program
+from tests.fakes import FakeProgress, a_framework, a_program
 
 
 def native(run: str = "true", build: str = "", needs: tuple[str, ...] = ()) -> Framework:
@@ -45,9 +46,10 @@ def test_a_native_build_runs_in_the_frameworks_folder(
     workspace: Workspace, folder: Path, tmp_path: Path
 ) -> None:
     runtime = NativeRuntime(workspace)
-    runtime.build(native(build="pwd >made"), tmp_path / "log")
+    finished(runtime.build(native(build="pwd >made"), tmp_path / "log"), FakeProgress())
     assert (folder / "made").read_text().strip() == str(folder.resolve())
-    assert runtime.build(native(), tmp_path / "log").image_digest is None
+    nothing = finished(runtime.build(native(), tmp_path / "log"), FakeProgress())
+    assert nothing.image_digest is None
 
 
 def test_a_native_server_has_a_small_environment_and_the_certificate(

@@ -160,7 +160,7 @@ def test_all_goes_on_after_every_kind_of_failure(
             if self.at == "b-build":
                 log.write_text("syntax error\n")
                 raise FrameworkError("build", "`make` failed", log=log)
-            return super().build(framework, log)
+            return (yield from super().build(framework, log))
 
     runtime = Runtime(missing={"g-tools": "g-tools needs zig"}, needs=("zig", "g++", "make"))
     monkeypatch.setattr(validating, "choose", lambda *_: runtime)
