@@ -14,8 +14,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 compile=(uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
     --no-emit-index-url --no-header pyproject.toml)
-"${compile[@]}" "$@" --output-file requirements.lock
-for group in fleet dev; do
-    "${compile[@]}" "$@" --group "$group" --constraint requirements.lock \
-        --output-file "requirements-$group.lock"
-done
+# grpcio-tools names these two, but the protoc in it needs neither: a third of what would be installed.
+small=(--no-emit-package grpcio --no-emit-package setuptools)
+"${compile[@]}" "${small[@]}" "$@" --output-file requirements.lock
+"${compile[@]}" "${small[@]}" "$@" --group fleet --constraint requirements.lock \
+    --output-file requirements-fleet.lock
+"${compile[@]}" "$@" --group dev --constraint requirements.lock --output-file requirements-dev.lock

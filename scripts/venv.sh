@@ -26,8 +26,8 @@ ensure_venv() { # lock, folder
         exec {guard}<&-
         return 0
     fi
+    local log began=$SECONDS
     printf 'Setting up %s from %s (once) …\n' "$venv" "$lock" >&2
-    local log
     log=$(mktemp)
     trap 'rm -f "$log"; printf "interrupted\n" >&2; exit 130' INT TERM
     if ! (make_venv "$lock" "$venv") >"$log" 2>&1; then
@@ -39,6 +39,9 @@ ensure_venv() { # lock, folder
     rm -f "$log"
     venv_contents "$lock" "$venv" >"$marker"
     exec {guard}<&-
+    if ((SECONDS - began > 2)); then
+        printf 'Setting up %s: %d s\n' "$venv" $((SECONDS - began)) >&2
+    fi
 }
 
 venv_is_made() { # lock, marker, folder
@@ -51,10 +54,13 @@ venv_contents() { # lock, folder
     readlink -f "${2:-.venv}/bin/python"
 }
 
+# A lock has all that is needed, so pip looks for nothing else. No package is built here, and Python
+# compiles the modules that it loads.
 make_venv() { # lock, folder
     "$2/bin/python" -c 'import pip' 2>/dev/null || rm -rf "$2"
     python3 -m venv "$2" &&
-        "$2/bin/python" -m pip install --disable-pip-version-check --require-hashes -r "$1"
+        "$2/bin/python" -m pip install --disable-pip-version-check --require-hashes \
+            --only-binary :all: --no-deps --no-compile -r "$1"
 }
 
 require_python() {

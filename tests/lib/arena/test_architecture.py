@@ -60,7 +60,7 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
 
 
 HEAVY = {
-    "cryptography", "dask", "distributed", "google", "h2", "jinja2", "psutil", "pydantic", "rich",
+    "cryptography", "dask", "distributed", "google", "h2", "jinja2", "psutil", "pydantic",
     "tinyhtml5", "yaml",
 }  # fmt: skip
 
