@@ -19,9 +19,10 @@ Tick = Callable[[float], None]
 # A step that takes longer says at its end how long it took.
 _LONG_S = 3.0
 
-# The time between two drawings of a terminal's line, and the width of a bar.
+# The time between two drawings of a terminal's line, and the widths of a bar and of a terminal.
 _REDRAWN_S = 0.2
 _BAR = 30
+_WIDTH = 80
 _CLEAR = "\r\x1b[K"
 
 
@@ -143,7 +144,8 @@ class TerminalProgress:
         try:
             width = os.get_terminal_size(sys.stderr.fileno()).columns
         except (OSError, ValueError):
-            width = 80
+            width = 0
+        width = width or _WIDTH  # A terminal may not know it.
         text = printable(" · ".join(part() for part in self._parts))
         return text if len(text) < width else f"{text[: width - 2]}…"
 

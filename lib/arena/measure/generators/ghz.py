@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.measure import builds
 from arena.measure.generators import ghz_blast, ghz_flags, measurements
@@ -48,7 +47,7 @@ def _go_install(workspace: Workspace) -> builds.Build[None]:
     """
     target, log = GHZ.own_program(workspace), workspace.tools / "ghz-build.log"
     target.parent.mkdir(parents=True, exist_ok=True)
-    words = f"build ghz {VERSION} (once; log: {shown(log)})"
+    words = f"build ghz {VERSION} (once)"
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder:
         environment = ["env", f"GOBIN={folder}", "CGO_ENABLED=0"]
         argv = [*environment, "go", "install", "-trimpath", f"{_MODULE}/cmd/ghz@{VERSION}"]

@@ -97,7 +97,7 @@ def build_image(image: Image, log: Path, ways: str) -> Build[str]:
 
     if not docker("images", "--quiet", image.name):
         argv = build_argv(image.name, image.context, *image.options)
-        words = f"build the image {image.name} (once; log: {shown(log)})"
+        words = f"build the image {image.name} (once)"
         yield from build(Command(argv, image.context, log, words, "docker build"), ways)
     digest: str = inspect("image", image.name)["Id"]
     return digest

@@ -1,9 +1,12 @@
 """What a person sees while a session runs."""
 
+import os
 import sys
+import time
 
 import pytest
 
+from arena.base import progress as module
 from arena.base.progress import PlainProgress, Progress, TerminalProgress, progress
 
 BOTH = pytest.mark.parametrize("kind", [PlainProgress, TerminalProgress])
@@ -47,3 +50,49 @@ def test_a_failure_passes_through(kind: type[Progress]) -> None:
         raise ZeroDivisionError
     with pytest.raises(ZeroDivisionError), kind().window("x", 1.0):
         raise ZeroDivisionError
+
+
+@BOTH
+def test_a_step_that_takes_long_says_how_long(
+    kind: type[Progress], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
+    shows = kind()
+    with shows.waiting("build ghz"):
+        with shows.waiting("build grpc-go"):
+            now_s += 41
+        now_s += 21
+    with shows.waiting("start"):
+        now_s += 1
+    lines = [line.rpartition("\x1b[K")[2] for line in capsys.readouterr().err.split("\n")]
+    said = [line for line in lines if line and "…" not in line]
+    assert said[:2] == ["build grpc-go: 41 s", "build ghz: 62 s"]
+    assert said[2:] in ([], ["start"])
+
+
+def test_a_terminal_shows_in_one_line_all_that_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width = 80
+    monkeypatch.setattr(module, "_REDRAWN_S", 3600)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((width, 24)))
+    monkeypatch.setattr(sys.stderr, "fileno", lambda: 2)
+
+    def last() -> str:
+        return capsys.readouterr().err.rpartition("\r\x1b[K")[2]
+
+    shows = TerminalProgress()
+    with shows.waiting("build ghz"), shows.waiting("build grpc-go"):
+        assert last() == "build ghz … 0 s · build grpc-go … 0 s"
+        shows.say("note: it is slow")
+        assert last() == "note: it is slow\nbuild ghz … 0 s · build grpc-go … 0 s"
+        width = 20
+        shows.say("")
+        assert last() == "build ghz … 0 s · …"
+    with shows.window("run 1 of 3", 5) as tick:
+        tick(2.5)
+        width = 0  # of a terminal that does not know it
+        shows.say("note")
+        assert last() == f"note\nrun 1 of 3 {'━' * 15}{'─' * 15} 2 s left"
+    assert last() == ""
