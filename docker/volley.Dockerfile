@@ -9,6 +9,7 @@ ARG FLAGS=--no-default-features
 WORKDIR /src
 COPY Cargo.toml Cargo.lock build.rs ./
 COPY edit/dist edit/dist
+COPY docs docs
 COPY src src
 RUN cargo build --profile "$PROFILE" --locked $FLAGS && cp "target/$PROFILE/volley" volley-built
 

@@ -35,8 +35,9 @@ _WARM = "volley: warm"
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
 
-# The sources of the program, besides `src`.
-_SOURCES = ("Cargo.toml", "Cargo.lock", "build.rs")
+# The sources of the program: files, and folders of files. The texts in `docs` are a part of it.
+_FILES = ("Cargo.toml", "Cargo.lock", "build.rs")
+_FOLDERS = ("docs", "src")
 
 # The variable that names the profile of cargo, and the profiles: `dist` takes longer to build, and
 # is for figures that are published.
@@ -115,8 +116,9 @@ def _made(flags: Sequence[str], workspace: Workspace) -> str:
 
 def _sources_sha256(workspace: Workspace) -> str:
     """Return one hash over all sources of volley: each file's path and content."""
-    files = [workspace.volley / name for name in _SOURCES]
-    files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
+    files = [workspace.volley / name for name in _FILES]
+    for folder in _FOLDERS:
+        files += sorted(path for path in (workspace.volley / folder).rglob("*") if path.is_file())
     try:
         return tree_sha256(workspace.volley, files)
     except OSError as error:

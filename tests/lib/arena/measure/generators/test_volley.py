@@ -186,6 +186,9 @@ def test_a_file_that_is_added_moved_or_removed_is_a_change(
     assert found(find())[0] == "cargo"
     (source / "newer.rs").unlink()
     assert found(find())[0] == "cargo"
+    (workspace.volley / "docs").mkdir()
+    (workspace.volley / "docs" / "volley.1").write_text(".TH volley 1")
+    assert found(find())[0] == "cargo"
 
 
 def test_what_it_is_not_built_from_is_no_change(
