@@ -38,7 +38,6 @@ def test_a_good_framework_passes_on_every_port_it_subscribes_to(shop: Shop, verb
     assert out == ["grpc-go  PASS"]
     passed = ["  ok   unary-sum", "  messages per DATA frame: 1.00"] * verbose
     assert err == [
-        "build grpc-go (native) …",
         "await grpc-go on port 8080 (h2c) …",
         "check grpc-go on port 8080 (h2c) …",
         *passed,
