@@ -4,8 +4,7 @@
 #   H2LOADRUNNER=PROGRAM [VOLLEY=PROGRAM] ./scripts/compare-h2loadrunner.sh
 #
 # The first 1,000 requests of each case are compared: heads without user-agent and content-length,
-# and bodies. Without VOLLEY, the volley of this checkout is built, with
-# all its features.
+# and bodies. Without VOLLEY, the volley of this checkout is built, with all its features.
 #
 # Exit codes: 0 they are the same, 1 they differ (the first difference is shown), 2 there is no
 # h2loadrunner, 3 the host cannot do it.

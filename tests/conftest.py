@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from h2.events import DataReceived, RequestReceived, StreamEnded
 
 from arena.base.progress import progress
 from arena.base.workspace import Workspace
+from arena.cli.entry import start
 from arena.measure.generators.find import locate
 from arena.measure.generators.volley import WHOLE
 
@@ -246,12 +246,12 @@ async def _compare(case: dict[str, Any], programs: tuple[str, str], folder: Path
 
 
 @click.command()
-def main() -> None:
-    """Compare the first 1,000 requests of $H2LOADRUNNER and $VOLLEY in each case."""
+def main() -> int:
+    """Compare the first 1,000 requests of $H2LOADRUNNER and volley in each case."""
     h2loadrunner = os.environ.get("H2LOADRUNNER")
     if not h2loadrunner:
         raise click.UsageError("there is no h2loadrunner: name one with H2LOADRUNNER=PROGRAM")
-    workspace = Workspace(Path(__file__).parents[1])
+    workspace = Workspace(Path(__file__).resolve().parents[1])
     located = locate(WHOLE, workspace, os.environ)
     volley = located.ready(workspace, None, progress()).program
     programs = (h2loadrunner, volley)
@@ -261,8 +261,8 @@ def main() -> None:
             differs = asyncio.run(_compare(case, programs, Path(folder)))
         click.echo(f"{name}: {differs or f'the first {COMPARED} requests are the same'}")
         failed = failed or differs is not None
-    sys.exit(1 if failed else 0)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    start(main, "compare-h2loadrunner.sh")
