@@ -14,6 +14,12 @@ from tests.fakes import FakeProgress
 from tests.lib.arena.machine.children import alive
 
 
+@pytest.fixture(autouse=True)
+def _ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End builds that wait for each other, but not at the same time."""
+    monkeypatch.setattr("arena.measure.builds.TIMEOUT_S", 60)
+
+
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[[str], Command]:
     """Return what makes a command of a script, and its words, from the script."""
