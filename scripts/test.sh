@@ -271,13 +271,13 @@ test_scripts() {
 # This also builds the volley that other tests run.
 build_volley() {
     step 'volley: page of edit' make_page
-    step 'volley: build' in_volley cargo cargo test --no-run --locked
+    step 'volley: build' in_volley cargo cargo test --no-run --locked --features docs
 }
 
 # Most of the slow tests wait: for a deadline, or for the end of a load.
 test_volley() {
-    RUST_TEST_THREADS=$((2 * $(nproc))) step 'volley: test' in_volley cargo cargo test --locked --no-fail-fast
-    step 'volley: clippy' in_volley cargo-clippy cargo clippy --all-targets --locked -- -D warnings
+    RUST_TEST_THREADS=$((2 * $(nproc))) step 'volley: test' in_volley cargo cargo test --locked --features docs --no-fail-fast
+    step 'volley: clippy' in_volley cargo-clippy cargo clippy --all-targets --locked --features docs -- -D warnings
 }
 
 # Beside tests that may be measuring, volley's take only the time that these leave.
@@ -311,7 +311,7 @@ main() {
         ;;
     esac
     # Smaller, faster builds of volley, and the same ones with --all and without.
-    export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only
+    export CARGO_INCREMENTAL=0
     begin_steps
     trap 'end_lanes; end_docker' EXIT
     # A worker for each CPU. Whatever needs the ports of the host stays in one of them (tests/conftest.py).

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,8 @@ def volley_program() -> Path:
         pytest.skip("there is no volley, and no Rust to build it")
     folder = ROOT / "volley"
     subprocess.run([ROOT / "scripts" / "volley-page.sh", "--if-possible"], check=True)
-    subprocess.run(["cargo", "test", "--no-run", "--locked"], check=True, cwd=folder)
+    build = ["cargo", "test", "--no-run", "--locked", "--features", "docs"]
+    subprocess.run(build, check=True, cwd=folder)
     return folder / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "volley"
 
 

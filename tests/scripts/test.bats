@@ -82,7 +82,7 @@ volley: test'
     [ "$(table passed | sort)" = "$before_a_commit" ]
     [ "${lines[-1]}" = '= 3 in 1 s =' ]
     grep -q '^bats tests/scripts$' "$calls"
-    grep -q '^cargo test --locked --no-fail-fast$' "$calls"
+    grep -q '^cargo test --locked --features docs --no-fail-fast$' "$calls"
     grep -q '^cargo clippy ' "$calls"
     grep -q '^npm .*test --silent$' "$calls"
     grep -qF -- '--ignore tests/browser -m smoke or not (integration or builds)' "$calls"

@@ -1,4 +1,4 @@
-"""The runner's own volley: what it leaves out is refused before the first request, with a remedy."""
+"""The runner's own volley: what it leaves out is refused before the first request."""
 
 import json
 from pathlib import Path
