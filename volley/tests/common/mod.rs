@@ -14,8 +14,12 @@ mod scratch;
 pub mod scripted;
 mod servers;
 pub mod shape;
+mod wait;
 
 pub use report::Report;
 pub use run::{Finished, Running, Volley};
 pub use scratch::Scratch;
-pub use servers::{BlackHole, closing, freeze_of, one, quiet_listener, reference, settled, until};
+pub use servers::{
+    BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
+};
+pub use wait::{LONGEST, awaited};

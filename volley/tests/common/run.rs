@@ -8,12 +8,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
 
-use super::Report;
-
-/// No run in these tests takes a tenth of this; one that takes longer hangs.
-const LONGEST: Duration = Duration::from_secs(60);
+use super::{LONGEST, Report};
 
 /// A command line of volley.
 pub struct Volley {
@@ -56,14 +52,23 @@ impl Volley {
     }
 
     fn words(first: &[&str], method: &str) -> Self {
+        let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../requests/benchmark.proto");
+        let method = format!("benchmark.BenchmarkService/{method}");
+        Self::with(first, proto.as_ref(), &method)
+    }
+
+    /// A call of a method of another file, in plaintext.
+    pub fn of(proto: &Path, method: &str) -> Self {
+        Self::with(&[], proto, method).arg("--insecure")
+    }
+
+    fn with(first: &[&str], proto: &Path, method: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
         command
             .args(first)
-            .args([
-                "--proto",
-                concat!(env!("CARGO_MANIFEST_DIR"), "/../requests/benchmark.proto"),
-            ])
-            .args(["--call", &format!("benchmark.BenchmarkService/{method}")]);
+            .arg("--proto")
+            .arg(proto)
+            .args(["--call", method]);
         Self {
             command,
             format: "json",

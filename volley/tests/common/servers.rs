@@ -2,11 +2,14 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 use volley::serve::{Config, Counts, Faults, Freeze, Reference};
+
+use super::wait::awaited;
 
 /// How long a connection may take before it counts as one that nobody accepts.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -35,20 +38,26 @@ pub fn freeze_of(at_ms: u64, length_ms: u64) -> Option<Freeze> {
 
 /// Waits until the server's counts are as expected; panics if they never are.
 pub fn until(server: &Reference, wanted: impl Fn(&Counts) -> bool) -> Counts {
-    let began = Instant::now();
-    loop {
-        let counts = server.counts();
-        if wanted(&counts) {
-            return counts;
-        }
-        assert!(began.elapsed() < Duration::from_secs(30), "{counts:?}");
-        thread::yield_now();
-    }
+    awaited(|| server.counts(), wanted)
 }
 
 /// The server's counts once it has seen the end of every call.
 pub fn settled(server: &Reference) -> Counts {
     until(server, |counts| counts.calls_open() == 0)
+}
+
+/// An address for a server of the program: nobody else has this host, so its port stays free.
+pub fn own_address() -> SocketAddr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let host = [
+        127,
+        64 | high & 63,
+        low,
+        NEXT.fetch_add(1, Ordering::Relaxed),
+    ];
+    let listener = TcpListener::bind(SocketAddr::from((host, 0))).unwrap();
+    listener.local_addr().unwrap()
 }
 
 /// A port where the host accepts connections but nothing is ever sent.

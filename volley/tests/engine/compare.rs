@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
-use std::time::Duration;
 
-use serde_json::Value;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, Running, Scratch, one, reference};
+use crate::common::{Report, Scratch, reference};
 
 /// Reports of six seconds: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
@@ -19,30 +22,86 @@ struct Runs {
     slow: Report,
 }
 
+/// What a run counted in each second.
+struct Second {
+    ok: u64,
+    failed: u64,
+    latency_us: u64,
+}
+
 static RUNS: LazyLock<Runs> = LazyLock::new(|| {
-    let faults = |delay_ms, reset_every| Faults {
-        delay: Duration::from_millis(delay_ms),
-        reset_every: one(reset_every),
-        ..Faults::default()
+    let server = reference(Faults::default());
+    let report = |flags: &str, second: fn(u64) -> Second| {
+        let run = UNARY.run().flags("-n 20 -c 8 --name compared");
+        in_seconds(run.flags(flags).report(server.address()), second)
     };
-    let servers =
-        [(4, 0), (4, 0), (4, 0), (12, 10)].map(|(ms, every)| reference(faults(ms, every)));
-    let flags = ["--rps 100", "--rps 100", "", ""];
-    let start = |(server, flags): (&volley::serve::Reference, &str)| {
-        let run = UNARY
-            .run()
-            .flags("-z 6s -c 8 --name compared --duration-stop wait");
-        run.flags(flags).start(server.address())
+    let at_rate = |at| Second {
+        ok: 100,
+        failed: 0,
+        latency_us: 4000 + 50 * (at % 3),
     };
-    let running: Vec<Running> = servers.iter().zip(flags).map(start).collect();
-    let reports: Vec<Report> = running.into_iter().map(|run| run.wait().report()).collect();
-    let [first, second, fast, slow] = reports.try_into().unwrap();
     Runs {
-        rate: [first, second],
-        fast,
-        slow,
+        rate: [report("--rps 100", at_rate), report("--rps 100", at_rate)],
+        fast: report("", |at| Second {
+            ok: 1900 + 20 * (at % 3),
+            failed: 0,
+            latency_us: 4000 + 50 * (at % 2),
+        }),
+        slow: report("", |at| Second {
+            ok: 570 + 10 * (at % 2),
+            failed: 60,
+            latency_us: 12_000 + 200 * (at % 3),
+        }),
     }
 });
+
+/// The report of a short run as one of six such seconds.
+fn in_seconds(mut report: Report, second: fn(u64) -> Second) -> Report {
+    let seconds: Vec<Second> = (0..6).map(second).collect();
+    let each = |of: fn(&Second) -> u64| seconds.iter().map(of).collect::<Vec<u64>>();
+    let [ok, failed] = [each(|second| second.ok), each(|second| second.failed)];
+    let of_second = |second: &Second| {
+        let mut times = Histogram::<u64>::new(3).unwrap();
+        let ns = second.latency_us * 1000;
+        for (percent, part) in [(90, 3), (100, 5), (120, 2)] {
+            times
+                .record_n(ns * percent / 100, second.ok * part / 10)
+                .unwrap();
+        }
+        times
+    };
+    let times: Vec<_> = seconds.iter().map(of_second).collect();
+    let mut all = Histogram::<u64>::new(3).unwrap();
+    times.iter().for_each(|times| all.add(times).unwrap());
+    let own = &mut report.json["volley"];
+    own["elapsed_s"] = 6.0.into();
+    own["missed"] = 0.into();
+    own["messages"] = ok.iter().sum::<u64>().into();
+    own["sent"] = ok.iter().chain(&failed).sum::<u64>().into();
+    own["calls"]["ok"] = ok.iter().sum::<u64>().into();
+    own["calls"]["failed"] = json!({"Internal": failed.iter().sum::<u64>()});
+    own["series"] = json!({"interval_ms": 1000, "messages": ok, "ok": ok, "failed": failed});
+    let histograms: Vec<String> = times.iter().map(encoded).collect();
+    own["latency_series"] = json!({"interval_s": 1, "histograms": histograms});
+    for (key, value) in [
+        ("mean", all.mean() as u64),
+        ("min", all.min()),
+        ("max", all.max()),
+        ("samples", all.len()),
+    ] {
+        own["latency_ns"][key] = value.into();
+    }
+    own["latency_ns"]["histogram"] = encoded(&all).into();
+    report
+}
+
+fn encoded(times: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(times, &mut bytes)
+        .unwrap();
+    BASE64_STANDARD.encode(bytes)
+}
 
 fn compare(old: &PathBuf, new: &PathBuf, flags: &[&str]) -> (i32, String, String) {
     let Output {
@@ -201,11 +260,11 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     assert!(!stderr.contains("`data`"), "{stderr}");
     json["options"]["connections"] = 7.into();
     json["options"]["window"] = 10.into();
-    json["options"]["metadata"] = serde_json::json!({"authorization": "secret"});
+    json["options"]["metadata"] = json!({"authorization": "secret"});
     json["options"]["timeout"] = 1.into();
     json["options"]["concurrency-max-duration"] = 7.into();
     json["options"]["data-sha256"] = "00".into();
-    json["volley"]["warnings"] = serde_json::json!(["`<b>` says `&amp;` | @all"]);
+    json["volley"]["warnings"] = json!(["`<b>` says `&amp;` | @all"]);
     let other = scratch.write("other", &json.to_string());
     let (code, _, stderr) = compare(&closed, &other, &[]);
     assert_eq!(code, 0);

@@ -1,13 +1,15 @@
 //! A run that is watched and changed while it goes on.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::Value;
 use volley::serve::Faults;
 
 use crate::common::http::{Answer, ask};
 use crate::common::shape::UNARY;
-use crate::common::{Report, Running, Scratch, Volley, reference, settled};
+use crate::common::{Report, Running, Scratch, Volley, awaited, reference, settled};
+use crate::signals::interrupt;
 
 /// A run that only a request ends, and where it takes orders.
 fn start(server: impl std::fmt::Display, flags: &str) -> (Running, String) {
@@ -31,15 +33,7 @@ fn post(address: &str, path: &str) -> Answer {
 
 /// Waits until the run's figures are as wanted.
 fn until(address: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
-        let stats = ask(address, "GET", "/v1/stats", &[], "").json();
-        if wanted(&stats) {
-            return stats;
-        }
-        assert!(began.elapsed() < Duration::from_secs(30), "{stats:#}");
-        std::thread::yield_now();
-    }
+    awaited(|| ask(address, "GET", "/v1/stats", &[], "").json(), wanted)
 }
 
 fn stop(running: Running, address: &str) -> Report {
@@ -47,11 +41,14 @@ fn stop(running: Running, address: &str) -> Report {
     running.wait().report()
 }
 
-/// How many calls were due, by the run's own list of changes.
-fn due_by_events(report: &Report, rps: f64) -> f64 {
+/// The calls that were due are those of the run's own list of changes, and none was lost.
+#[track_caller]
+fn keeps_to_its_events(report: &Report, rps: f64) {
+    assert_eq!(report.failed_total(), 0);
     let elapsed_s = report.own("/elapsed_s").as_f64().unwrap();
     let (mut from_s, mut rate, mut is_paused, mut due) = (0.0, rps, false, 0.0);
-    for event in report.own("/events").as_array().unwrap() {
+    let events = report.own("/events").as_array().unwrap();
+    for event in events {
         let at_s = event["at_s"].as_f64().unwrap().min(elapsed_s);
         due += if is_paused { 0.0 } else { rate } * (at_s - from_s);
         from_s = at_s;
@@ -62,7 +59,18 @@ fn due_by_events(report: &Report, rps: f64) -> f64 {
             _ => {}
         }
     }
-    due + rate * (elapsed_s - from_s)
+    due += rate * (elapsed_s - from_s);
+    let intended: u64 = report.numbers("/series/intended").iter().sum();
+    // Each part begins with a whole call.
+    let most_off = (events.len() + 1) as f64;
+    assert!(
+        (intended as f64 - due).abs() <= most_off,
+        "{intended} and {due}"
+    );
+    let sent: u64 = report.numbers("/series/sent").iter().sum();
+    assert_eq!(report.sent(), sent);
+    // On a busy host, a thread may hear of the end a little late, and send what would have been due by then.
+    assert!(sent + report.number("/missed") >= intended, "{sent}");
 }
 
 #[test]
@@ -84,17 +92,7 @@ fn a_rate_that_is_changed_again_and_again_loses_no_call() {
         assert_eq!(until(&address, |_| true)["load"]["rps"], rps);
     }
     let report = stop(running, &address);
-    assert_eq!(report.failed_total(), 0);
-    let intended: u64 = report.numbers("/series/intended").iter().sum();
-    let sent: u64 = report.numbers("/series/sent").iter().sum();
-    // The last ones were due just before the end.
-    let missed = report.number("/missed");
-    assert_eq!((report.sent(), sent + missed), (sent, intended));
-    let expected = due_by_events(&report, 1000.0);
-    assert!(
-        (intended as f64 - expected).abs() < 15.0,
-        "{intended} and {expected}"
-    );
+    keeps_to_its_events(&report, 1000.0);
     assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
     assert!(
         report.warns_of("stopped by order after"),
@@ -112,7 +110,7 @@ fn settled_total(address: &str) -> u64 {
 fn a_paused_schedule_goes_on_where_it_stopped() {
     let server = reference(Faults::default());
     let (running, address) = start(server.address(), "--rps 2000");
-    until(&address, |stats| stats["elapsed_s"] == 1);
+    until(&address, |stats| stats["phase"] == "window");
     assert_eq!(post(&address, "/v1/pause").status, 200);
     let again = post(&address, "/v1/pause");
     assert_eq!(again.status, 409);
@@ -128,18 +126,11 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
         (&true.into(), &3000.into())
     );
     let later = changed["elapsed_s"].as_u64().unwrap() + 2;
-    let still = until(&address, |stats| stats["elapsed_s"] == later);
+    let still = until(&address, |stats| stats["elapsed_s"].as_u64() >= Some(later));
     assert_eq!(still["second"]["due"], 0);
     assert_eq!(post(&address, "/v1/resume").status, 200);
     until(&address, |stats| stats["second"]["due"] == 3000);
-    let report = stop(running, &address);
-    assert_eq!(report.failed_total(), 0);
-    let expected = due_by_events(&report, 2000.0);
-    assert!(
-        (report.sent() as f64 - expected).abs() < 20.0,
-        "{} and {expected}",
-        report.sent()
-    );
+    keeps_to_its_events(&stop(running, &address), 2000.0);
 }
 
 #[test]
@@ -150,7 +141,7 @@ fn calls_that_wait_through_a_pause_are_warned_of() {
     });
     // Its 50 workers make at most 500 calls a second.
     let (running, address) = start(server.address(), "--rps 5000");
-    until(&address, |stats| stats["elapsed_s"] == 1);
+    until(&address, |stats| stats["total"]["ok"].as_u64() > Some(50));
     assert_eq!(post(&address, "/v1/pause").status, 200);
     until(&address, |stats| stats["second"]["sent"] == 0);
     assert_eq!(post(&address, "/v1/resume").status, 200);
@@ -166,7 +157,7 @@ fn calls_that_wait_through_a_pause_are_warned_of() {
 #[test]
 fn workers_are_added_and_sent_away() {
     let server = reference(Faults {
-        delay: Duration::from_millis(20),
+        delay: Duration::from_millis(200),
         ..Faults::default()
     });
     let (running, address) = start(server.address(), "");
@@ -175,9 +166,9 @@ fn workers_are_added_and_sent_away() {
             patch(&address, &format!(r#"{{"concurrency": {workers}}}"#)).status,
             200
         );
-        // Each makes at most 50 calls a second.
-        let most = workers * 50 + workers;
-        let least = workers * 50 / 4;
+        // Each makes at most five calls a second.
+        let most = workers * 5 + workers;
+        let least = workers * 5 / 4;
         until(&address, |stats| {
             let ok = stats["second"]["ok"].as_u64().unwrap();
             stats["load"]["concurrency"] == workers && (least..=most).contains(&ok)
@@ -346,9 +337,8 @@ fn a_token_is_asked_for_once_there_is_one() {
     let wrong = [("authorization", "Bearer secres")];
     assert_eq!(ask(&address, "POST", "/v1/stop", &wrong, "").status, 401);
     let right = [("authorization", "Bearer secret")];
-    while ask(&address, "GET", "/v1/stats", &right, "").json()["total"]["ok"] == 0 {
-        std::thread::yield_now();
-    }
+    let total = || ask(&address, "GET", "/v1/stats", &right, "").json()["total"]["ok"].clone();
+    awaited(total, |ok| *ok != 0);
     assert_eq!(ask(&address, "POST", "/v1/stop", &right, "").status, 200);
     assert!(running.wait().report().ok() > 0);
 }
@@ -372,7 +362,7 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let running = UNARY
         .run()
-        .flags("-z 2s --rps 100 --metrics")
+        .flags("-z 10m --rps 100 --metrics")
         .arg(format!("unix:{}", socket.display()))
         .start(server.address());
     let address = format!("unix:{}", socket.display());
@@ -380,10 +370,18 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
         running.first_words(),
         format!("volley: metrics at {address}")
     );
-    let text = ask(&address, "GET", "/metrics", &[], "").body;
+    let text = awaited(
+        || ask(&address, "GET", "/metrics", &[], "").body,
+        |text| {
+            let is_open =
+                |line: &str| line.starts_with("volley_window_open{") && line.ends_with(" 1");
+            text.lines().any(is_open)
+        },
+    );
     assert!(text.contains("\nvolley_load_rps{name=\"\","), "{text}");
     assert_eq!(ask(&address, "POST", "/v1/stop", &[], "").status, 404);
-    assert_eq!(running.wait().report().sent(), 200);
+    interrupt(running.pid(), Signal::INT);
+    running.wait().report();
     assert!(!socket.exists());
 }
 
@@ -415,7 +413,7 @@ fn length_s(lines: &[Value]) -> f64 {
 #[test]
 fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
     for flags in [
-        "-z 3s --rps 500 --warmup 1500ms",
+        "-z 1200ms --rps 500 --warmup 1100ms",
         "-z 1s --rps 200",
         "-z 300ms",
         "-n 250 -c 7 --rps 200",

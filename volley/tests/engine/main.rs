@@ -12,6 +12,7 @@ mod expect;
 mod faults;
 mod flow;
 mod frames;
+mod freeze;
 mod goaway;
 mod h2_peer;
 mod keepalive;

@@ -63,15 +63,14 @@ fn calls_over_a_unix_socket_equal_the_servers_own_counts() {
     let scratch = Scratch::new();
     let path = scratch.path("grpc.sock");
     let server = on_socket(&path);
-    let load = "-z 200ms --duration-stop wait -c 12 --connections 4 --threads 2";
+    let load = "-n 100 -c 12 --connections 4 --threads 2";
     for shape in ALL {
         for target in [server.target(), format!("unix://{}", path.display())] {
             let before = server.counts();
             let report = shape.checked().flags(load).report(target);
-            let ok = report.all_ok();
+            assert_eq!(report.all_ok(), 100, "{shape:?}");
             let counts = settled(&server);
-            assert!(ok > 10, "{shape:?}");
-            assert_eq!(counts.calls_ok - before.calls_ok, ok, "{shape:?}");
+            assert_eq!(counts.calls_ok - before.calls_ok, 100, "{shape:?}");
             assert_eq!(counts.connections - before.connections, 4);
         }
     }
@@ -208,7 +207,7 @@ fn round_robin_gives_each_address_its_share() {
         let before = servers.each_ref().map(|server| server.counts());
         let report = UNARY
             .checked()
-            .flags("-n 300 -c 12 --rps 3000 --lb-strategy round_robin")
+            .flags("-n 300 -c 12 --rps 1000 --lb-strategy round_robin")
             .flags(flags)
             .report(list(&all));
         assert_eq!(report.all_ok(), 300);
@@ -508,12 +507,15 @@ fn a_proxy_that_is_none_is_a_usage_error_without_its_value() {
 #[test]
 fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
     let server = reference(Faults::default());
-    let report = UNARY
+    let mut running = UNARY
         .checked()
-        .flags("--warmup 300ms -n 20 -c 1 --reconnect-every 10")
-        .report(server.address());
-    assert_eq!(report.all_ok(), 20);
+        .flags("--open-on-stdin -z 300ms --duration-stop wait -c 1 --reconnect-every 10")
+        .start(server.address());
+    until(&server, |counts| counts.connections > 10);
+    running.tell("\n");
+    let report = running.wait().report();
     let planned = report.number("/planned_reconnects");
-    assert!((1..=3).contains(&planned), "{planned}");
-    assert!(settled(&server).connections > 10);
+    let most = report.all_ok() / 10 + 1;
+    assert!(planned <= most, "{planned} of {most}");
+    assert!(settled(&server).connections > planned + 10);
 }

@@ -145,7 +145,7 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
     let server = reference(Faults::default());
     let finished = crate::common::Volley::secure(UNARY.method)
         .data(UNARY.data)
-        .flags("-n 1 -c 1 --skipTLS --connect-timeout 2s")
+        .flags("-n 1 -c 1 --skipTLS --connect-timeout 10m")
         .run(server.address());
     let words = "TLS: the server does not speak TLS: if it speaks plaintext, use `--insecure` (";
     assert!(finished.error().contains(words), "{finished:?}");

@@ -2,46 +2,28 @@
 
 use volley::serve::Faults;
 
-use crate::common::shape::{ALL, BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM, Shape, UNARY};
+use crate::common::shape::{ALL, UNARY};
 use crate::common::{reference, settled};
 
-/// For one second on eight connections of two threads: exact to the call and the message.
-fn equals_the_servers_own_counts(shape: Shape) {
-    let server = reference(Faults::default());
-    let load = "-z 1s --duration-stop wait --connections 8 -c 20 --threads 2";
-    let report = shape.checked().flags(load).report(server.address());
-    let ok = report.all_ok();
-    let counts = server.counts();
-    assert!(ok > 100, "{ok}");
-    assert_eq!(ok, counts.calls_ok);
-    assert_eq!(report.sent(), counts.calls_started);
-    assert_eq!(report.messages(), counts.messages_sent);
-    assert_eq!(report.messages(), ok * shape.replies);
-    assert_eq!(counts.messages_received, ok * shape.requests);
-    assert_eq!(counts.connections, 8);
-    assert_eq!(report.number("/checks/replies_checked"), report.messages());
-    assert_eq!(report.json["count"], ok);
-    assert_eq!(report.warnings().join("; "), "");
-}
-
+/// On eight connections of two threads: exact to the call and the message.
 #[test]
-fn waited_for_unary_calls_equal_the_servers_own_count() {
-    equals_the_servers_own_counts(UNARY);
-}
-
-#[test]
-fn waited_for_server_streams_equal_the_servers_own_count() {
-    equals_the_servers_own_counts(SERVER_STREAM);
-}
-
-#[test]
-fn waited_for_client_streams_equal_the_servers_own_count() {
-    equals_the_servers_own_counts(CLIENT_STREAM);
-}
-
-#[test]
-fn waited_for_bidirectional_streams_equal_the_servers_own_count() {
-    equals_the_servers_own_counts(BOTH_STREAM);
+fn waited_for_calls_equal_the_servers_own_count() {
+    for shape in ALL {
+        let server = reference(Faults::default());
+        let load = "-z 300ms --duration-stop wait --connections 8 -c 20 --threads 2";
+        let report = shape.checked().flags(load).report(server.address());
+        let ok = report.all_ok();
+        let counts = server.counts();
+        assert_eq!(ok, counts.calls_ok, "{shape:?}");
+        assert_eq!(report.sent(), counts.calls_started);
+        assert_eq!(report.messages(), counts.messages_sent);
+        assert_eq!(report.messages(), ok * shape.replies);
+        assert_eq!(counts.messages_received, ok * shape.requests);
+        assert_eq!(counts.connections, 8);
+        assert_eq!(report.number("/checks/replies_checked"), report.messages());
+        assert_eq!(report.json["count"], ok);
+        assert_eq!(report.warnings().join("; "), "");
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod salvo;
 #[cfg(test)]
 mod samples;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};

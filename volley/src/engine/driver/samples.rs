@@ -16,7 +16,7 @@ pub fn spec(host: &str) -> Spec {
     let mut spec = Spec::default();
     spec.target.host = host.to_owned();
     spec.target.insecure = true;
-    spec.target.connect_timeout = Duration::from_millis(600);
+    spec.target.connect_timeout = Duration::from_secs(10);
     spec.request.call = "benchmark.BenchmarkService/GetSum".to_owned();
     spec.request.schema = SchemaSource::Proto {
         file: "../requests/benchmark.proto".into(),

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream};
 use volley::serve::Faults;
 
 use super::{CALLS, Sweep, blast, sweep};
-use crate::common::{one, scripted};
+use crate::common::{LONGEST, one, scripted};
 
 #[test]
 fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
@@ -180,6 +179,6 @@ fn a_retired_connection_whose_last_call_took_too_long_is_closed() {
     });
     let flags = "--requests 1 --connections 1 --repetitions 100000 -x 10m -t 100ms";
     let running = blast().flags(flags).start(address);
-    assert_eq!(closed.recv_timeout(Duration::from_secs(30)), Ok(0));
+    assert_eq!(closed.recv_timeout(LONGEST), Ok(0));
     drop(running);
 }

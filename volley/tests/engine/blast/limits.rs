@@ -10,7 +10,7 @@ use volley::http2::frame::{self, FrameHeader, Kind, flag};
 use volley::serve::{Config, Faults, Reference};
 
 use super::{CALLS, Sweep, blast, sweep_against};
-use crate::common::{one, reference, scripted, settled};
+use crate::common::{LONGEST, one, reference, scripted, settled};
 
 #[test]
 fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
@@ -36,7 +36,7 @@ fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
     });
     let flags = "--requests 100 --connections 1 --repetitions 1";
     let sweep = Sweep::of(&blast().flags(flags).run(address));
-    assert_eq!(received.recv_timeout(Duration::from_secs(30)), Ok(100));
+    assert_eq!(received.recv_timeout(LONGEST), Ok(100));
     assert_eq!(
         sweep.failed(),
         BTreeMap::from([("Unavailable".to_owned(), 100)])

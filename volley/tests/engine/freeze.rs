@@ -1,0 +1,32 @@
+//! A server that stalls: the wait of every call that was due is visible.
+
+use volley::serve::Faults;
+
+use crate::common::shape::UNARY;
+use crate::common::{freeze_of, reference, settled};
+
+#[test]
+fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
+    let server = reference(Faults {
+        freeze: freeze_of(500, 1000),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags("--rps 500 -z 2500ms --duration-stop wait -c 50 --connections 4")
+        .report(server.address());
+    let sent = report.all_ok();
+    assert_eq!(sent + report.number("/missed"), 1250);
+    assert_eq!(settled(&server).calls_ok, sent);
+
+    // Of 1,250 calls, 500 were due in the frozen second, and waited for half of it on average. A busy host adds to that.
+    assert_eq!(report.own("/latency_ns/kind"), "response");
+    assert!(report.number("/latency_ns/mean") > 180_000_000);
+    assert!(report.number("/latency_ns/p99") > 900_000_000);
+
+    // Service time shows only fifty slow calls: that is what other generators report.
+    assert_eq!(report.own("/service_latency_ns/kind"), "service");
+    let p90 = |times: &str| report.number(&format!("/{times}/p90"));
+    assert!(p90("latency_ns") > 2 * p90("service_latency_ns"));
+    assert!(report.number("/service_latency_ns/max") > 900_000_000);
+}
