@@ -2,13 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use volley::serve::{Config, Reference};
 
-use crate::common::Scratch;
 use crate::common::http::{Answer, ask};
+use crate::common::{Scratch, awaited};
 
 /// A run that only an order ends.
 struct Run {
@@ -65,15 +64,10 @@ load: [{load}]
 
     /// Waits until the run's figures are as wanted.
     fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
-        let began = Instant::now();
-        loop {
-            let stats = ask(&self.address, "GET", "/v1/stats", &[], "").json();
-            if wanted(&stats) {
-                return stats;
-            }
-            assert!(began.elapsed() < Duration::from_secs(30), "{stats:#}");
-            std::thread::yield_now();
-        }
+        awaited(
+            || ask(&self.address, "GET", "/v1/stats", &[], "").json(),
+            wanted,
+        )
     }
 
     fn stop(self) -> (i32, Value) {
@@ -145,8 +139,10 @@ fn what_is_due_is_begun_or_dropped_whatever_is_ordered() {
             _ => {}
         }
     }
+    // Each part begins with a whole iteration. On a busy host, a thread may hear of the end a little late, and begin
+    // what would have been due by then.
     assert!(
-        (number("due") as f64 - due).abs() < 20.0,
+        number("due") as f64 > due - what.len() as f64 - 1.0,
         "{iterations} and {due}"
     );
 }

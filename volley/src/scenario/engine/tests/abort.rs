@@ -54,41 +54,50 @@ fn a_threshold_that_holds_does_not_end_the_load() {
     assert_eq!((report.thresholds[1].failed, tokens), (false, 1));
 }
 
+/// What is ordered by a threshold while each second passes on all threads. In each second, on each thread: how many
+/// iterations begin, and how many are dropped.
+fn ordered(threshold: &str, seconds: &[&[(u64, u64)]]) -> Vec<Vec<Order>> {
+    let server = Reference::start(Config::default()).unwrap();
+    let plan = crud(&server, &format!("thresholds: [{threshold}]"));
+    let control = Control::new(&plan, Arc::new(AtomicBool::new(false)));
+    control.begin(Clock::start(), 0);
+    let mut watch = Watch::new(&plan);
+    let threads = seconds[0].len();
+    let mut tallies: Vec<_> = (0..threads).map(|_| Tally::new(1, 3, 0)).collect();
+    let mut progress = Progress::new(threads, 3, Passed::default());
+    let after = |(second, counts): (u64, &&[(u64, u64)])| {
+        let now_ns = second * S;
+        for (thread, (tally, (begun, dropped))) in tallies.iter_mut().zip(*counts).enumerate() {
+            (0..*begun).for_each(|_| tally.iteration_began(0, None, now_ns));
+            tally.dropped(0, *dropped, now_ns);
+            progress.add(thread, tally.passed(now_ns), Stage::Load);
+        }
+        watch.look(&progress, Duration::from_secs(second), &control);
+        let changes = control.after(0).into_iter();
+        changes.map(|Change { order, .. }| order).collect()
+    };
+    (1..).zip(seconds).map(after).collect()
+}
+
 #[test]
 fn a_threshold_is_about_all_threads_of_one_second() {
-    let server = Reference::start(Config::default()).unwrap();
-    // Each iteration has three requests.
-    let more = "http: {version: 2}\nload: [{rate: 100/s, for: 2500ms}]
-thresholds: [{that: rate > 225, abort_after: 500ms}]";
-    let report = report(&crud(&server, more), 4);
-    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+    // The second thread alone drops a third; both of them a tenth.
+    let seconds: [&[_]; 3] = [&[(78, 0), (20, 10)]; 3];
+    let threshold = "{that: 'dropped <= 10%', abort_after: 1s}";
+    assert!(ordered(threshold, &seconds).iter().all(Vec::is_empty));
+    let orders = ordered("{that: 'dropped <= 9%', abort_after: 1s}", &seconds);
+    assert_eq!(
+        orders,
+        [vec![], vec![Order::Abort(0)], vec![Order::Abort(0)]]
+    );
 }
 
 #[test]
 fn only_a_threshold_that_fails_without_a_break_ends_the_load() {
-    let server = Reference::start(Config::default()).unwrap();
-    let plan = crud(
-        &server,
-        "thresholds: [{that: 'dropped <= 10%', abort_after: 2s}]",
-    );
-    let control = Control::new(&plan, Arc::new(AtomicBool::new(false)));
-    control.begin(Clock::start(), 0);
-    let mut watch = Watch::new(&plan);
-    let (mut tally, mut progress) = (Tally::new(1, 3, 0), Progress::new(1, 3, Passed::default()));
-    // In each second: how many begin, and how many are dropped. In the second one, it holds.
-    let seconds = [(10, 10), (200, 0), (0, 100), (0, 1), (0, 1)];
-    for (second, (begun, dropped)) in (1..).zip(seconds) {
-        assert_eq!(control.after(0), [], "{second}");
-        let now_ns = second * S;
-        (0..begun).for_each(|_| tally.iteration_began(0, None, now_ns));
-        tally.dropped(0, dropped, now_ns);
-        progress.add(0, tally.passed(now_ns), Stage::Load);
-        watch.look(&progress, Duration::from_secs(second), &control);
-    }
-    let orders: Vec<Order> = control
-        .after(0)
-        .into_iter()
-        .map(|Change { order, .. }| order)
-        .collect();
-    assert_eq!(orders, [Order::Abort(0)]);
+    // In the second one, it holds.
+    let seconds: [&[_]; 5] = [&[(10, 10)], &[(200, 0)], &[(0, 100)], &[(0, 1)], &[(0, 1)]];
+    let orders = ordered("{that: 'dropped <= 10%', abort_after: 2s}", &seconds);
+    let (before, after) = orders.split_at(4);
+    assert!(before.iter().all(Vec::is_empty), "{before:?}");
+    assert_eq!(after, [[Order::Abort(0)]]);
 }

@@ -115,7 +115,7 @@ fn a_request_that_cannot_be_rendered_leaves_its_connection_to_the_others() {
         let text = format!(
             r#"
 targets: {{api: "http://{}"}}
-http: {{version: {version}, connections: 1, streams: 1, timeout: 2s}}
+http: {{version: {version}, connections: 1, streams: 1, timeout: 10m}}
 load: [{{iterations: 4}}]
 setup: [{{name: get, get: "${{api}}/", save: {{bad: {{json: /a}}}}}}]
 scenarios:
