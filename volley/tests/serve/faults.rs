@@ -1,14 +1,12 @@
 //! Faults of the reference server as the `h2` crate sees them.
 
-mod serve_support;
-
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use h2::Reason;
-use serve_support::{
+use crate::support::{
     Answer, answer, begin, call, connect, connect_to_the_end, message, with_server,
 };
+use h2::Reason;
 use volley::serve::{Config, Faults, Freeze};
 
 const WIDE: u32 = 1 << 24;
@@ -170,7 +168,7 @@ fn an_answer_comes_no_sooner_than_its_delay() {
 
 #[test]
 fn a_frozen_server_counts_on_request_and_answers_once_it_is_over() {
-    let length = Duration::from_millis(500);
+    let length = Duration::from_secs(1);
     let freeze = Some(Freeze {
         at: Duration::ZERO,
         length,

@@ -1,8 +1,5 @@
 //! An independent client for the reference server: the `h2` crate, on one thread.
 
-// Each test program uses its own part of this.
-#![allow(dead_code)]
-
 use std::future::Future;
 use std::net::SocketAddr;
 

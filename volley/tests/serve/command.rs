@@ -5,9 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-mod serve_support;
-
-use serve_support::{block_on, call, connect, message};
+use crate::support::{block_on, call, connect, message};
 
 /// The program, killed at the end of a test that fails.
 struct Server {

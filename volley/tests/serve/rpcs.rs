@@ -1,11 +1,9 @@
 //! The reference server as the `h2` crate sees it.
 
-mod serve_support;
-
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 
-use serve_support::{answer, begin, block_on, call, connect, message, with_server};
+use crate::support::{answer, begin, block_on, call, connect, message, with_server};
 use volley::serve::{Config, Counts, Reference};
 
 const WIDE: u32 = 1 << 24;
@@ -51,7 +49,7 @@ fn an_echo_answers_while_the_request_is_still_open() {
         let mut body = response.await.expect("headers").into_body();
         for i in 2..5 {
             let frame = body.data().await.expect("a reply").expect("no error");
-            assert_eq!(serve_support::result(&frame[5..]), i);
+            assert_eq!(crate::support::result(&frame[5..]), i);
             request
                 .send_data(message(i, 1, 0), i == 4)
                 .expect("an open stream");
