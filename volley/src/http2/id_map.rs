@@ -141,6 +141,8 @@ mod tests {
     use std::collections::HashMap;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn it_holds_what_a_standard_map_holds(steps in prop::collection::vec((0u32..200, any::<bool>()), 0..400)) {
             let (mut map, mut model) = (IdMap::default(), HashMap::new());

@@ -152,6 +152,10 @@ mod tests {
             prop_assert_eq!(&left, &backwards);
             prop_assert_eq!(left, alone);
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(8))]
 
         #[test]
         fn parts_that_were_written_read_and_merged_report_what_one_process_would(

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use prost_reflect::DynamicMessage;
+use prost_reflect::{DescriptorPool, DynamicMessage};
 use volley::http2::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
 use volley::request::{Method, Request, SchemaError, Source, schema};
 use volley::spec::{Data, SchemaSource, Spec};
@@ -22,22 +23,25 @@ pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
     schema::find(&schema::read(source)?.expect("no file"), call)
 }
 
+fn pool(source: &SchemaSource) -> DescriptorPool {
+    schema::read(source).unwrap().unwrap()
+}
+
 /// A method of the benchmark's own service.
 pub fn method(name: &str) -> Method {
-    let source = SchemaSource::Proto {
-        file: PathBuf::from("../requests/benchmark.proto"),
-        import_paths: Vec::new(),
-    };
-    load(&source, &format!("{SERVICE}/{name}")).unwrap()
+    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+        pool(&SchemaSource::Proto {
+            file: PathBuf::from("../requests/benchmark.proto"),
+            import_paths: Vec::new(),
+        })
+    });
+    schema::find(&POOL, &format!("{SERVICE}/{name}")).unwrap()
 }
 
 /// A method of the service that has every kind of field.
 pub fn everything(name: &str) -> Method {
-    load(
-        &proto("everything.proto"),
-        &format!("everything.Everything/{name}"),
-    )
-    .unwrap()
+    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| pool(&proto("everything.proto")));
+    schema::find(&POOL, &format!("everything.Everything/{name}")).unwrap()
 }
 
 pub fn json(data: &str) -> Spec {

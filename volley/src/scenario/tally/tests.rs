@@ -261,7 +261,7 @@ fn the_seconds_that_passed_are_told_once_with_the_sums_so_far() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn merged_tallies_equal_one_tally_of_the_union(events in events(), owners in prop::collection::vec(0..3_u8, 60)) {
