@@ -46,7 +46,7 @@ fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
     let server = reference(goaway_after(5));
     let report = UNARY
         .checked()
-        .flags("-z 500ms --duration-stop wait -c 8 --connections 2 --threads 2")
+        .flags("-z 1s --duration-stop wait -c 8 --connections 2 --threads 2")
         .report(server.address());
     let ok = report.all_ok();
     assert_eq!(settled(&server).calls_ok, ok);
@@ -82,7 +82,7 @@ fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
         move |header, peer| {
             if header.kind == Kind::Data {
                 if number == 0 {
-                    std::thread::sleep(Duration::from_millis(400));
+                    std::thread::sleep(Duration::from_millis(1100));
                     write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
                     return false;
                 }
@@ -93,7 +93,7 @@ fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
     });
     let report = UNARY
         .run()
-        .flags("-z 300ms --duration-stop wait -c 1")
+        .flags("-z 1s --duration-stop wait -c 1")
         .report(address);
     assert_eq!((report.all_ok(), report.number("/retried")), (1, 1));
 }

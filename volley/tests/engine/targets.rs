@@ -509,7 +509,7 @@ fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
     let server = reference(Faults::default());
     let mut running = UNARY
         .checked()
-        .flags("--open-on-stdin -z 300ms --duration-stop wait -c 1 --reconnect-every 10")
+        .flags("--open-on-stdin -z 1s --duration-stop wait -c 1 --reconnect-every 10")
         .start(server.address());
     until(&server, |counts| counts.connections > 10);
     running.tell("\n");

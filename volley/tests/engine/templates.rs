@@ -125,7 +125,7 @@ fn each_message_of_a_stream_has_values_of_its_own_if_asked_for() {
     let path = scratch.path("replies.jsonl");
     let report = Volley::call("EchoSum")
         .data(data)
-        .flags("--stream-dynamic-messages --stream-call-duration 200ms --stream-interval 1ms -n 1 -c 1")
+        .flags("--stream-dynamic-messages --stream-call-duration 500ms --stream-interval 1ms -n 1 -c 1")
         .arg("--save-replies")
         .arg(&path)
         .report(server.address());

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
-use volley::http2::frame::{Kind, write_rst_stream};
+use volley::http2::frame::{Kind, write_rst_stream, write_window_update};
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
@@ -23,7 +23,8 @@ fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
             (50, Some(50))
         );
         assert_eq!(report.number("/latency_ns/samples"), 50);
-        assert!(settled(&server).calls_started > 50, "{shape:?}");
+        assert!(report.own("/warmup/elapsed_s").as_f64() >= Some(0.2));
+        assert!(settled(&server).calls_started >= 50, "{shape:?}");
     }
 }
 
@@ -41,7 +42,7 @@ fn a_schedule_begins_anew_after_the_warm_up() {
     let counts = settled(&server);
     // On a busy host, some of the 150 are not sent in time.
     let before = counts.calls_ok - report.sent();
-    assert!((1..=150).contains(&before), "{before}");
+    assert!(before <= 150, "{before}");
 }
 
 #[test]
@@ -53,6 +54,10 @@ fn errors_of_the_warm_up_are_forgotten() {
         move |header, peer| {
             if header.kind == Kind::Data {
                 calls += 1;
+                if calls == 1 {
+                    // For as many calls as there will be.
+                    write_window_update(&mut peer.out, 0, 1 << 30);
+                }
                 match calls {
                     ..10 => write_rst_stream(&mut peer.out, header.stream, ErrorCode::Cancel),
                     _ => peer.answer(header.stream, &[]),
@@ -66,7 +71,7 @@ fn errors_of_the_warm_up_are_forgotten() {
     });
     let mut running = UNARY
         .run()
-        .flags("--open-on-stdin -z 300ms --duration-stop wait -c 4 --connections 1")
+        .flags("--open-on-stdin -z 1s --duration-stop wait -c 4 --connections 1")
         .start(address);
     warm.recv_timeout(LONGEST).unwrap();
     running.tell("\n");

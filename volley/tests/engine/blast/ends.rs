@@ -18,13 +18,13 @@ fn a_sweep_that_is_cut_short_reports_the_blasts_that_were_over() {
         delay: Duration::from_millis(100),
         ..Faults::default()
     });
-    let flags = "--requests 1,2 --connections 1 --repetitions 1000 -x 900ms";
+    let flags = "--requests 1,2 --connections 1 --repetitions 1000 -x 2s";
     let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
     assert_eq!(sweep.exit, 0);
     assert!(sweep.warns_of("cut short") && sweep.warns_of("of 2000 blasts"));
     let shots = |n| sweep.point(1, n)["shots"].as_array().unwrap().len() as u64;
     // Each takes 100 ms or more.
-    assert!((1..=9).contains(&(shots(1) + shots(2))));
+    assert!((1..=20).contains(&(shots(1) + shots(2))));
     assert!(shots(1).abs_diff(shots(2)) <= 1);
     for n in [1, 2] {
         assert_eq!(sweep.point(1, n)["ok"], n * shots(n));

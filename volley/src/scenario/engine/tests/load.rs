@@ -168,11 +168,9 @@ fn users_that_wait_for_a_connection_are_warned_of_and_others_are_not() {
 
 #[test]
 fn an_iteration_that_was_due_takes_as_long_as_its_requests() {
-    let report = done(
-        &good(),
-        1,
-        &format!("{ONE}load: [{{rate: 1000/s, for: 100ms}}]"),
-    );
+    let file = ONE.replace("100ms", "10s");
+    let load = "load: [{rate: 1000/s, for: 100ms}]";
+    let report = done(&good(), 1, &(file + load));
     let (scenario, request) = (&report.scenarios[0], &step(&report, "a").latency);
     assert_eq!(scenario.duration.kind, LatencyKind::Response);
     assert_eq!(scenario.duration.samples, request.samples);
@@ -214,7 +212,7 @@ scenarios:
     repeat: 1000000000
     on_failure: continue
     steps: [{name: a, get: '${row.url}'}]
-load: [{users: 1, for: 100ms}]
+load: [{users: 1, for: 500ms}]
 ";
     let report = done(&good(), 1, &format!("{ROWS}{file}"));
     assert_eq!(report.facts.ended_by, EndedBy::Time);
@@ -313,13 +311,13 @@ fn a_thought_after_steps_together_or_a_step_that_fails_at_once_is_not_skipped() 
     let rows = "data: {x: {rows: [{bad: \"a\\nb\"}]}}
 scenarios:
   one:
-    load: [{users: 1, for: 50ms}]
+    load: [{users: 1, for: 500ms}]
     steps:
       - together: [{name: a, get: '${api}/'}, {name: b, get: '${api}/'}, {name: c, get: '${api}/'}]
       - {think: 1h}
       - {name: d, get: '${api}/'}
   two:
-    load: [{users: 1, for: 50ms}]
+    load: [{users: 1, for: 500ms}]
     on_failure: continue
     steps:
       - {name: fails, get: '${api}/', headers: {bad: '${x.bad}'}, think: 1h}

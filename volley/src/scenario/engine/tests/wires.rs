@@ -335,7 +335,7 @@ fn a_server_that_closes_every_connection_is_asked_less_and_less_often() {
             &format!("{{api: \"http://{}\"}}", peer.address),
             steps,
             &format!(
-                "http: {{version: {version}, connections: 1}}\nload: [{{users: 4, for: 400ms}}]\nlimits: {{drain: 0s}}"
+                "http: {{version: {version}, connections: 1}}\nload: [{{users: 4, for: 1s}}]\nlimits: {{drain: 0s}}"
             ),
         );
         assert_eq!(reasons(&report, "go")[0].0, Reason::Closed);
