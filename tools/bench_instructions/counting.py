@@ -60,13 +60,11 @@ def volley_of(workspace: Workspace, environment: Mapping[str, str], shows: Progr
 
 
 def take_turns() -> None:
-    """Keep this process and its children on one CPU, where they do not interrupt each other.
+    """Keep this process and its children on one CPU, so that client and server work in turns.
 
-    Client and server then work in turns, each until it waits for the other. How many replies one
-    read finds would otherwise depend on what else the host does.
+    How many replies one read finds would otherwise depend more on what else the host does.
     """
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def measure(
