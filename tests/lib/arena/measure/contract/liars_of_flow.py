@@ -93,7 +93,7 @@ BACKPRESSURE = [
     Liar(_BACK, "it dies at the closed window",
          endlessly(lies.until_closed(lies.dying), narrow=True),
          r"the server ended with the window closed; then the server ended \(signal 11\)",
-         alone=False, short=_QUIET),
+         alone=False, short={"flow_control._QUIET_S": 30.0}),
 ]  # fmt: skip
 
 CANCEL = [
