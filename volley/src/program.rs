@@ -63,14 +63,14 @@ use news::NewsDesk;
 /// The exit status if a condition of `--fail-if` was met.
 const THRESHOLD_FAILED: u8 = 99;
 
-/// The exit status if a part of volley was not built.
+/// The exit status if `volley edit` or its page was not built.
 const NOT_BUILT: u8 = 3;
 
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
 pub struct Failure {
-    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; 3 also if a part of volley was
-    /// not built; otherwise 1.
+    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; 3 also if `volley edit` was not
+    /// built; otherwise 1.
     pub status: u8,
     /// What went wrong; it may quote a server.
     pub message: String,

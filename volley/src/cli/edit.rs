@@ -24,7 +24,8 @@ the token in the address. The page needs no network.
 A save keeps comments, and replaces the file in one step. If something else has changed the file in
 the meantime, nothing is saved, and the page says so.
 
-Exit status: 0 after Ctrl-C, 2 if the file cannot be edited, 3 if volley was built without the page.";
+Exit status: 0 after Ctrl-C, 2 if the file cannot be edited, 3 if volley was built without
+this command or its page.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -254,12 +254,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_command_has_a_kept_page_and_there_are_no_others() {
+        assert_eq!(
+            COMMANDS.map(|(name, ..)| name),
+            docs::PAGES.map(|(name, _)| name)
+        );
+    }
+
     #[cfg(feature = "docs")]
     #[test]
     fn the_kept_docs_are_those_of_this_code() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
         let writes = std::env::var_os("VOLLEY_WRITE_DOCS").is_some();
-        for (name, text) in made() {
+        let made = made();
+        for below in ["man", "completions"] {
+            for file in std::fs::read_dir(folder.join(below)).unwrap() {
+                let name = format!("{below}/{}", file.unwrap().file_name().display());
+                assert!(
+                    made.iter().any(|(known, _)| *known == name),
+                    "docs/{name} is of no command"
+                );
+            }
+        }
+        for (name, text) in made {
             let file = folder.join(&name);
             if writes {
                 std::fs::write(&file, &text).unwrap();

@@ -30,7 +30,7 @@ const GOES_ON: &str = "bytes follow its end";
 pub enum DecodeError {
     /// An encoding that was not offered.
     #[error(
-        "the body's encoding `{0}` is unknown: offer only gzip, deflate, br and zstd in `accept-encoding`"
+        "the body's encoding `{0}` is unknown: offer only what volley reads in `accept-encoding`: gzip, deflate and, if it was built with them, br and zstd"
     )]
     Unknown(String),
     #[error("the body is in the encoding `{encoding}`: {lacks}")]
@@ -69,10 +69,19 @@ fn need(encoding: &[u8]) -> Result<(), DecodeError> {
 ///
 /// One cannot: this build leaves it out.
 pub fn offers(accept_encoding: &[u8]) -> Result<(), DecodeError> {
-    let offered = accept_encoding.split(|byte| *byte == b',');
-    offered
-        .map(|one| one.split(|byte| *byte == b';').next().unwrap_or_default())
-        .try_for_each(|name| need(name.trim_ascii()))
+    for one in accept_encoding.split(|byte| *byte == b',') {
+        let mut words = one.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let name = words.next().unwrap_or_default();
+        // A quality of zero forbids it (RFC 9110 §12.4.2).
+        let is_zero = |word: &[u8]| {
+            let value = word.strip_prefix(b"q=").or(word.strip_prefix(b"Q="));
+            value.is_some_and(|value| value.iter().all(|byte| b"0.".contains(byte)))
+        };
+        if !words.any(is_zero) {
+            need(name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Replaces `out` by the decoded body, at most `most` bytes.

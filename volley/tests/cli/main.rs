@@ -4,6 +4,7 @@ mod blast;
 mod config;
 mod ghz;
 mod options;
+mod profiles;
 mod program;
 mod refusals;
 mod spec;

@@ -9,11 +9,9 @@ use crate::scenario::plan::{Plan, Script};
 pub enum Machine {}
 
 impl Machine {
-    pub fn new(plan: &Plan, _: bool) -> Result<Option<Self>, Trouble> {
-        match plan.steps.iter().any(|step| step.lua.is_some()) {
-            true => Err(Trouble::Error(Lacks("lua").to_string())),
-            false => Ok(None),
-        }
+    /// A plan has no scripts: [`check`] has refused them.
+    pub fn new(_: &Plan, _: bool) -> Result<Option<Self>, Trouble> {
+        Ok(None)
     }
 
     pub fn looks(&self, _: usize) -> bool {
