@@ -2,15 +2,14 @@
 
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena.base.errors import FrameworkError
 from arena.base.workspace import Workspace
 from arena.measure.builds import Build
-from arena.measure.runtimes import Built, Runtime, Server, Unavailable
+from arena.measure.runtimes import Built
+from arena.measure.runtimes.wrapped import Wrapped
 from arena.what.framework import Framework, source_sha256
 
 
@@ -24,19 +23,14 @@ class _Ahead:
 
 
 @dataclass
-class BuiltAhead:
+class BuiltAhead(Wrapped):
     """Another runtime: what was built ahead serves the framework's next session, once.
 
     If the framework's source has changed since, it is built again.
     """
 
-    runtime: Runtime
     workspace: Workspace
-    name: str = field(init=False)
     _ahead: dict[str, _Ahead] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.name = self.runtime.name
 
     def ahead(self, framework: Framework) -> Build[None]:
         """Build it for its next session. That session reports a failure."""
@@ -52,10 +46,6 @@ class BuiltAhead:
             outcome = error
         self._ahead[framework.name] = _Ahead(source, log, outcome)
 
-    def unavailable(self, framework: Framework) -> Unavailable | None:
-        """Return why this host cannot run the framework this way; None if it can."""
-        return self.runtime.unavailable(framework)
-
     def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build it, unless that was done ahead; FrameworkError if that fails."""
         ahead = self._ahead.pop(framework.name, None)
@@ -66,16 +56,6 @@ class BuiltAhead:
             return ahead.outcome
         error = ahead.outcome
         raise FrameworkError(error.stage, error.reason, log=log, output=error.output)
-
-    def start(
-        self, framework: Framework, cpus: Sequence[int] | None, log: Path
-    ) -> AbstractContextManager[Server]:
-        """Run its server for the block, with output to `log`, and only on `cpus` if given."""
-        return self.runtime.start(framework, cpus, log)
-
-    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
-        """Return the command lines of build and start."""
-        return self.runtime.plan(framework, cpus)
 
     def _source(self, framework: Framework) -> str:
         return source_sha256(self.workspace.framework(framework.name))
