@@ -1,6 +1,6 @@
 """A runtime that builds each framework once a night, even one that cannot be built."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena.base.errors import FrameworkError
@@ -18,13 +18,16 @@ class BuiltOnce(Wrapped):
 
     def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build it, unless that was done before; FrameworkError if that fails."""
-        if framework.name not in self._built:
-            try:
-                built = yield from self.runtime.build(framework, log)
-                self._built[framework.name] = built
-            except FrameworkError as error:
-                self._built[framework.name] = error
-        known = self._built[framework.name]
+        known = self._built.get(framework.name)
         if isinstance(known, FrameworkError):
             raise known
-        return known
+        if known:
+            return known
+        try:
+            built = yield from self.runtime.build(framework, log)
+        except FrameworkError as error:
+            self._built[framework.name] = error
+            raise
+        # Only its first session has waited for what was built ahead.
+        self._built[framework.name] = replace(built, ahead_s=0.0)
+        return built
