@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from arena.base.errors import FrameworkError
+from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.measure.builds import Build
 from arena.measure.runtimes import Built
@@ -33,17 +33,22 @@ class BuiltAhead(Wrapped):
     _ahead: dict[str, _Ahead] = field(default_factory=dict)
 
     def ahead(self, framework: Framework) -> Build[None]:
-        """Build it for its next session. That session reports a failure."""
-        log = self.workspace.tools / "builds" / f"{framework.name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_bytes(b"")
-        source, began = self._source(framework), time.monotonic()
+        """Build it for its next session. That session reports a failure.
+
+        If this host cannot build it now, the session tries again.
+        """
+        log, began = self.workspace.tools / "builds" / f"{framework.name}.log", time.monotonic()
         outcome: Built | FrameworkError
         try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_bytes(b"")
+            source = self._source(framework)
             built = yield from self.runtime.build(framework, log)
             outcome = replace(built, ahead_s=time.monotonic() - began)
         except FrameworkError as error:
             outcome = error
+        except (HostError, OSError):
+            return
         self._ahead[framework.name] = _Ahead(source, log, outcome)
 
     def build(self, framework: Framework, log: Path) -> Build[Built]:

@@ -1,16 +1,19 @@
 """The server of the first session is built beside the generators, and only once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
-from arena.measure import generators
+from arena.measure import ahead, generators
 from arena.measure.ahead import BuiltAhead
+from arena.measure.blocks.once import BuiltOnce
 from arena.measure.builds import Build, Command, finished
+from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.measure.runner import Runner
 from arena.measure.runtimes import Built
@@ -25,7 +28,7 @@ class Shop:
 
     workspace: Workspace
     built: list[str] = field(default_factory=list)
-    problem: FrameworkError | None = None
+    problem: Exception | None = None
     missing: dict[str, str] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -38,7 +41,6 @@ class Shop:
         self.built.append(log.name)
         log.write_text("what the compiler said\n")
         if self.problem:
-            self.problem.log = log
             raise self.problem
 
     def plans(self) -> Sequence[Plan]:
@@ -46,10 +48,9 @@ class Shop:
         chosen = frameworks(self.workspace, "all")
         return plan_sessions(self.workspace, request, {"PATH": "", **self.environment}, chosen)
 
-    def find(self) -> None:
-        Runner(self.workspace, RunOptions("all"), self.runtime, FakeProgress()).find_generators(
-            self.plans()
-        )
+    def find(self) -> Mapping[Located, Generator]:
+        runner = Runner(self.workspace, RunOptions("all"), self.runtime, FakeProgress())
+        return runner.find_generators(self.plans())
 
     def session(self, log: Path) -> Built:
         first: Framework = self.plans()[0].framework
@@ -95,6 +96,44 @@ def test_a_server_that_does_not_build_is_the_failure_of_its_session(
     assert caught.value.log == tmp_path / "1.log"
     assert caught.value.output == "what the compiler said"
     assert (tmp_path / "1.log").read_text() == "what the compiler said\n"
+    assert shop.built == ["first.log"]
+
+
+@pytest.mark.parametrize(
+    "problem", [HostError("no Docker daemon answers"), PermissionError(13, "Permission denied")]
+)
+def test_what_the_host_could_not_build_is_built_by_its_session(
+    shop: Shop, tmp_path: Path, problem: Exception
+) -> None:
+    shop.problem = problem
+    assert len(shop.find()) == 1
+    with pytest.raises(type(problem)):
+        shop.session(tmp_path / "1.log")
+    shop.problem = None
+    assert shop.session(tmp_path / "2.log").ahead_s == 0
+    assert shop.built == ["first.log", "1.log", "2.log"]
+
+
+def test_a_source_that_cannot_be_read_is_its_sessions(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(ahead, "source_sha256", unreadable)
+    assert len(shop.find()) == 1
+    assert shop.built == []
+
+
+def test_in_a_night_of_blocks_it_counts_for_the_first_visit_only(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.find()
+    once = BuiltOnce(shop.runtime)
+    first = shop.plans()[0].framework
+    visits = [finished(once.build(first, tmp_path / "log"), FakeProgress()) for _ in range(3)]
+    assert visits[0].ahead_s > 0
+    assert visits[1:] == [replace(visits[0], ahead_s=0.0)] * 2
     assert shop.built == ["first.log"]
 
 
