@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -64,9 +64,9 @@ def beside(
             if running:
                 time.sleep(TICK_S)
     finally:
-        with held():
+        with held(), ExitStack() as stack:
             for steps in running.values():
-                steps.close()
+                stack.callback(steps.close)
 
 
 def finished(build: Build[T], shows: Progress) -> T:

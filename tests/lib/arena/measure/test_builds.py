@@ -118,9 +118,29 @@ def test_builds_that_are_given_up_leave_nothing_running(
 
     with pytest.raises(end):
         results({"a": build("a"), "b": build("b"), "interrupt": interrupting()})
-    assert undone == ["a", "b"]
+    assert sorted(undone) == ["a", "b"]
     left = [int((tmp_path / name).read_text()) for name in "ab"]
     assert [pid for pid in left if alive(pid)] == []
+
+
+def test_a_build_that_cannot_be_given_up_keeps_no_other_one_running(
+    shell: Callable[[str], Command],
+) -> None:
+    undone: list[str] = []
+
+    def build(name: str) -> Build[int]:
+        try:
+            yield shell("exec sleep 60")
+        finally:
+            undone.append(name)
+            raise OSError(name)
+
+    builds = {"a": build("a"), "b": build("b"), "made": of()}
+    ended = beside(builds, FakeProgress())
+    assert next(ended)[0] == "made"
+    with pytest.raises(OSError, match=r"^[ab]$"):
+        ended.close()
+    assert sorted(undone) == ["a", "b"]
 
 
 def test_a_failed_build_says_so_with_its_last_lines_and_its_log(tmp_path: Path) -> None:
