@@ -127,16 +127,17 @@ class TerminalProgress:
                     if self._parts[:1] == [part]:  # One part draws the line for all.
                         self._write(_CLEAR + self._line())
 
-        with self._lock:
-            self._parts.append(part)
-            self._write(_CLEAR + self._line())
-        threading.Thread(target=redraw, daemon=True).start()
         try:
+            with self._lock:
+                self._parts.append(part)
+                self._write(_CLEAR + self._line())
+            threading.Thread(target=redraw, daemon=True).start()
             yield
         finally:
             is_over.set()
             with self._lock:
-                self._parts.remove(part)
+                if part in self._parts:
+                    self._parts.remove(part)
                 self._write(_CLEAR + self._line())
 
     def _line(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 
 import pytest
@@ -74,7 +75,8 @@ def test_a_step_that_takes_long_says_how_long(
 def test_a_terminal_shows_in_one_line_all_that_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    width = 80
+    width, now_s = 80, 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
     monkeypatch.setattr(module, "_REDRAWN_S", 3600)
     monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((width, 24)))
     monkeypatch.setattr(sys.stderr, "fileno", lambda: 2)
@@ -85,14 +87,30 @@ def test_a_terminal_shows_in_one_line_all_that_goes_on(
     shows = TerminalProgress()
     with shows.waiting("build ghz"), shows.waiting("build grpc-go"):
         assert last() == "build ghz … 0 s · build grpc-go … 0 s"
+        now_s += 2
         shows.say("note: it is slow")
-        assert last() == "note: it is slow\nbuild ghz … 0 s · build grpc-go … 0 s"
+        assert last() == "note: it is slow\nbuild ghz … 2 s · build grpc-go … 2 s"
         width = 20
         shows.say("")
-        assert last() == "build ghz … 0 s · …"
+        assert last() == "build ghz … 2 s · …"
     with shows.window("run 1 of 3", 5) as tick:
         tick(2.5)
         width = 0  # of a terminal that does not know it
         shows.say("note")
         assert last() == f"note\nrun 1 of 3 {'━' * 15}{'─' * 15} 2 s left"
     assert last() == ""
+
+
+def test_a_line_that_nothing_can_draw_anew_is_taken_back(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", cannot)
+    shows = TerminalProgress()
+    with pytest.raises(RuntimeError, match="new thread"), shows.waiting("build ghz"):
+        pass
+    capsys.readouterr()
+    shows.say("note")
+    assert capsys.readouterr().err == "note\n"
