@@ -73,7 +73,7 @@ class Streak:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs planned sessions under one runtime. Only `run` needs the host's lock.
+    """Runs planned sessions under one runtime. `find_generators` and `run` need the host's lock.
 
     `width` sessions run at the same time; `cannot` says why some may be left. No error is told by
     `code`: each has its session.
@@ -137,7 +137,7 @@ class Runner:
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
         """Make every generator ready that the plans need, all at the same time.
 
-        The server of the first plan is built beside them, if one of them has to be built. Report
+        The server of the first plan is built beside them, if a program has to be built. Report
         a missing generator and do not measure its plans; HostError if all are missing.
         """
         needed = {each.generator: each.cpus.generator for each in plans}
@@ -145,7 +145,7 @@ class Runner:
             located: generators.build(located, self.workspace, own)
             for located, own in needed.items()
         }
-        if any(not located.program for located in needed):
+        if any(not (located.program or located.image) for located in needed):
             builds[None] = self._ahead(plans[0].framework)
         found: dict[Located, Generator] = {}
         missing: list[HostError] = []

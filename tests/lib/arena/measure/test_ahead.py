@@ -148,6 +148,9 @@ def test_where_no_generator_is_built_the_session_builds(shop: Shop, tmp_path: Pa
     shop.environment["GHZ"] = str(ghz)
     shop.find()
     assert shop.built == []
+    shop.environment["LOADGEN_DOCKER"] = "true"
+    shop.find()
+    assert shop.built == []
 
 
 def test_without_any_generator_the_build_of_the_server_is_given_up(
