@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from arena.base.errors import UsageError
-from arena.base.progress import Progress, Tick
+from arena.base.progress import Tick
 from arena.base.text import nearest
 from arena.base.workspace import Workspace
 from arena.measure import builds
@@ -128,18 +128,11 @@ def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> "
     return find.locate(_descriptions()[name], workspace, environment)
 
 
-def ready(
-    located: "Located", workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
-) -> Generator:
-    """Return a generator ready to start, built if needed; HostError names the ways to provide it.
-
-    `cpus` are the CPUs that it has to itself; None if it shares the server's.
-    """
-    return builds.finished(build(located, workspace, cpus), progress)
-
-
 def build(
     located: "Located", workspace: Workspace, cpus: Sequence[int] | None
 ) -> builds.Build[Generator]:
-    """Build a generator if needed, and return it; HostError names the ways to provide it."""
+    """Build a generator if needed, and return it; HostError names the ways to provide it.
+
+    `cpus` are the CPUs that it has to itself; None if it shares the server's.
+    """
     return located.build(workspace, cpus)

@@ -76,4 +76,4 @@ def test_without_the_daemon_that_was_asked_for_it_is_said_what_asked_for_it(
         r"start Docker here, or .*LOADGEN_DOCKER=false$"
     )
     with pytest.raises(HostError, match=said):
-        generators.ready(located, workspace, None, FakeProgress())
+        located.ready(workspace, None, FakeProgress())
