@@ -8,7 +8,11 @@ import pytest
 
 @pytest.fixture
 def bin_(bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of stubs; PATH has it and the few plain tools; no Go, cargo or Docker."""
+    """Return a folder of stubs; PATH has it and the few plain tools; no Go, cargo or Docker.
+
+    No profile of cargo is chosen.
+    """
+    monkeypatch.delenv("VOLLEY_PROFILE", raising=False)
     plain = tmp_path / "plain"
     plain.mkdir()
     for name in ("sh", "env", "cat", "setpriv", "taskset", "chmod", "mkdir"):
