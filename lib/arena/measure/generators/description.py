@@ -76,14 +76,14 @@ class Image:
 
 @dataclass(frozen=True)
 class Build:
-    """How the runner builds the program itself: `run` builds it into .tools/bin with a `tool`.
+    """How the runner builds the program itself: `run` builds it with a `tool`, at a path.
 
-    `is_current` is whether the program at a path there needs no new build.
+    `is_current` is whether the program there needs no new build.
     """
 
     tool: str
     called: str
-    run: Callable[[Workspace], builds.Build[None]]
+    run: Callable[[Path, Workspace], builds.Build[None]]
     is_current: Callable[[Path, Workspace], bool] = lambda own, _: own.exists()
 
 
@@ -94,7 +94,8 @@ class Description:
     `ways` has every kind of load that it can make; `refuses` returns why it cannot make a given
     load after all, or nothing. `version_of` returns the version of the program that a command
     starts, or None for another program. `install` is the hint for people on how to get it. `image`
-    returns the image of a given name, or the runner's. `stand_ins` are programs with the same
+    returns the image of a given name, or the runner's. `own_name` is that of the program which the
+    runner builds, if it is not the generator's. `stand_ins` are programs with the same
     command line: one found in its place is used under its own name.
 
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
@@ -108,6 +109,7 @@ class Description:
     install: str
     image: Callable[[Workspace, str | None], Image]
     build: Build | None = None
+    own_name: str = ""
     is_on_path: bool = True
     stand_ins: tuple[Description, ...] = ()
     refuses: Callable[[MeasuredProfile], str] = lambda _: ""
@@ -129,7 +131,7 @@ class Description:
 
     def own_program(self, workspace: Workspace) -> Path:
         """Return the path of the program that the runner builds itself."""
-        return workspace.tools / "bin" / self.name
+        return workspace.tools / "bin" / (self.own_name or self.name)
 
     def way(self, profile: MeasuredProfile) -> Way:
         """Return how it makes a profile's load, which must be one that it can make."""

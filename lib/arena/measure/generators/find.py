@@ -77,12 +77,12 @@ class Located:
         return (yield from self._in_docker(image, workspace, cpus))
 
     def _built(self, workspace: Workspace, cpus: Sequence[int] | None) -> builds.Build[Program]:
-        build, program = self.asked.build, str(self.asked.own_program(workspace))
+        build, own = self.asked.build, self.asked.own_program(workspace)
         if build:
-            yield from build.run(workspace)
-            if version := self.asked.version_of([program]):
-                return Program(self.asked, workspace, cpus, program, version, build.called)
-        raise HostError(f"{program} was built, but does not run; {self.asked.install}")
+            yield from build.run(own, workspace)
+            if version := self.asked.version_of([str(own)]):
+                return Program(self.asked, workspace, cpus, str(own), version, build.called)
+        raise HostError(f"{own} was built, but does not run; {self.asked.install}")
 
     def _in_docker(
         self, image: Image, workspace: Workspace, cpus: Sequence[int] | None

@@ -40,12 +40,12 @@ def version_of(command: Sequence[str]) -> str | None:
     return output_of([*command, "--version"]).strip().partition("\n")[0] or "unknown"
 
 
-def _go_install(workspace: Workspace) -> builds.Build[None]:
+def _go_install(target: Path, workspace: Workspace) -> builds.Build[None]:
     """Build the pinned version; put it into place in one step at the end.
 
     With the flags of the entries in Go, Go compiles its own packages once for all of them.
     """
-    target, log = GHZ.own_program(workspace), workspace.tools / "ghz-build.log"
+    log = workspace.tools / "ghz-build.log"
     target.parent.mkdir(parents=True, exist_ok=True)
     words = f"build ghz {VERSION} (once)"
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder:

@@ -1,9 +1,11 @@
 """volley, the honest generator: it counts and checks every message itself."""
 
+import fcntl
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -114,13 +116,13 @@ def _made(flags: Sequence[str], workspace: Workspace) -> str:
     return " ".join([_sources_sha256(workspace), _profile(), *flags]) + "\n"
 
 
-def _sources_sha256(workspace: Workspace) -> str:
-    """Return one hash over all sources of volley: each file's path and content."""
-    files = [workspace.volley / name for name in _FILES]
+def _sources_sha256(workspace: Workspace, *more: Path) -> str:
+    """Return one hash over all sources of volley, and `more`: each file's path and content."""
+    files = [*more, *(workspace.volley / name for name in _FILES)]
     for folder in _FOLDERS:
         files += sorted(path for path in (workspace.volley / folder).rglob("*") if path.is_file())
     try:
-        return tree_sha256(workspace.volley, files)
+        return tree_sha256(workspace.root, files)
     except OSError as error:
         raise HostError(
             f"volley: {shown(Path(error.filename))}: cannot be read ({error.strerror}), "
@@ -128,9 +130,27 @@ def _sources_sha256(workspace: Workspace) -> str:
         ) from error
 
 
-def _cargo_build(flags: Sequence[str], workspace: Workspace) -> builds.Build[None]:
-    """Build the current sources; put the program into place in one step at the end."""
-    own, made, profile = VOLLEY.own_program(workspace), _made(flags, workspace), _profile()
+def _cargo_build(flags: Sequence[str], own: Path, workspace: Workspace) -> builds.Build[None]:
+    """Build the current sources; put the program into place in one step at the end.
+
+    If another process builds, wait for it: its program may be the one that is needed.
+    """
+    with _alone(workspace):
+        if not _is_current(flags, own, workspace):
+            yield from _built_alone(flags, own, workspace)
+
+
+@contextmanager
+def _alone(workspace: Workspace) -> Iterator[None]:
+    """Let one process at a time into the block."""
+    workspace.tools.mkdir(parents=True, exist_ok=True)
+    with (workspace.tools / "volley-build.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _built_alone(flags: Sequence[str], own: Path, workspace: Workspace) -> builds.Build[None]:
+    made, profile = _made(flags, workspace), _profile()
     target = workspace.tools / "volley-target"
     argv = [
         "cargo", "build", "--profile", profile, "--locked", *flags,
@@ -170,11 +190,10 @@ def _prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
 
 
 def _image(workspace: Workspace, named: str | None) -> Image:
-    """Return the image of docker/volley.Dockerfile; its name has the sources' hash: never stale."""
-    profile = _profile()
-    name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}-{profile}"
-    file = str(workspace.root / "docker" / "volley.Dockerfile")
-    return Image(name, workspace.volley, ("--file", file, "--build-arg", f"PROFILE={profile}"))
+    """Return the image of docker/volley.Dockerfile; its name has the hash of it and the sources."""
+    profile, file = _profile(), workspace.root / "docker" / "volley.Dockerfile"
+    name = named or f"httparena-volley:{_sources_sha256(workspace, file)[:12]}-{profile}"
+    return Image(name, workspace.volley, ("--file", str(file), "--build-arg", f"PROFILE={profile}"))
 
 
 # By itself, it uses as many threads as it is allowed CPUs.
@@ -212,4 +231,5 @@ VOLLEY = Description(
 )
 
 # With all features, for what the runner itself does not need: Lua, and the import of other formats.
-WHOLE = replace(VOLLEY, build=_build())
+# It is a program of its own: benches beside a measurement leave its volley alone.
+WHOLE = replace(VOLLEY, build=_build(), own_name="volley-whole")

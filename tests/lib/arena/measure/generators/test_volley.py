@@ -1,5 +1,6 @@
 """volley: its command line, the ways it is found, and when it is built (stub programs)."""
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -50,6 +51,8 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     (workspace.volley / "build.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "http2" / "frame.rs").write_text("struct Frame;")
+    (workspace.root / "docker").mkdir()
+    (workspace.root / "docker" / "volley.Dockerfile").write_text("FROM rust")
     return finder("volley", bin_, workspace)
 
 
@@ -132,8 +135,23 @@ def test_when_its_sources_change_it_is_built_again(
     assert found(find()) == (".tools", "0.2.0 (release; features: none)")
 
 
-def test_another_profile_or_other_features_are_another_build(
-    find: Find, bin_: Path, outside: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+def builds_of(outside: Path) -> list[str]:
+    return [line.partition(" --manifest")[0] for line in lines(outside / "cargo.calls")]
+
+
+def test_another_profile_is_another_build(
+    find: Find, bin_: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    find()
+    monkeypatch.setenv("VOLLEY_PROFILE", "dist")
+    assert found(find()) == ("cargo", "0.1.0 (dist; features: none)")
+    assert found(find())[0] == ".tools"
+    assert builds_of(outside) == [SLIM, SLIM.replace("release", "dist")]
+
+
+def test_the_one_with_all_features_is_a_program_of_its_own(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
 
@@ -141,22 +159,30 @@ def test_another_profile_or_other_features_are_another_build(
         located = locate(volley.WHOLE, workspace, {"PATH": str(bin_)})
         return located.ready(workspace, None, FakeProgress())
 
-    def calls() -> list[str]:
-        return [line.partition(" --manifest")[0] for line in lines(outside / "cargo.calls")]
-
     find()
     assert found(whole()) == ("cargo", "0.1.0 (release; features: edit lua)")
     assert found(whole())[0] == ".tools"
-    assert found(find()) == ("cargo", "0.1.0 (release; features: none)")
-    monkeypatch.setenv("VOLLEY_PROFILE", "dist")
-    assert found(find()) == ("cargo", "0.1.0 (dist; features: none)")
-    assert found(find())[0] == ".tools"
-    assert calls() == [
-        SLIM,
-        "build --profile release --locked",
-        SLIM,
-        SLIM.replace("release", "dist"),
-    ]
+    assert argv(whole(), a_profile())[0] == "./.tools/bin/volley-whole"
+    assert found(find()) == (".tools", "0.1.0 (release; features: none)")
+    assert builds_of(outside) == [SLIM, "build --profile release --locked"]
+
+
+def test_of_two_that_need_it_at_once_one_builds(
+    bin_: Path, find: Find, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    first, second = (locate(volley.VOLLEY, workspace, {"PATH": str(bin_)}) for _ in range(2))
+    build = first.build(workspace, None)
+    next(build)
+    with (
+        (workspace.tools / "volley-build.lock").open("w") as file,
+        pytest.raises(BlockingIOError),
+    ):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    build.close()
+    first.ready(workspace, None, FakeProgress())
+    assert found(second.ready(workspace, None, FakeProgress()))[0] == "cargo"
+    assert builds_of(outside) == [SLIM]
 
 
 def test_a_profile_that_is_not_volleys_is_refused(
@@ -261,7 +287,10 @@ def test_without_cargo_an_image_is_built_from_the_sources_and_named_by_them(
     assert found(find())[0] == where
     assert len([line for line in lines(outside / "docker.calls") if line[:6] == "build "]) == 1
     (workspace.volley / "src" / "main.rs").write_text("something else")
-    assert found(find())[0] != where
+    other = found(find())[0]
+    assert other != where
+    (workspace.root / "docker" / "volley.Dockerfile").write_text("FROM other")
+    assert found(find())[0] not in (where, other)
 
 
 def test_in_docker_by_wish_even_with_volley_named(
@@ -303,7 +332,7 @@ def test_where_no_call_succeeded_it_ends_with_1_and_its_report_counts(
     assert shot.problem is None
 
 
-def test_a_feature_that_the_build_lacks_is_named(find: Find, tmp_path: Path) -> None:
+def test_a_long_error_line_is_kept_whole(find: Find, tmp_path: Path) -> None:
     said = f"error: flow.yaml: steps[0].lua: needs the feature `lua`; {'get it so, ' * 20}"
     shot, _ = fire(find, tmp_path, f"echo '{said}' >&2; exit 2")
     assert shot.problem == "volley ended in the middle of it (exit code 2)"
