@@ -63,7 +63,7 @@ installs() {
     arena list
     [ "$status" -eq 0 ]
     [ "$output" = 'Setting up .venv from requirements.lock (once) …' ]
-    grep -q 'pip install .*--require-hashes .*-r requirements.lock' "$CALLS"
+    grep -q 'pip install .*--require-hashes --only-binary :all: --no-deps .*-r requirements.lock' "$CALLS"
     [ "$(tail -n 1 "$CALLS")" = "python $root/lib list" ]
 }
 
@@ -82,7 +82,7 @@ installs() {
     run "$root/scripts/fleet.sh" status
     [ "$status" -eq 0 ]
     [ "$output" = 'Setting up .venv-fleet from requirements-fleet.lock (once) …' ]
-    grep -q 'pip install .*--require-hashes .*-r requirements-fleet.lock' "$CALLS"
+    grep -q 'pip install .*--require-hashes --only-binary :all: --no-deps .*-r requirements-fleet.lock' "$CALLS"
     [ "$(tail -n 1 "$CALLS")" = "python $root/lib fleet status" ]
     : >"$CALLS"
     arena list
