@@ -11,6 +11,8 @@ from arena.machine.certs import ensure_certificate
 from tools.bench_instructions.counting import servers
 from tools.bench_instructions.figures import FIGURES, Figure
 
+pytestmark = pytest.mark.builds
+
 
 @pytest.fixture(scope="module")
 def ports(
