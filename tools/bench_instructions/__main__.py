@@ -31,8 +31,8 @@ def command(root: Path, *, as_json: bool, runs: int, against: Path | None, write
     """Count volley's instructions for a message, a call and a request, in plaintext and over TLS.
 
     Each figure is the difference of two runs under valgrind, by what the longer one makes more.
-    Fails if one is more than 2 % above the committed figure. Figures of another rustc, glibc,
-    valgrind or CPU are printed and not judged.
+    Fails if one is more than 2 % above the committed figure. Figures of another build,
+    rustc, glibc, valgrind or CPU are printed and not judged.
     """
     from tools.bench_instructions import counting, report
     from tools.bench_instructions.figures import FIGURES

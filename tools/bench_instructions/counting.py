@@ -17,11 +17,14 @@ from arena.machine.certs import ensure_certificate
 from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded, whole_command
 from arena.measure import generators
 from arena.measure.generators.provision import output_of
+from arena.measure.generators.volley import version_of
 from tools.bench_instructions.figures import FIGURES, Figure
 from tools.bench_instructions.judging import Conditions, Measured, marginal, total
 from tools.bench_scenarios.servers import serving
 
 _AT_MOST_S = 300.0
+# Its profile and its features, as in `0.1.0 (release; features: none)`.
+_BUILD = re.compile(r"\((.+)\)")
 _RUSTC = re.compile(rb"rustc version (\d[\w.-]*)")
 # valgrind shows a program a CPU of its own, which has these if the host has them (Valgrind's
 # VEX/priv/guest_amd64_helpers.c). ring and memchr choose their code by them.
@@ -38,7 +41,9 @@ def require_valgrind() -> str:
 def conditions_of(volley: Path, valgrind: str) -> Conditions:
     """Return what a program's figures depend on here, besides its sources."""
     rustc = _RUSTC.search(volley.read_bytes())
+    build = _BUILD.search(version_of([str(volley)]) or "")
     return Conditions(
+        build=build[1] if build else "unknown",
         rustc=rustc[1].decode() if rustc else "unknown",
         glibc=platform.libc_ver()[1],
         valgrind=valgrind,

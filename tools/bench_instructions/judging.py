@@ -23,6 +23,7 @@ _TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 class Conditions:
     """What figures depend on besides volley's sources: others make or count other code."""
 
+    build: str
     rustc: str
     glibc: str
     valgrind: str

@@ -2,7 +2,13 @@
 
 from tools.bench_instructions.judging import Committed, Conditions, Measured, Outcome
 
-CONDITIONS = Conditions(rustc="1.95.0", glibc="2.36", valgrind="3.19.0", cpu="x86_64 avx2")
+CONDITIONS = Conditions(
+    build="release; features: none",
+    rustc="1.95.0",
+    glibc="2.36",
+    valgrind="3.19.0",
+    cpu="x86_64 avx2",
+)
 
 
 def an_outcome(*ratios: float) -> Outcome:

@@ -50,13 +50,13 @@ def test_a_host_without_valgrind_learns_its_package(
         require_valgrind()
 
 
-def test_a_program_says_which_rustc_made_it(tmp_path: Path) -> None:
-    program = tmp_path / "volley"
-    program.write_bytes(b"\x7fELF\0rustc version 1.95.0 (59807616e 2026-04-14)\0")
-    conditions = conditions_of(program, "3.19.0")
-    assert (conditions.rustc, conditions.valgrind) == ("1.95.0", "3.19.0")
-    program.write_bytes(b"\x7fELF")
-    assert conditions_of(program, "3.19.0").rustc == "unknown"
+def test_a_program_says_how_it_was_built_and_which_rustc_made_it(tmp_path: Path) -> None:
+    script = "echo 'volley 0.1.0 (dist; features: lua)' # rustc version 1.95.0 (59807616e)"
+    conditions = conditions_of(a_program(tmp_path / "volley", script), "3.19.0")
+    assert (conditions.build, conditions.rustc) == ("dist; features: lua", "1.95.0")
+    assert conditions.valgrind == "3.19.0"
+    conditions = conditions_of(a_program(tmp_path / "old", "echo volley 0.1.0"), "3.19.0")
+    assert (conditions.build, conditions.rustc) == ("unknown", "unknown")
 
 
 def test_only_features_count_that_valgrind_shows_a_program() -> None:

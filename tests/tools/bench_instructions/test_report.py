@@ -9,8 +9,9 @@ from tools.bench_instructions.report import failure, to_json, to_text
 
 def test_text_has_a_line_for_each_figure() -> None:
     told = to_text(an_outcome(1.0, 1.0304)).splitlines()
-    assert (
-        told[0] == "medians of 3 rounds; rustc 1.95.0, glibc 2.36, valgrind 3.19.0, cpu x86_64 avx2"
+    assert told[0] == (
+        "medians of 3 rounds; build release; features: none, rustc 1.95.0, glibc 2.36, "
+        "valgrind 3.19.0, cpu x86_64 avx2"
     )
     assert [line.split() for line in told[2:]] == [
         ["instructions", "committed", "ratio", "spread"],
