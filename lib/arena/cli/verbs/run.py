@@ -98,7 +98,8 @@ def command(workspace: Workspace, /, **given: object) -> int:
         return page
 
     code = benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
-    if left_out:
-        note = f"old rounds without pages: {len(left_out)}; ./scripts/site.sh build makes them"
-        click.echo(note, err=True)
+    if count := len(left_out):
+        have = "old round has" if count == 1 else "old rounds have"
+        way = "./scripts/site.sh build makes them, or says what is wrong"
+        click.echo(f"{count} {have} no pages: {way}", err=True)
     return code
