@@ -1,6 +1,6 @@
 """Waiting until this host is quiet, for benches: every CPU spins meanwhile, which shows steal.
 
-`python -m tools.quiet` waits and says so; scripts/bench_overhead.sh calls it.
+`python -m tools.quiet` waits and says so; bench_overhead.sh and bench_timing.sh call it.
 """
 
 import hashlib

@@ -191,7 +191,7 @@ class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
     `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
-    records and the `proofs` of frameworks. So many rounds are left out.
+    records and the `proofs` of frameworks. `rounds_left_out` is the number of rounds without pages.
     """
 
     editions: tuple[Edition, ...]
