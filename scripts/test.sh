@@ -159,6 +159,13 @@ provide_images() {
 
 # ---- linters
 
+# The second lock has all of the first, but each has a mark. Without that of the first, a bench would set .venv
+# up while pytest uses it.
+provide_packages() {
+    ensure_venv requirements.lock
+    ensure_venv requirements-dev.lock
+}
+
 python_tool() { # program of the virtual environment, argument...
     need ".venv/bin/$1"
     ".venv/bin/$1" "${@:2}"
@@ -250,7 +257,7 @@ fuzz_volley() {
 # ---- lanes
 
 lint() {
-    step 'packages of Python' ensure_venv requirements-dev.lock
+    step 'packages of Python' provide_packages
     step 'ruff check' python_tool ruff check .
     step 'ruff format' python_tool ruff format --check .
     step 'mypy' python_tool mypy

@@ -7,7 +7,7 @@ setup() {
     cp "$BATS_TEST_DIRNAME"/../../scripts/{test,steps}.sh "$root/scripts"
     cp "$BATS_TEST_DIRNAME/../../.ci/run" "$root/.ci"
     # shellcheck disable=SC2016 # words of the stub
-    printf 'ensure_venv() { [[ ${BROKEN:-} != "*" ]]; }\n' >"$root/scripts/venv.sh"
+    printf 'ensure_venv() { echo "ensure_venv $*" >>%q; [[ ${BROKEN:-} != "*" ]]; }\n' "$calls" >"$root/scripts/venv.sh"
     stub "$root/scripts/standin-images.sh" 'echo "golang: absent"'
     local tool
     for tool in ruff mypy lint-imports; do
@@ -84,6 +84,8 @@ volley: test'
     grep -q '^bats tests/scripts$' "$calls"
     grep -q '^cargo test --locked --features docs --no-fail-fast$' "$calls"
     grep -q '^cargo clippy ' "$calls"
+    # A bench beside pytest finds its lock installed.
+    [ "$(grep '^ensure_venv' "$calls")" = $'ensure_venv requirements.lock\nensure_venv requirements-dev.lock' ]
     grep -q '^npm .*test --silent$' "$calls"
     grep -qF -- '--ignore tests/browser -m smoke or not (integration or builds)' "$calls"
     never '^(cargo fuzz|docker)'
