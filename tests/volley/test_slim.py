@@ -80,3 +80,12 @@ def test_a_flag_or_a_command_that_needs_a_missing_part_is_refused(
 def test_it_says_what_it_is(slim: Volley) -> None:
     said = slim.run("--version").stdout
     assert re.fullmatch(r"volley \S+ \(release; features: none\)\n", said)
+
+
+def test_a_file_that_forbids_what_is_missing_is_right(slim: Volley, tmp_path: Path) -> None:
+    file = tmp_path / "gzip.yaml"
+    file.write_text(
+        f'{FILE}        headers: {{accept-encoding: "gzip, br; q=0, zstd;q=0.0"}}\n{LOAD}'
+    )
+    done = slim.run("check", str(file))
+    assert (done.code, done.stderr) == (0, "")
