@@ -5,7 +5,8 @@
 
 logs=.tools/test
 
-# Exit codes of a step that could not run.
+# Exit codes of a step that could not run. Only `give_up` ends a step with one: of other programs, they mean what
+# they like, and the step has failed.
 left_out=75
 host_cannot=3
 
@@ -20,9 +21,10 @@ begin_steps() {
 
 # What pytest prints is shown as well.
 step() { # name, command...
-    local name=$1 began=$SECONDS code log
+    local name=$1 began=$SECONDS code log gave_up_file
     log=${name//:/}
     log=$logs/${log// /-}.log
+    gave_up_file=$log.gave-up
     shift
     printf '== %s\n' "$name"
     # Not in a condition, which would switch off `set -e` in the command as well.
@@ -35,8 +37,16 @@ step() { # name, command...
         code=$?
     fi
     set -e
-    printf '%s\t%s\t%s\t%s\n' "$code" $((SECONDS - began)) "$name" "$log" >>"$logs/steps"
+    if [[ $code -ne 0 ]]; then
+        code=1
+        [[ ! -s $gave_up_file ]] || code=$(<"$gave_up_file")
+    fi
+    note "$code" $((SECONDS - began)) "$name" "$log"
     printf '== %s: %s\n' "$name" "$(verdict "$code" "$log")"
+}
+
+note() { # exit code, seconds, name, log
+    printf '%s\t%s\t%s\t%s\n' "$@" >>"$logs/steps"
 }
 
 command_of_step() ( # command...
@@ -45,12 +55,23 @@ command_of_step() ( # command...
     "$@" </dev/null
 )
 
+give_up() { # exit code
+    printf '%s\n' "$1" >"$gave_up_file"
+    exit "$1"
+}
+
 # A step leaves itself out if a program is not there. Where skips are forbidden, it fails.
 need() { # program
     command -v "$1" >/dev/null && return 0
     printf 'no %s\n' "$1"
-    [[ -z ${ARENA_NO_SKIPS:-} ]] || exit "$host_cannot"
-    exit "$left_out"
+    [[ -z ${ARENA_NO_SKIPS:-} ]] || give_up "$host_cannot"
+    give_up "$left_out"
+}
+
+# A step whose command says with 3 that the host cannot do it.
+of_host() { # command...
+    trap '[[ $? -ne $host_cannot ]] || give_up "$host_cannot"' EXIT
+    "$@"
 }
 
 verdict() { # exit code, log
@@ -78,10 +99,16 @@ lane() { # function...
     done
 }
 
+# A lane whose steps fail ends well. One that dies is a failed step itself.
 await_lanes() {
-    local pid
+    local pid code log=$logs/a-lane.log
     for pid in "${lanes[@]}"; do
-        wait "$pid"
+        code=0
+        wait "$pid" || code=$?
+        if [[ $code -ne 0 ]]; then
+            printf 'It ended with exit code %s, and its last steps did not run.\n' "$code" >>"$log"
+            note 1 0 'a lane' "$log"
+        fi
     done
     lanes=()
 }

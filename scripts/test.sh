@@ -5,11 +5,13 @@
 #                                           and one real server under one real load (minutes)
 #   ./scripts/test.sh --all                 everything (half an hour on two CPUs)
 #   ./scripts/test.sh PYTEST_ARGUMENT...    linters (without volley's clippy) and types, then pytest with
-#                                           the given arguments: tests/lib/arena/judge, or -k blast -x
+#                                           the given arguments and the terminal: tests/lib/arena/judge,
+#                                           -k blast -x, or --pdb
 #
 # A step that fails does not keep the next one from running. The end is a table of all steps, with the first
-# lines of each failure and the path of its log (.tools/test/), and pytest's summary as the last line. A step
-# whose program is missing (Rust, Go, Node.js, a linter) is left out, and the table says so.
+# lines of each failure and the path of its log (.tools/test/), and pytest's summary as the last line; with
+# arguments, the table is before pytest. A step whose program is missing (Rust, Go, Node.js, a linter) is left
+# out, and the table says so.
 #
 # --all adds tests of every framework (built and checked), of every simulated fault of a server or
 # host, of Docker, of every page in a browser, and a short fuzzing of each of volley's
@@ -257,7 +259,7 @@ fuzz_volley() {
 # ---- lanes
 
 lint() {
-    step 'packages of Python' provide_packages
+    step 'packages of Python' of_host provide_packages
     step 'ruff check' python_tool ruff check .
     step 'ruff format' python_tool ruff format --check .
     step 'mypy' python_tool mypy
@@ -296,12 +298,20 @@ test_volley_in_time_left() {
 }
 
 provide_docker() {
-    step 'Docker daemon' start_docker
-    step 'base images' provide_images
+    step 'Docker daemon' of_host start_docker
+    step 'base images' of_host provide_images
 }
 
 run_pytest() {
     step 'pytest' python_tool pytest "${pytest_words[@]}"
+}
+
+# The terminal is pytest's, as in `--pdb`.
+pytest_in_foreground() { # argument...
+    local code=0
+    .venv/bin/pytest "$@" || code=1
+    [[ -x .venv/bin/pytest ]] || code=$host_cannot
+    note "$code" 0 'pytest' ''
 }
 
 main() {
@@ -343,7 +353,12 @@ main() {
         beside test_volley_in_time_left
         beside run_pytest
     elif [[ $# -gt 0 ]]; then
-        beside lint run_pytest
+        beside lint
+        await_lanes
+        tell_steps
+        pytest_in_foreground "$@"
+        code_of_steps
+        return
     else
         pytest_words=(--numprocesses "$workers" --ignore tests/browser -m 'smoke or not (integration or builds)')
         beside build_volley test_volley

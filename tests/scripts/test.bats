@@ -118,6 +118,34 @@ volley: test'
     done
 }
 
+@test "an exit code of another program leaves nothing out, and is not the host's fault" {
+    local code
+    for code in 3 75; do
+        stub "$root/.venv/bin/pytest" "exit $code"
+        stub "$BATS_TEST_TMPDIR/bin/shellcheck" "exit $code"
+        ARENA_NO_SKIPS=1 run "$root/scripts/test.sh"
+        [ "$status" -eq 1 ]
+        [ "$(table failed)" = $'shellcheck\npytest' ]
+    done
+}
+
+@test "Python's packages that cannot be had are the host's fault" {
+    # shellcheck disable=SC2016 # words of the stub
+    printf 'ensure_venv() { local log=x; (exit 3); }\n' >"$root/scripts/venv.sh"
+    run "$root/scripts/test.sh"
+    [ "$status" -eq 3 ]
+    [ "$(table failed)" = 'packages of Python' ]
+}
+
+@test "a lane that dies is in the table, and hides no other" {
+    sed -i 's/^test_scripts() {$/& false/' "$root/scripts/test.sh"
+    run "$root/scripts/test.sh"
+    [ "$status" -eq 1 ]
+    [ "$(table failed)" = 'a lane' ]
+    [ "$(table passed | wc -l)" -eq 16 ]
+    [[ $output == *'a lane failed; '*'It ended with exit code 1, '* ]]
+}
+
 @test "a step ends where a command of it fails" {
     BROKEN='volley-page.sh*' run "$root/scripts/test.sh"
     [ "$(table failed)" = 'volley: page of edit' ]
@@ -130,6 +158,24 @@ volley: test'
     grep -q '^pytest tests/lib -k two words$' "$calls"
     grep -q '^ruff check' "$calls"
     never '^(bats|cargo (test|clippy))'
+    BROKEN='ruff check*' run "$root/scripts/test.sh" tests/lib
+    [ "$status" -eq 1 ]
+    [ "$(table failed)" = 'ruff check' ]
+    [ "${lines[-1]}" = '= 3 in 1 s =' ]
+    grep -q '^pytest tests/lib$' "$calls"
+    BROKEN='pytest*' run "$root/scripts/test.sh" tests/lib
+    [ "$status" -eq 1 ]
+    rm "$root/.venv/bin/pytest"
+    run "$root/scripts/test.sh" tests/lib
+    [ "$status" -eq 3 ]
+}
+
+@test "with arguments, pytest has the terminal" {
+    # shellcheck disable=SC2016 # words of the stub
+    stub "$root/.venv/bin/pytest" '[ -t 0 ] && [ -t 1 ] && read -r word && echo "= $word ="'
+    run script --quiet --return --echo never --command "'$root/scripts/test.sh' tests/lib" /dev/null <<<typed
+    [ "$status" -eq 0 ]
+    [[ ${lines[-1]} == '= typed ='* ]]
 }
 
 @test "CI runs everything" {
