@@ -16,7 +16,8 @@ from tools.bench.counting_server import CountingServer
 pytestmark = pytest.mark.integration
 
 RPS = 1000
-WINDOW_S = 5
+# So long that a busy host does not move the freeze out of it.
+WINDOW_S = 10
 FREEZE_S = 1.0
 
 
@@ -64,6 +65,6 @@ def test_a_second_of_silence_is_in_the_latencies(volley: Volley, counting: Count
     least_ns = RPS * took[0] ** 2 / 2 / (RPS * WINDOW_S) * 1e9
     assert latency["kind"] == "response"
     assert latency["mean"] >= 0.9 * least_ns
-    assert latency["p99"] > 900e6
+    assert latency["p99"] > 800e6
     # What a closed loop would have told of it: only those that were on their way did wait.
     assert own["service_latency_ns"]["mean"] < latency["mean"] / 2

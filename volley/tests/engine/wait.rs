@@ -10,7 +10,7 @@ use crate::common::{reference, until};
 fn waited_for_calls_equal_the_servers_own_count() {
     for shape in ALL {
         let server = reference(Faults::default());
-        let load = "-z 600ms --duration-stop wait --connections 8 -c 20 --threads 2";
+        let load = "-z 1s --duration-stop wait --connections 8 -c 20 --threads 2";
         let report = shape.checked().flags(load).report(server.address());
         let ok = report.all_ok();
         let counts = server.counts();

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use serde_json::Value;
@@ -302,22 +303,28 @@ fn a_request_is_not_sent_again_once_its_response_has_begun() {
 /// SETTINGS_MAX_CONCURRENT_STREAMS.
 const MOST_STREAMS: u16 = 3;
 
-/// The first connection takes no request; each has room for one. The second answers when there is a third one, over HTTP/1.1.
+/// The first connection over HTTP/2 takes no request; each has room for one. The next one answers once there was a
+/// request over HTTP/1.1.
 fn with_little_room() -> SocketAddr {
     let (tell, told) = mpsc::channel();
     let told = Arc::new(Mutex::new(told));
-    scripted::accept(move |number| {
-        let (tell, told) = (tell.clone(), Arc::clone(&told));
+    let is_later = Arc::new(AtomicBool::new(false));
+    scripted::accept(move |_| {
+        let (tell, told, is_later) = (tell.clone(), Arc::clone(&told), Arc::clone(&is_later));
         move |mut socket: TcpStream| {
-            let mut out = Vec::new();
-            if number == 2 {
+            let (mut first, mut out) = ([0], Vec::new());
+            socket.peek(&mut first)?;
+            if &first == b"G" {
                 tell.send(()).unwrap();
-                return socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+                socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")?;
+                // What comes is read: otherwise a reset would discard the answer.
+                return socket.read_to_end(&mut Vec::new()).map(drop);
             }
+            let is_later = is_later.swap(true, Ordering::Relaxed);
             write_settings(&mut out, &[(MOST_STREAMS, 1)]);
             socket.write_all(&out)?;
             scripted::converse(socket, move |header, peer| {
-                if header.kind == Kind::Headers && number == 0 {
+                if header.kind == Kind::Headers && !is_later {
                     write_go_away(&mut peer.out, 0, ErrorCode::NoError, &[]);
                 } else if header.kind == Kind::Headers {
                     told.lock().unwrap().recv().unwrap();

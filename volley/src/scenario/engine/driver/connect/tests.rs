@@ -20,7 +20,7 @@ fn with_fallen(own: &[SocketAddr], test: impl FnOnce(&mut Driver)) {
     let other = Reference::start(Config::default()).unwrap();
     let text = format!(
         "targets: {{api: {{hosts: [\"http://127.0.0.1:1\", \"http://{}\"], failback: true}}}}
-http: {{version: 2, connections: 1, connect_timeout: 100ms}}
+http: {{version: 2, connections: 1, connect_timeout: 2s}}
 scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         other.address()
     );
