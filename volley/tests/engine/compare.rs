@@ -14,7 +14,7 @@ use volley::serve::Faults;
 use crate::common::shape::UNARY;
 use crate::common::{Report, Scratch, reference};
 
-/// Reports of six seconds: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
+/// Reports as of six seconds, with these counts and latencies: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
 struct Runs {
     rate: [Report; 2],

@@ -15,7 +15,7 @@ fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
         let server = reference(Faults::default());
         let report = shape
             .checked()
-            .flags("--warmup 200ms -n 50 -c 8 --connections 2 --threads 2")
+            .flags("--warmup 1s -n 50 -c 8 --connections 2 --threads 2")
             .report(server.address());
         assert_eq!(report.all_ok(), 50, "{shape:?}");
         assert_eq!(
@@ -23,8 +23,8 @@ fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
             (50, Some(50))
         );
         assert_eq!(report.number("/latency_ns/samples"), 50);
-        assert!(report.own("/warmup/elapsed_s").as_f64() >= Some(0.2));
-        assert!(settled(&server).calls_started >= 50, "{shape:?}");
+        assert!(report.own("/warmup/elapsed_s").as_f64() >= Some(1.0));
+        assert!(settled(&server).calls_started > 50, "{shape:?}");
     }
 }
 
@@ -33,16 +33,16 @@ fn a_schedule_begins_anew_after_the_warm_up() {
     let server = reference(Faults::default());
     let report = UNARY
         .checked()
-        .flags("--warmup 300ms --rps 500 -z 400ms --duration-stop wait -c 20")
+        .flags("--warmup 1s --rps 500 -z 400ms --duration-stop wait -c 20")
         .report(server.address());
     assert_eq!(report.sent() + report.number("/missed"), 200);
     let intended = report.numbers("/series/intended");
     assert_eq!(intended.get(..4), Some(&[50; 4][..]), "{intended:?}");
     assert_eq!(intended.iter().sum::<u64>(), 200);
     let counts = settled(&server);
-    // On a busy host, some of the 150 are not sent in time.
+    // On a busy host, some of the 500 are not sent in time.
     let before = counts.calls_ok - report.sent();
-    assert!(before <= 150, "{before}");
+    assert!((1..=500).contains(&before), "{before}");
 }
 
 #[test]
