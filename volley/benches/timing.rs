@@ -4,19 +4,17 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use volley::serve::{Config, Faults, Reference};
 
 use common::http::ask;
 use common::shape::UNARY;
-use common::{Running, Scratch, Volley, freeze_of, reference};
+use common::{Running, Scratch, Volley, freeze_of, monotonic_ns, reference};
 
 /// Prints how fast volley is on a quiet host.
 #[derive(Parser)]
@@ -43,7 +41,7 @@ struct Figure {
 
 const FIGURES: [Figure; 7] = [
     Figure {
-        what: "four shares begin after their agreed moment, the last one",
+        what: "how late the last of four shares begins",
         unit: "ms",
         is_most: true,
         limit: 5.0,
@@ -85,7 +83,7 @@ const FIGURES: [Figure; 7] = [
         take: frozen,
     },
     Figure {
-        what: "messages of a stream in 500 ms whose window has room for one",
+        what: "messages in 500 ms of a stream whose window holds one",
         unit: "",
         is_most: false,
         limit: 1500.0,
@@ -143,11 +141,6 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 fn late_start() -> f64 {
     let server = reference(Faults::default());
     let start = |number| {
@@ -187,9 +180,7 @@ fn order_to_calls() -> f64 {
     let server = reference(Faults::default());
     let flags = "-z 10m -c 50 --connections 4 --rps 1000 --control 127.0.0.1:0";
     let running = UNARY.run().flags(flags).start(server.address());
-    let words = running.first_words();
-    let address = words.strip_prefix("volley: control at ").unwrap();
-    from_order(address, || server.counts().calls_started)
+    from_order(&running.control(), || server.counts().calls_started)
 }
 
 fn order_to_scenarios() -> f64 {
@@ -203,21 +194,10 @@ load: [{{rate: 1000/s, for: 10m}}]
 ",
         server.address()
     );
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["run", "-O", "json", "--control", "127.0.0.1:0"])
-        .arg(scratch.write("one.yaml", &text))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut errors = BufReader::new(child.stderr.take().unwrap());
-    errors.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("volley: control at ").unwrap();
-    let taken = from_order(address, || server.counts().created);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    taken
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+    command.args(["run", "-O", "json", "--control", "127.0.0.1:0"]);
+    let running = Running::start(command.arg(scratch.write("one.yaml", &text)));
+    from_order(&running.control(), || server.counts().created)
 }
 
 /// Pauses a load. How long it takes from the order to go on until the server counts more.

@@ -22,4 +22,4 @@ pub use scratch::Scratch;
 pub use servers::{
     BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
 };
-pub use wait::{LONGEST, awaited};
+pub use wait::{LONGEST, awaited, monotonic_ns};

@@ -149,9 +149,14 @@ impl Volley {
     }
 
     pub fn start(mut self, server: impl Display) -> Running {
-        let mut child = self
-            .command
-            .args(["-O", self.format, &server.to_string()])
+        let words = ["-O", self.format, &server.to_string()];
+        Running::start(self.command.args(words))
+    }
+}
+
+impl Running {
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -162,7 +167,7 @@ impl Volley {
         let stderr = gather(child.stderr.take().unwrap(), move |line| {
             let _ = say.send(line.to_owned());
         });
-        Running {
+        Self {
             stdin: child.stdin.take(),
             child,
             stdout,
@@ -170,9 +175,7 @@ impl Volley {
             words,
         }
     }
-}
 
-impl Running {
     pub fn pid(&self) -> i32 {
         self.child.id().try_into().unwrap()
     }
@@ -180,6 +183,13 @@ impl Running {
     /// Waits for the first line on its stderr.
     pub fn first_words(&self) -> String {
         self.words.recv_timeout(LONGEST).unwrap()
+    }
+
+    /// Where it takes orders, which its first line on stderr says.
+    pub fn control(&self) -> String {
+        let words = self.first_words();
+        let address = words.strip_prefix("volley: control at ");
+        address.unwrap_or_else(|| panic!("{words}")).to_owned()
     }
 
     /// Writes to its stdin.

@@ -4,17 +4,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::Signal;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use volley::serve::{Faults, Reference};
 
 use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
-use crate::common::{Report, Running, Scratch, reference, settled};
-
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
+use crate::common::{Report, Running, Scratch, awaited, monotonic_ns, reference, settled};
 
 /// How far ahead the agreed moment is: even a busy host tells all shares of it before.
 const SOON_NS: u64 = 1_000_000_000;
@@ -128,7 +122,7 @@ fn a_number_of_calls_is_divided_and_the_counts_are_the_servers() {
 }
 
 #[test]
-fn each_window_opens_at_its_agreed_moment() {
+fn each_window_opens_at_its_agreed_moment_and_no_call_begins_before() {
     let server = reference(Faults::default());
     let shares: Vec<Running> = (1..=4)
         .map(|number| {
@@ -146,6 +140,15 @@ fn each_window_opens_at_its_agreed_moment() {
     for (running, at_ns) in &mut started {
         running.tell(&format!("{at_ns}\n"));
     }
+    // The counts first, then the clock.
+    awaited(
+        || (server.counts().calls_started, monotonic_ns()),
+        |(calls, now_ns)| {
+            let is_open = *now_ns >= first_ns;
+            assert!(is_open || *calls == 0, "{calls} calls");
+            is_open
+        },
+    );
     for (running, at_ns) in started {
         let report = running.wait().report();
         assert_eq!(report.number("/tally/run/opened_monotonic_ns"), at_ns);
