@@ -50,23 +50,23 @@ fn joined(flags: &str, workers: u64) -> Report {
 #[test]
 fn workers_that_a_falling_schedule_takes_away_make_no_further_calls() {
     let server = reference(Faults {
-        delay: Duration::from_millis(100),
+        delay: Duration::from_millis(400),
         ..Faults::default()
     });
     let report = UNARY
         .checked()
         .flags(
             "--concurrency-schedule step --concurrency-start 9 --concurrency-step -4 \
-             --concurrency-end 1 --concurrency-step-duration 250ms -z 1s --duration-stop wait",
+             --concurrency-end 1 --concurrency-step-duration 500ms -z 2s --duration-stop wait",
         )
         .report(server.address());
     report.all_ok();
     let by_bin = report.numbers("/series/sent");
     assert!(by_bin.iter().sum::<u64>() >= 9, "{by_bin:?}");
-    // From 250 ms on, five workers make calls of 100 ms or more; from 500 ms on, only one does.
-    let later: u64 = by_bin.iter().skip(3).sum();
+    // From 500 ms on, five workers make calls of 400 ms or more; from 1 s on, only one does.
+    let later: u64 = by_bin.iter().skip(6).sum();
     assert!(later <= 5 * 2 + 5, "{by_bin:?}");
-    let last: u64 = by_bin.iter().skip(6).sum();
+    let last: u64 = by_bin.iter().skip(11).sum();
     assert!(last <= 4, "{by_bin:?}");
 }
 
