@@ -180,7 +180,7 @@ installs() {
 }
 
 @test "a Python without venv is completed by root" {
-    [ "$EUID" -eq 0 ] || skip 'needs root'
+    sed -i 's/\$EUID/0/' "$root/scripts/venv.sh"
     stub apt-get <<<'echo "apt-get $*" >>"$CALLS"; [[ $1 != install ]] || touch "$STUBS/installed"'
     NO_VENV=1 arena list
     [ "$status" -eq 0 ]
