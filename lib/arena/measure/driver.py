@@ -141,7 +141,7 @@ class Driver:
         label = f"run {number} of {runs}"
         quiet = self._quiet(quiet_wait_s)
         shot, opened, warmed_s = self._shot_told(label, number, warm_up_s, quiet)
-        if (shot.is_hung or opened is None) and not self.server.ended():
+        if (shot.may_repeat or opened is None) and not self.server.ended():
             self._set_aside(label, shot)
             quiet = self._quiet(quiet_wait_s)
             shot, opened, warmed_s = self._shot_told(label, number, warm_up_s, quiet)
@@ -263,10 +263,11 @@ class Driver:
     ) -> Shot:
         """Run the load for its window; raise if the server or the generator breaks.
 
-        A generator that does not end after its window is killed, and the load is made once more.
+        A generator that does not end after its window is killed, and the load is made once more; so
+        is that of one whose own fault kept it from beginning.
         """
         shot = self._shot(stage, name, profile, on_tick, on_open)
-        if shot.is_hung and not self.server.ended():
+        if shot.may_repeat and not self.server.ended():
             self._set_aside(stage, shot)
             shot = self._shot(stage, name, profile, on_tick, on_open)
         self._require_whole(stage, shot)
@@ -295,7 +296,7 @@ class Driver:
     def _set_aside(self, stage: str, shot: Shot) -> None:
         """Keep the output of a start that is repeated, and wait for the server."""
         kept = [
-            path.rename(path.with_stem(f"{path.stem}-killed"))
+            path.rename(path.with_stem(f"{path.stem}-repeated"))
             for path in dict.fromkeys((shot.raw, shot.log))
         ]
         why = shot.problem or self._unopened_words()

@@ -26,8 +26,9 @@ class Shot:
 
     `problem` describes what broke: the last printed lines are in `output`, all of them in `log`.
     `cost` is that of the whole program, without the CPU time that it spent on a warm-up before its
-    window. `is_hung`: it did not end after its window. `generators` are the hosts of a fleet; the
-    paths of their raw outputs are file names beside `raw`.
+    window. `may_repeat`: it did not end after its window, or a fault of its own kept it from
+    beginning. `generators` are the hosts of a fleet; the paths of their raw outputs are file names
+    beside `raw`.
     """
 
     raw: Path
@@ -35,7 +36,7 @@ class Shot:
     cost: Cost
     problem: str | None = None
     output: str = ""
-    is_hung: bool = False
+    may_repeat: bool = False
     generators: tuple[GeneratorHost, ...] = ()
 
 

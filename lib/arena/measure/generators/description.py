@@ -100,7 +100,8 @@ class Description:
 
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
     `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its
-    raw output. The program is killed `grace_s` after its window, if not earlier.
+    raw output. The program is killed `grace_s` after its window, if not earlier. `false_start` is
+    what it prints if a fault of its own keeps it from beginning.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Description:
     report_codes: frozenset[int] = frozenset({0})
     suffix: str = ".json"
     grace_s: float = math.inf
+    false_start: str = ""
 
     @property
     def variable(self) -> str:

@@ -146,7 +146,10 @@ class Program:
         if not errors.stat().st_size or (warm and output == warm):
             errors.unlink()
             log = raw
-        return Shot(raw, log, ended.cost, problem, output, is_hung=ended.timed_out)
+        false_start = self._description.false_start
+        is_false = bool(problem and false_start) and false_start in output
+        may_repeat = ended.timed_out or is_false
+        return Shot(raw, log, ended.cost, problem, output, may_repeat)
 
     def _used_s(self, child: Child) -> float:
         """Return the CPU seconds that the running program has used."""

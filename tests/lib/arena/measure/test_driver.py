@@ -291,7 +291,7 @@ def hangs(rig: Rig, monkeypatch: pytest.MonkeyPatch, times: int) -> list[Path]:
         raws.append(shot.raw)
         if len(raws) > times:
             return shot
-        return replace(shot, is_hung=True, problem="ghz did not end and was killed")
+        return replace(shot, may_repeat=True, problem="ghz did not end and was killed")
 
     monkeypatch.setattr(rig.generator, "fire", fired)
     return raws
@@ -303,10 +303,10 @@ def test_a_generator_that_hangs_is_started_once_more_and_its_output_is_kept(
     assert hangs(rig, monkeypatch, 1) == []
     run = rig.driver().run(1, 3)
     assert run.raw.path.endswith("/run-1.json")
-    assert (rig.folder / "run-1-killed.json").read_text() == "0"
+    assert (rig.folder / "run-1-repeated.json").read_text() == "0"
     assert (rig.folder / "run-1.json").read_text() == "1"
     said = (
-        "run 1 of 3: ghz did not end and was killed; once more (run-1-killed.json has its output)"
+        "run 1 of 3: ghz did not end and was killed; once more (run-1-repeated.json has its output)"
     )
     assert said in rig.progress.lines
     # The host was watched in the window that counts.
@@ -334,7 +334,7 @@ def test_a_visits_generator_that_does_not_open_its_window_is_started_once_more(
     warmed = rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
     assert len(shots) == 2
     assert warmed.run.raw.path.endswith("/run-1.json")
-    assert (rig.folder / "run-1-killed.json").exists()
+    assert (rig.folder / "run-1-repeated.json").exists()
     assert any("ended before its window opened; once more (" in line for line in rig.progress.lines)
 
 

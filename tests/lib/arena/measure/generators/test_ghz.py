@@ -209,6 +209,16 @@ def test_a_shot_that_breaks_says_how_with_its_last_words(
     assert "exit code 3" in shot.problem
     assert shot.output == "bad flag"
     assert shot.log.read_text() == "bad flag\n"
+    assert not shot.may_repeat
+
+
+def test_a_ghz_whose_window_closed_before_it_began_may_begin_again(
+    find: Find, bin_: Path, tmp_path: Path
+) -> None:
+    trace = "panic: send on closed channel\\n\\ngoroutine 50 [running]:\\n" + 20 * "frame\\n"
+    shot = fire(find, bin_, tmp_path, f"printf '{trace}' >&2; exit 2")
+    assert shot.problem
+    assert shot.may_repeat
 
 
 def test_a_ghz_that_does_not_end_is_killed(
