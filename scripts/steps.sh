@@ -117,14 +117,14 @@ await_lanes() {
 end_lanes() {
     local pid tries=0
     for pid in "${lanes[@]}"; do
-        kill -INT -- "-$pid" 2>/dev/null || true
+        kill -INT -- "-$pid" 2>/dev/null || true # it may have ended by itself
     done
     for pid in "${lanes[@]}"; do
         while kill -0 "$pid" 2>/dev/null && [[ $tries -lt 300 ]]; do
             sleep 0.1
             tries=$((tries + 1))
         done
-        kill -KILL -- "-$pid" 2>/dev/null || true
+        kill -KILL -- "-$pid" 2>/dev/null || true # mostly, nothing is left of it
     done
 }
 

@@ -1,5 +1,7 @@
 //! Texts that are made of the code, and kept in `docs/`: `cli::shell` makes them if the feature `docs` is there.
 
+use std::ffi::OsStr;
+
 /// The JSON Schema of a file for `--config`.
 pub const CONFIG_SCHEMA: &str = include_str!("../docs/config.schema.json");
 
@@ -44,7 +46,7 @@ pub const PAGES: [(&str, &str); 14] = [
 
 /// The text of a name.
 #[must_use]
-pub fn text(of: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    let found = of.iter().find(|(known, _)| *known == name);
+pub fn text(of: &[(&str, &'static str)], name: &OsStr) -> Option<&'static str> {
+    let found = of.iter().find(|(known, _)| name == *known);
     found.map(|(_, text)| *text)
 }

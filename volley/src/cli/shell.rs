@@ -120,9 +120,7 @@ pub(super) fn completions(words: &[OsString]) -> Result<&'static str, CliExit> {
         "write `volley completions SHELL`, with bash, elvish, fish, powershell or zsh as the SHELL";
     help("completions", words)?;
     match words {
-        [shell] => shell
-            .to_str()
-            .and_then(|shell| docs::text(&docs::COMPLETIONS, shell)),
+        [shell] => docs::text(&docs::COMPLETIONS, shell),
         _ => None,
     }
     .ok_or_else(|| CliExit::usage(USAGE))
@@ -133,9 +131,7 @@ pub(super) fn man(words: &[OsString]) -> Result<&'static str, CliExit> {
     help("man", words)?;
     match words {
         [] => Some(docs::PAGE),
-        [word] => word
-            .to_str()
-            .and_then(|word| docs::text(&docs::PAGES, word)),
+        [word] => docs::text(&docs::PAGES, word),
         _ => None,
     }
     .ok_or_else(|| CliExit::usage(usage()))
@@ -151,6 +147,7 @@ fn usage() -> String {
 /// What `docs/` holds: names of files, and their texts.
 #[cfg(all(test, feature = "docs"))]
 fn made() -> Vec<(String, Vec<u8>)> {
+    use clap::ValueEnum;
     use clap_complete::{Generator, Shell, generate};
 
     let page = |title: &str, command: Command| {
@@ -175,15 +172,9 @@ fn made() -> Vec<(String, Vec<u8>)> {
             page(&format!("volley-{name}"), titled(command(), about))
         }),
     );
-    for shell in [
-        Shell::Bash,
-        Shell::Elvish,
-        Shell::Fish,
-        Shell::PowerShell,
-        Shell::Zsh,
-    ] {
+    for shell in Shell::value_variants() {
         let mut text = Vec::new();
-        generate(shell, &mut tree(), "volley", &mut text);
+        generate(*shell, &mut tree(), "volley", &mut text);
         all.push((format!("completions/{}", shell.file_name("volley")), text));
     }
     all

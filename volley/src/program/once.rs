@@ -3,8 +3,6 @@
 use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-#[cfg(feature = "edit")]
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Failure, buffered, success_if, unless_hung_up};
@@ -58,7 +56,8 @@ pub struct Shown {
 impl Brake {
     /// No request begins any more, and those that are open end.
     pub fn pull(&self) {
-        self.signal.store(true, Ordering::Relaxed);
+        self.signal
+            .store(true, std::sync::atomic::Ordering::Relaxed);
         self.control.cut();
     }
 }
