@@ -11,6 +11,7 @@ mod spec;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use volley::cli::{self, Command, Run};
 use volley::spec::Spec;
@@ -45,9 +46,13 @@ fn refusal(flags: &[&str]) -> String {
     line.strip_prefix("error: ").unwrap().to_owned()
 }
 
-/// A file of this test run.
+/// A file in a folder of its own: tests that run beside each other may give theirs the same name.
 fn file(name: &str, text: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let folder = format!("cli-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path
 }

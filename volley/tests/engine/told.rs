@@ -54,6 +54,7 @@ fn the_calls_of_the_window_are_those_sent_in_it_if_they_are_waited_for() {
         let server = reference(Faults::default());
         let mut running = start(shape, &server, "--warmup 50ms --duration-stop wait");
         running.first_words();
+        until(&server, |counts| counts.calls_ok > 0);
         running.tell("open\n");
         let report = running.wait().report();
         assert_eq!(report.all_ok(), report.sent());
