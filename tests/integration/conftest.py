@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.generators.ghz import VERSION
+from arena.base.writing import locked
+from arena.measure import generators
+from tests.fakes import FakeProgress
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
 # The real profile, made small enough that even a slow server finishes many calls in a blink.
@@ -35,19 +38,13 @@ _QUICK = {
 @pytest.fixture(scope="session")
 def ghz() -> Path:
     """Find ghz as the runner does, or build it: once, and outside of any benchmark."""
-    own = ROOT / ".tools" / "bin" / "ghz"
-    if named := os.environ.get("GHZ") or shutil.which("ghz"):
-        return Path(named).absolute()
-    if not own.exists():
-        if not shutil.which("go"):
-            pytest.skip("there is no ghz, and no Go to build it")
-        own.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(
-            ["go", "install", f"github.com/bojand/ghz/cmd/ghz@{VERSION}"],
-            check=True,
-            env={**os.environ, "GOBIN": str(own.parent)},
-        )
-    return own
+    checkout = Workspace(ROOT)
+    try:
+        with locked(checkout.tools / "bin"):
+            found = generators.locate("ghz", checkout, os.environ)
+            return Path(found.ready(checkout, None, FakeProgress()).program).absolute()
+    except HostError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -36,9 +36,9 @@ def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
     return done, line.split(maxsplit=1)[1]
 
 
-# C++, Java, Rust and Zig would take minutes, and are built like others here. The server of C# has
+# C++, Java, Kotlin, Rust and Zig would take minutes, and are built like others here. That of C# has
 # fixed ports.
-_TRIED = ["go", "kotlin", "node", "python", "scala"]
+_TRIED = ["go", "node", "python", "scala"]
 
 
 def models(languages: list[str]) -> list[str]:

@@ -1,5 +1,7 @@
 """Making proofs: what a validation found becomes a proof of the framework's source."""
 
+from collections.abc import Mapping
+
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
@@ -14,7 +16,7 @@ def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtim
     proof = proofs.proof(framework.name, source)
     if proof is None or proof.verdict == "fail" or proof.runtime != runtime:
         return False
-    return proof.toolchain == _toolchain(framework, runtime)
+    return _releases(proof.toolchain) == _releases(_toolchain(framework, runtime))
 
 
 def record(workspace: Workspace, framework: Framework, outcome: Outcome, shows: Progress) -> None:
@@ -44,3 +46,13 @@ def record(workspace: Workspace, framework: Framework, outcome: Outcome, shows: 
 def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
     native = framework.native if runtime == "native" else None
     return {need: needs.version(need) for need in native.needs} if native else {}
+
+
+def _releases(toolchain: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return the versions; those of C libraries without what only mends faults: 3.0 of 3.0.19."""
+    return {
+        need: ".".join(version.split(".")[:2])
+        if version and need.startswith("pkg-config:")
+        else version
+        for need, version in toolchain.items()
+    }

@@ -89,6 +89,21 @@ def test_a_native_proof_is_of_one_toolchain(shop: Shop, monkeypatch: pytest.Monk
     assert len(shop.asked) == 1
 
 
+def test_a_librarys_maintenance_releases_are_one_toolchain(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = "pkg-config:openssl"
+    add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": [need], "run": "x"})
+    versions = {need: "3.0.19"}
+    monkeypatch.setattr(needs, "version", versions.get)
+    assert shop.run("tonic", record=True) == 0
+    shop.asked.clear()
+    for version, asked in (("3.0.22", 0), ("3.1.0", 1)):
+        versions[need] = version
+        assert shop.run("tonic", stale=True) == 0
+        assert len(shop.asked) == asked
+
+
 def test_a_server_that_was_never_asked_leaves_its_proof_as_it_is(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
