@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,11 +100,15 @@ def arena(bare: Arena, grpc_go: Path, good_results: Path) -> Arena:
     return bare
 
 
-@pytest.fixture
-def faulty_server() -> str:
-    """Return the command that starts the server of faulty_server.py; a fault's name follows it."""
-    program = ROOT / "tests" / "integration" / "faulty_server.py"
-    return f"exec env PYTHONPATH={ROOT / 'lib'} {sys.executable} {program}"
+@pytest.fixture(scope="session")
+def faulty_server(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Build tools/peers/grpc-go/faulty; return what starts it: a fault's name follows it."""
+    if not shutil.which("go"):
+        pytest.skip("there is no Go to build the faulty server")
+    folder, program = ROOT / "tools" / "peers" / "grpc-go", tmp_path_factory.mktemp("faulty")
+    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", str(program), "./faulty"]
+    subprocess.run(build, check=True, cwd=folder, env={**os.environ, "CGO_ENABLED": "0"})
+    return f"exec {program / 'faulty'}"
 
 
 @pytest.fixture(scope="session")

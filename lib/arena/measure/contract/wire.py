@@ -5,6 +5,7 @@ Anything a server must not do is a WrongError. Source: RFC 9113.
 """
 
 import random
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DEFAULT_WINDOW = 65_535
 LARGEST_WINDOW = 2**31 - 1
 
-_FRAME_HEAD = 9
+_FRAME_HEAD = struct.Struct(">BHBBI")  # the length in two parts, then type, flags and stream
+_DATA, _END, _PADDED = 0x0, 0x1, 0x8
 _LARGEST_FRAME = 16_384
 _LARGEST_BODY = 1 << 20
 _H2LOAD = "h2load nghttp2/1.52.0"
@@ -47,13 +49,14 @@ class Answer:
     `received` counts the bytes of DATA as flow control does; `data_frames` counts non-empty
     frames. `pending` is the beginning of an incomplete message; `body` is what is not gRPC, its
     first megabyte. A `bare` answer ended with its headers, which are also its trailers (gRPC:
-    Trailers-Only). One that `ended_twice` has trailers after its end. `accepts` is the compression
-    that its request offered.
+    Trailers-Only). If it `is_grpc`, its body holds messages; otherwise it is text. One that
+    `ended_twice` has trailers after its end. `accepts` is the compression that its request offered.
     """
 
     stream: int
     window: int
     headers: dict[str, str] | None = None
+    is_grpc: bool = False
     trailers: dict[str, str] | None = None
     messages: list[bytes] = field(default_factory=list)
     pending: bytearray = field(default_factory=bytearray)
@@ -76,12 +79,6 @@ class Answer:
     def messages_began(self) -> bool:
         """Return whether the first bytes of a gRPC body have come, right or wrong."""
         return self.is_grpc and self.data_frames > 0
-
-    @property
-    def is_grpc(self) -> bool:
-        """Return whether the body holds messages; otherwise it is text."""
-        headers = self.headers or {}
-        return headers.get(":status") == "200" and is_grpc(headers.get("content-type", ""))
 
     @property
     def status(self) -> str | None:
@@ -209,26 +206,28 @@ class Wire:
 
     def take(self, data: bytes) -> None:
         """Take bytes from the server; WrongError if they are not HTTP/2, or not allowed."""
-        self._partial += data
+        partial = self._partial
+        partial += data
         at = 0
-        while len(self._partial) - at >= _FRAME_HEAD:
-            head = bytes(self._partial[at : at + _FRAME_HEAD])
-            length = int.from_bytes(head[:3], "big")
-            if not self.greeted and head[3] != frame.SettingsFrame.type:
-                raise WrongError("the server does not speak HTTP/2", self._partial[at:])
+        while len(partial) - at >= _FRAME_HEAD.size:
+            high, low, kind, flags, stream = _FRAME_HEAD.unpack_from(partial, at)
+            length = high << 16 | low
+            start = at + _FRAME_HEAD.size
+            if not self.greeted and kind != frame.SettingsFrame.type:
+                raise WrongError("the server does not speak HTTP/2", partial[at:])
             if length > _LARGEST_FRAME:
-                raise WrongError(f"a frame of {length} bytes is larger than allowed", head)
-            if len(self._partial) - at < _FRAME_HEAD + length:
+                message = f"a frame of {length} bytes is larger than allowed"
+                raise WrongError(message, partial[at:start])
+            if len(partial) < start + length:
                 break
-            body = memoryview(bytes(self._partial[at + _FRAME_HEAD : at + _FRAME_HEAD + length]))
-            at += _FRAME_HEAD + length
-            try:
-                parsed, _ = frame.Frame.parse_frame_header(memoryview(head))
-                parsed.parse_body(body)
-            except HyperframeError as error:
-                raise WrongError(f"a frame is broken: {error}", head + bytes(body)) from error
-            self._frame(parsed)
-        del self._partial[:at]
+            body = bytes(partial[start : start + length])
+            # Almost all frames are like this one, so it takes the short way.
+            if kind == _DATA and not flags & _PADDED and stream and self._block is None:
+                self._content(stream & LARGEST_WINDOW, body, length, ends=bool(flags & _END))
+            else:
+                self._frame(_parsed(bytes(partial[at:start]), body))
+            at = start + length
+        del partial[:at]
 
     def _send(self, sent: frame.Frame) -> None:
         self.output += sent.serialize()
@@ -329,35 +328,48 @@ class Wire:
             raise WrongError(f"a frame came on stream {stream}, which was not opened") from None
 
     def _data(self, seen: frame.DataFrame) -> None:
-        answer = self._answer(seen.stream_id)
-        size = seen.flow_controlled_length
+        size, ends = seen.flow_controlled_length, "END_STREAM" in seen.flags
+        self._content(seen.stream_id, seen.data, size, ends=ends)
+
+    def _content(self, stream: int, data: bytes, size: int, *, ends: bool) -> None:
+        """Take the content of a DATA frame; `size` is what flow control counts."""
+        answer = self._answer(stream)
         answer.received += size
         self._left -= size
-        _require_room(self._left, seen)
+        _require_room(self._left, data)
         if answer.cancelled:
             return
         if answer.ended:
-            raise WrongError("DATA follows the end of its stream", seen.data)
+            raise WrongError("DATA follows the end of its stream", data)
         if answer.headers is None:
-            raise WrongError("DATA comes before the headers", seen.data)
+            raise WrongError("DATA comes before the headers", data)
         answer.window -= size
-        _require_room(answer.window, seen)
-        if seen.data:
+        _require_room(answer.window, data)
+        if data:
             answer.data_frames += 1
         if answer.is_grpc:
-            answer.pending += seen.data
+            answer.pending += data
             answer.messages += split(answer.pending)
         else:
-            answer.body += seen.data[: _LARGEST_BODY - len(answer.body)]
-        if "END_STREAM" in seen.flags:
+            answer.body += data[: _LARGEST_BODY - len(answer.body)]
+        if ends:
             answer.ended = True
         elif not self.held and answer.window < self._window // 2:
             self.open_window(answer, self._window - answer.window)
 
 
-def _require_room(left: int, seen: frame.DataFrame) -> None:
+def _parsed(head: bytes, body: bytes) -> frame.Frame:
+    try:
+        parsed, _ = frame.Frame.parse_frame_header(memoryview(head))
+        parsed.parse_body(memoryview(body))
+    except HyperframeError as error:
+        raise WrongError(f"a frame is broken: {error}", head + body) from error
+    return parsed
+
+
+def _require_room(left: int, data: bytes) -> None:
     if left < 0:
-        raise WrongError(f"the server sent {-left} bytes more than the window allows", seen.data)
+        raise WrongError(f"the server sent {-left} bytes more than the window allows", data)
 
 
 def _take_fields(
@@ -369,6 +381,7 @@ def _take_fields(
         if fields.get(":status", "").startswith("1") and not ends:
             return
         answer.headers = fields
+        answer.is_grpc = fields.get(":status") == "200" and is_grpc(fields.get("content-type", ""))
         answer.bare = ends
     elif not ends:
         raise WrongError("headers come in the middle of a stream")

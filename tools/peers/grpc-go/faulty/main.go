@@ -1,0 +1,130 @@
+// Command faulty is a benchmark server with the one fault that its argument names, on port 8080. Tests measure it.
+//
+//	none            no fault
+//	wrong-sum       GetSum is one too high
+//	one-short       StreamSum leaves out the last reply of a long stream
+//	error-at-end    StreamSum sends everything, then ends with an error status
+//	garbage         GetSum's reply is no SumReply
+//	tired           StreamSum ends with an error as soon as there is load, and ever after
+//	worn            GetSum is one too high as soon as there was load
+//	collapsing      the first GetSum after the load has begun ends the server with exit code 7
+//	deaf            no fault, but it does not end on SIGTERM
+//	counts FILE     no fault: writes to FILE how many messages it sent to those who asked StreamSum
+//	                for a=1 and b=2, as the load does, when told to stop
+//
+// There is load when a stream is asked for again: the contract asks with other operands each time, and for the
+// profile's own request once.
+package main
+
+import (
+	"context"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"httparena/frameworks/grpc-go/pb"
+)
+
+// long is the number of replies from which a stream is long.
+const long = 1001
+
+func main() {
+	log.SetFlags(0)
+	if err := run(&faulty{fault: os.Args[1], asked: map[request]bool{}}, os.Args[2:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until SIGTERM; then it writes how many messages were sent to the first of files.
+func run(service *faulty, files []string) error {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	listener, err := net.Listen("tcp", ":8080")
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	pb.RegisterBenchmarkServiceServer(server, service)
+	go func() {
+		for range told {
+			if service.fault != "deaf" {
+				server.GracefulStop()
+			}
+		}
+	}()
+	if err := server.Serve(listener); err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return os.WriteFile(files[0], strconv.AppendInt(nil, service.sent.Load(), 10), 0o600)
+}
+
+// request is what was asked for: a, b and count.
+type request [3]int32
+
+type faulty struct {
+	pb.UnimplementedBenchmarkServiceServer
+	fault  string
+	loaded atomic.Bool
+	sent   atomic.Int64
+	mutex  sync.Mutex
+	asked  map[request]bool
+}
+
+func (f *faulty) GetSum(_ context.Context, sum *pb.SumRequest) (*pb.SumReply, error) {
+	reply := &pb.SumReply{Result: sum.GetA() + sum.GetB()}
+	switch loaded := f.loaded.Load(); {
+	case f.fault == "garbage":
+		reply = &pb.SumReply{}
+		reply.ProtoReflect().SetUnknown([]byte{0xff})
+	case f.fault == "collapsing" && loaded:
+		os.Exit(7)
+	case f.fault == "wrong-sum", f.fault == "worn" && loaded:
+		reply.Result++
+	}
+	return reply, nil
+}
+
+func (f *faulty) StreamSum(stream *pb.StreamRequest, replies grpc.ServerStreamingServer[pb.SumReply]) error {
+	a, b, count := stream.GetA(), stream.GetB(), stream.GetCount()
+	f.note(request{a, b, count})
+	if f.fault == "tired" && f.loaded.Load() {
+		return status.Error(codes.ResourceExhausted, "tired")
+	}
+	if f.fault == "one-short" && count >= long {
+		count--
+	}
+	for i := range max(count, 1) {
+		if a == 1 && b == 2 {
+			f.sent.Add(1)
+		}
+		if err := replies.Send(&pb.SumReply{Result: a + b + i}); err != nil {
+			return err
+		}
+	}
+	if f.fault == "error-at-end" {
+		return status.Error(codes.Internal, "broken on purpose")
+	}
+	return nil
+}
+
+// note keeps what is asked for.
+func (f *faulty) note(it request) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.asked[it] {
+		f.loaded.Store(true)
+	}
+	f.asked[it] = true
+}
