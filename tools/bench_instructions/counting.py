@@ -125,7 +125,7 @@ def _count(figure: Figure, volley: Path, port: int, length: int) -> int:
         argv = whole_command(
             [
                 # Its threads take the CPU in turn: one that waits for another spins less.
-                "valgrind", "--quiet", "--fair-sched=yes", "--tool=callgrind",
+                "valgrind", "--quiet", "--vgdb=no", "--fair-sched=yes", "--tool=callgrind",
                 "--separate-threads=yes", f"--callgrind-out-file={folder / 'thread'}", "--",
                 *figure.argv(str(volley), port, length, folder),
             ]
