@@ -4,6 +4,7 @@ import hashlib
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,9 @@ def check_figures(arena: Arena, record: dict[str, Any]) -> None:
 def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
     real: Arena, profile: str, port: int
 ) -> None:
+    # On a busy host, none of 256 calls with 5,000 replies each ends within a second.
+    path = real.workspace.profiles / "stream-grpc.yaml"
+    path.write_text(re.sub(r"(count: |messages_per_call: )5000", r"\g<1>100", path.read_text()))
     done = real.run("grpc-go", profile, "--runs", "2", "--duration", "1s")
     assert done.code == 0, done
     for line in ("build grpc-go", "contract check", "warm-up (0.3 s)", "run 1 of 2", "run 2 of 2"):
@@ -80,7 +84,7 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
     assert " ".join(load_command(record)[1:]) == (
         f"{encryption} --proto requests/benchmark.proto "
         "--call benchmark.BenchmarkService/StreamSum "
-        '-d {"a":1,"b":2,"count":5000} --connections 64 -c 256 -z 1s '
+        '-d {"a":1,"b":2,"count":100} --connections 64 -c 256 -z 1s '
         f"-O json localhost:{port}"
     )
     headline = record["headline"]
