@@ -2,8 +2,9 @@
 # Run the tests.
 #
 #   ./scripts/test.sh                       before a commit: linters, types, unit tests, scripts, volley,
-#                                           and one real server under one real load (minutes)
-#   ./scripts/test.sh --all                 everything (half an hour on two CPUs)
+#                                           and one real server under one real load (on two
+#                                           cores three to four minutes, the first time seven)
+#   ./scripts/test.sh --all                 everything (half an hour on two cores)
 #   ./scripts/test.sh PYTEST_ARGUMENT...    linters (without volley's clippy) and types, then pytest with
 #                                           the given arguments and the terminal: tests/lib/arena/judge,
 #                                           -k blast -x, or --pdb
