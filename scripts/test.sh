@@ -190,11 +190,16 @@ check_gofmt() {
     return 1
 }
 
+# With the flags of ghz's build and the servers', which find compiled what is compiled here.
+go_once() { # argument...
+    CGO_ENABLED=0 GOFLAGS=-trimpath go "$@"
+}
+
 check_go() {
     local module failed=()
     need go
     for module in frameworks/grpc-go tools/peers/grpc-go tools/peers/crud-go; do
-        go -C "$module" vet ./... || failed+=("$module")
+        go_once -C "$module" vet ./... || failed+=("$module")
     done
     [[ ${#failed[@]} -eq 0 ]]
 }
@@ -204,7 +209,7 @@ check_workflows() {
     [[ ! -x .tools/bin/actionlint ]] || there=$(.tools/bin/actionlint -version | head -n 1)
     if [[ $there != "$actionlint" ]]; then
         need go
-        GOBIN=$PWD/.tools/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint"
+        GOBIN=$PWD/.tools/bin go_once install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint"
     fi
     .tools/bin/actionlint
 }
@@ -234,10 +239,12 @@ count_instructions() {
     ./scripts/bench_instructions.sh
 }
 
-# Feed each of volley's parsers arbitrary bytes. volley has no unsafe code, so it needs no sanitizer. For a long search: `cargo fuzz run TARGET --sanitizer none`.
+# Feed each of volley's parsers arbitrary bytes. volley has no unsafe code, so it needs no sanitizer.
+# For a long search: `cargo fuzz run TARGET --sanitizer none`.
 fuzz_volley() {
     local target failed=()
-    cd volley/fuzz # its .cargo/config.toml has the flags
+    cd volley/fuzz # its .cargo/config.toml has the flags, which these would replace
+    unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
     cargo build --release --locked
     for target in "${fuzz_targets[@]}"; do
         mkdir -p "corpus/$target" "artifacts/$target"
@@ -285,9 +292,10 @@ test_volley() {
     step 'volley: clippy' in_volley cargo-clippy cargo clippy --all-targets --locked --features docs -- -D warnings
 }
 
-# Beside tests that may be measuring, volley's take only the time that these leave.
-test_volley_in_time_left() {
+# Beside tests that may be measuring, these take only the time that those leave.
+test_in_time_left() {
     renice -n 19 "$BASHPID" >/dev/null
+    test_scripts
     test_volley
     step 'volley: instructions' count_instructions
     step 'volley: fuzzing' fuzz_volley
@@ -344,9 +352,9 @@ main() {
         beside build_volley
         install_missing 'more tools' "${tools_of_all[@]}"
         beside provide_docker
-        beside lint test_scripts
+        beside lint
         await_lanes
-        beside test_volley_in_time_left
+        beside test_in_time_left
         beside run_pytest
     elif [[ $# -gt 0 ]]; then
         beside lint

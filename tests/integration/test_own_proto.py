@@ -140,5 +140,6 @@ def test_validate_reports_what_a_server_offers_but_does_not_judge_it(
     assert done.code == 0, done
     assert "  offers: no reflection, no health service\n" in done.stderr
     (victim,) = json.loads(done.stdout)["frameworks"]
+    assert victim["verdict"] == "pass"
     (port,) = victim["ports"]
     assert port["offers"] == {"reflection": "none", "lists_service": False, "health": "none"}

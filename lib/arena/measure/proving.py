@@ -49,7 +49,7 @@ def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
 
 
 def _releases(toolchain: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Return the versions; those of C libraries without what only mends faults: 3.0 of 3.0.19."""
+    """Return the versions as they are compared: 3.0 for 3.0.19 of a C library."""
     return {
         need: ".".join(version.split(".")[:2])
         if version and need.startswith("pkg-config:")

@@ -21,6 +21,7 @@ DEFAULT_WINDOW = 65_535
 LARGEST_WINDOW = 2**31 - 1
 
 _FRAME_HEAD = struct.Struct(">BHBBI")  # the length in two parts, then type, flags and stream
+_STREAM = 2**31 - 1  # without the reserved bit
 _DATA, _END, _PADDED = 0x0, 0x1, 0x8
 _LARGEST_FRAME = 16_384
 _LARGEST_BODY = 1 << 20
@@ -212,6 +213,7 @@ class Wire:
         while len(partial) - at >= _FRAME_HEAD.size:
             high, low, kind, flags, stream = _FRAME_HEAD.unpack_from(partial, at)
             length = high << 16 | low
+            stream &= _STREAM
             start = at + _FRAME_HEAD.size
             if not self.greeted and kind != frame.SettingsFrame.type:
                 raise WrongError("the server does not speak HTTP/2", partial[at:])
@@ -223,7 +225,7 @@ class Wire:
             body = bytes(partial[start : start + length])
             # Almost all frames are like this one, so it takes the short way.
             if kind == _DATA and not flags & _PADDED and stream and self._block is None:
-                self._content(stream & LARGEST_WINDOW, body, length, ends=bool(flags & _END))
+                self._content(stream, body, length, ends=bool(flags & _END))
             else:
                 self._frame(_parsed(bytes(partial[at:start]), body))
             at = start + length

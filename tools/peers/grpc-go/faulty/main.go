@@ -26,6 +26,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -34,7 +35,7 @@ import (
 	"httparena/frameworks/grpc-go/pb"
 )
 
-// long is the number of replies from which a stream is long.
+// long is the fewest replies of a long stream.
 const long = 1001
 
 func main() {
@@ -44,7 +45,8 @@ func main() {
 	}
 }
 
-// run serves until SIGTERM; then it writes how many messages were sent to the first of files.
+// run serves until SIGTERM, and a second longer at most; then it writes how many messages were sent to the first of
+// files.
 func run(service *faulty, files []string) error {
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM)
@@ -57,6 +59,8 @@ func run(service *faulty, files []string) error {
 	go func() {
 		for range told {
 			if service.fault != "deaf" {
+				// A stream whose client does not read would hold the server up.
+				time.AfterFunc(time.Second, func() { service.exit(files) })
 				server.GracefulStop()
 			}
 		}
@@ -64,10 +68,8 @@ func run(service *faulty, files []string) error {
 	if err := server.Serve(listener); err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return nil
-	}
-	return os.WriteFile(files[0], strconv.AppendInt(nil, service.sent.Load(), 10), 0o600)
+	service.exit(files)
+	return nil
 }
 
 // request is what was asked for: a, b and count.
@@ -119,7 +121,18 @@ func (f *faulty) StreamSum(stream *pb.StreamRequest, replies grpc.ServerStreamin
 	return nil
 }
 
-// note keeps what is asked for.
+// exit ends the server.
+func (f *faulty) exit(files []string) {
+	f.mutex.Lock() // once
+	if len(files) > 0 {
+		if err := os.WriteFile(files[0], strconv.AppendInt(nil, f.sent.Load(), 10), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	os.Exit(0)
+}
+
+// note remembers a request. If it came before, there is load.
 func (f *faulty) note(it request) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

