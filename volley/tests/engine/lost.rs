@@ -11,14 +11,21 @@ use volley::http2::frame::{Kind, write_go_away, write_window_update};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
-use crate::common::{LONGEST, Scratch, Volley, scripted, until};
+use crate::common::{LONGEST, Scratch, Volley, awaited, scripted, until};
 
 fn server_at(address: SocketAddr) -> Reference {
-    Reference::start(Config {
-        address,
-        ..Config::default()
-    })
-    .unwrap()
+    // A connection of somebody else may have the port of a server that has gone.
+    let mut server = None;
+    let start = || {
+        server = Reference::start(Config {
+            address,
+            ..Config::default()
+        })
+        .ok();
+        server.is_some()
+    };
+    awaited(start, |has_started| *has_started);
+    server.unwrap()
 }
 
 fn signal(pid: i32, signal: Signal) {

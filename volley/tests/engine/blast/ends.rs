@@ -103,8 +103,9 @@ fn a_server_that_goes_away_fails_what_follows() {
     until(&server, |counts| counts.calls_ok >= 8);
     let address = server.address();
     drop(server);
-    // Whoever is there now hangs up at once, and is called again and again.
-    let other = TcpListener::bind(address).unwrap();
+    // Whoever is there now hangs up at once, and is called again and again. Before, a connection of somebody else may
+    // have the port.
+    let other = awaited(|| TcpListener::bind(address), Result::is_ok).unwrap();
     other.set_nonblocking(true).unwrap();
     for _ in 0..8 {
         awaited(|| other.accept().is_ok(), |came| *came);
