@@ -16,6 +16,7 @@ from arena.base.writing import locked
 from arena.measure import generators
 from tests.fakes import FakeProgress
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
+from tools.bench import counting_server
 
 # The real profile, made small enough that even a slow server finishes many calls in a blink.
 # Warm-up and run are long enough for ghz to begin on busy CPUs.
@@ -99,14 +100,11 @@ def arena(bare: Arena, grpc_go: Path, good_results: Path) -> Arena:
 
 
 @pytest.fixture(scope="session")
-def faulty_server(tmp_path_factory: pytest.TempPathFactory) -> str:
+def faulty_server() -> str:
     """Build tools/peers/grpc-go/faulty; return what starts it: a fault's name follows it."""
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the faulty server")
-    folder, program = ROOT / "tools" / "peers" / "grpc-go", tmp_path_factory.mktemp("faulty")
-    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", str(program), "./faulty"]
-    subprocess.run(build, check=True, cwd=folder, env={**os.environ, "CGO_ENABLED": "0"})
-    return f"exec {program / 'faulty'}"
+    return f"exec {counting_server.build(FakeProgress(), 'faulty')}"
 
 
 @pytest.fixture(scope="session")

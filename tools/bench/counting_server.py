@@ -79,20 +79,24 @@ class CountingServer:
             time.sleep(_POLL_S)
 
 
-def build(shows: Progress) -> Path:
-    """Build the server; return its program. HostError without Go, or if that fails."""
+def build(shows: Progress, package: str = "") -> Path:
+    """Build the server, or the one of a package beside it; return its program.
+
+    HostError without Go, or if that fails.
+    """
+    called = f"the {package or 'counting'} server"
     if not shutil.which("go"):
-        raise HostError("Go is needed on PATH to build the counting server")
+        raise HostError(f"Go is needed on PATH to build {called}")
     folder = _SOURCES / ".build"
-    log, program = folder / "build.log", folder / "server"
-    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", str(program), "."]
+    log, program = folder / "build.log", folder / (package or "server")
+    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", str(program), f"./{package}"]
     argv = ["env", "CGO_ENABLED=0", *build]
     with locked(folder):
         log.unlink(missing_ok=True)
         try:
-            run(Command(argv, _SOURCES, log, "build the counting server", "go build"), shows)
+            run(Command(argv, _SOURCES, log, f"build {called}", "go build"), shows)
         except FrameworkError as error:
-            raise HostError(f"the counting server: {error.reason}, see {log}") from error
+            raise HostError(f"{called}: {error.reason}, see {log}") from error
     return program
 
 
