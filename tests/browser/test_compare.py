@@ -149,17 +149,17 @@ def test_frameworks_are_picked_by_keyboard_and_removed_again(visit: Open, everyd
         field.press("Enter")
         expect(field).to_have_value("")
     assert page.url.endswith("#fw=framework-000,framework-001,rapid")
-    assert page.get_by_role("columnheader").count() == 1 + 3
+    expect(page.get_by_role("columnheader")).to_have_count(1 + 3)
     page.reload()
-    assert page.get_by_role("columnheader").count() == 1 + 3
+    expect(page.get_by_role("columnheader")).to_have_count(1 + 3)
     page.get_by_role("button", name="Remove framework-000").press("Enter")
     expect(field).to_be_focused()
     assert page.url.endswith("#fw=framework-001,rapid")
     page.get_by_role("button", name="Remove rapid").click()
     expect(status).to_contain_text("Choose 2 to 5")
-    assert page.get_by_role("table").count() == 0
+    expect(page.get_by_role("table")).to_have_count(0)
     page.go_back()
-    assert page.get_by_role("columnheader").count() == 1 + 2
+    expect(page.get_by_role("columnheader")).to_have_count(1 + 2)
 
 
 def test_a_name_with_capitals_is_found(compare: Any) -> None:
@@ -175,7 +175,7 @@ def test_no_more_than_five_are_compared(visit: Open, everyday: Site) -> None:
     names = [f"framework-00{number}" for number in range(6)]
     page = visit(everyday).open(f"{PAGE}#fw={','.join(names)}")
     expect(page.get_by_role("status")).to_contain_text("Left out: framework-005")
-    assert page.get_by_role("columnheader").count() == 1 + 5
+    expect(page.get_by_role("columnheader")).to_have_count(1 + 5)
     expect(page.get_by_role("button", name="Add")).to_be_disabled()
 
 
@@ -183,7 +183,7 @@ def test_what_is_not_known_is_said(visit: Open, everyday: Site) -> None:
     page = visit(everyday).open(f"{PAGE}#fw=framework-000,<b>nobody</b>,framework-001")
     status = page.get_by_role("status")
     expect(status).to_contain_text("Unknown: <b>nobody</b>.")
-    assert page.get_by_role("columnheader").count() == 1 + 2
+    expect(page.get_by_role("columnheader")).to_have_count(1 + 2)
     page.get_by_label("Framework", exact=True).fill("somebody")
     page.keyboard.press("Enter")
     expect(status).to_contain_text("No framework is called “somebody”.")

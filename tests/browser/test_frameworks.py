@@ -35,6 +35,7 @@ def test_a_language_is_chosen_and_the_url_keeps_it(page: Page) -> None:
     page.get_by_role("button", name="Clear filters").click()
     assert shown(page) == every
     page.go_back()
+    expect(page.get_by_label("Language")).to_have_value("Rust")
     assert set(shown(page)) == {"Rust"}
 
 

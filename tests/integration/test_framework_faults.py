@@ -210,13 +210,16 @@ def the_only(arena: Arena, program: str) -> psutil.Process:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("line", "stage", "runs"),
-    [("warm-up", "warm-up", 0), ("run 1 of 2 (", "run 1 of 2", 0), ("run 2", "run 2 of 2", 1)],
+    ("line", "stage", "runs", "number"),
+    [
+        ("warm-up", "warm-up", 0, signal.SIGKILL),
+        ("run 1 of 2 (", "run 1 of 2", 0, signal.SIGTERM),
+        ("run 2", "run 2 of 2", 1, signal.SIGKILL),
+    ],
 )
 def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
-    arena: Arena, good: dict[str, Any], number: signal.Signals, line: str, stage: str, runs: int
+    arena: Arena, good: dict[str, Any], line: str, stage: str, runs: int, number: signal.Signals
 ) -> None:
     with arena.running("victim", "quick", "--runs", "2", "--duration", "500ms") as running:
         running.await_line(line)

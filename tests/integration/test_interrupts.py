@@ -8,8 +8,6 @@ from tests.integration.plumbing import Arena, eventually
 
 pytestmark = pytest.mark.integration
 
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-
 # The line that tells that a stage has begun, and a server and options that make it last.
 STAGES = {
     "build": ("build victim", {"build": "sleep 60", "run": "true"}, []),
@@ -19,6 +17,12 @@ STAGES = {
     "run 1": ("run 1 of 2 (", None, ["--duration", "60s", "--runs", "2"]),
     "run 2": ("run 2 of 2 (", None, ["--duration", "300ms", "--runs", "2"]),
 }
+
+
+def moments(*stages: str) -> pytest.MarkDecorator:
+    """Return Ctrl-C at each stage, and SIGTERM at the last one: one handler takes all signals."""
+    found = [(stage, signal.SIGINT) for stage in stages]
+    return pytest.mark.parametrize(("stage", "number"), [*found, (stages[-1], signal.SIGTERM)])
 
 
 def interrupted(
@@ -51,13 +55,16 @@ def prepare(arena: Arena, stage: str) -> None:
         quick.write_text(quick.read_text().replace("warmup: 500ms", "warmup: 60s"))
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("stage", STAGES)
+@moments(*STAGES)
 def test_an_interrupt_ends_a_native_session_and_leaves_nothing(
     arena: Arena, stage: str, number: signal.Signals
 ) -> None:
     prepare(arena, stage)
     interrupted(arena, stage, number)
+
+
+def test_a_terminal_that_is_closed_leaves_nothing(arena: Arena) -> None:
+    interrupted(arena, "run 1", signal.SIGHUP)
 
 
 def test_an_impatient_second_and_third_ctrl_c_leave_nothing_either(arena: Arena) -> None:
@@ -66,8 +73,7 @@ def test_an_impatient_second_and_third_ctrl_c_leave_nothing_either(arena: Arena)
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker", "victim_image")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("stage", ["build", "start", "warm-up", "run 1"])
+@moments("build", "start", "run 1")
 def test_an_interrupt_ends_a_docker_session_and_leaves_nothing(
     arena: Arena, stage: str, number: signal.Signals
 ) -> None:
@@ -78,11 +84,10 @@ def test_an_interrupt_ends_a_docker_session_and_leaves_nothing(
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_a_ghz_in_docker_too(arena: Arena, number: signal.Signals) -> None:
+def test_an_interrupt_ends_a_ghz_in_docker_too(arena: Arena) -> None:
     with arena.under_load(LOADGEN_DOCKER="true") as running:
         eventually(arena.containers, "ghz runs in a container")
-        running.signal(number)
+        running.signal(signal.SIGINT)
         assert running.end().code == 130
     assert arena.left_behind() == []
 

@@ -172,17 +172,16 @@ def test_where_nothing_runs_that_is_said(arena: Arena) -> None:
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("line", "native"),
+    ("line", "native", "number"),
     [
-        ("build victim", {"build": "sleep 60", "run": "true"}),
-        ("await victim", {"run": "sleep 60 & setsid sleep 60 & wait"}),
-        ("check victim on port 8080", None),
+        ("build victim", {"build": "sleep 60", "run": "true"}, signal.SIGINT),
+        ("await victim", {"run": "sleep 60 & setsid sleep 60 & wait"}, signal.SIGTERM),
+        ("check victim on port 8080", None, signal.SIGINT),
     ],
 )
 def test_an_interrupt_leaves_nothing(
-    arena: Arena, number: signal.Signals, line: str, native: dict[str, Any] | None
+    arena: Arena, line: str, native: dict[str, Any] | None, number: signal.Signals
 ) -> None:
     if native:
         arena.add("victim", native=native)
