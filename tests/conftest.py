@@ -70,8 +70,9 @@ _HOST = (
 )
 
 
-# Servers on ports of their own, which the tests of a module share.
+# Servers on ports of their own, which the tests of a module share, or none at all.
 _MODULES = (
+    "tests/integration/test_bad_input.py",
     "tests/integration/test_ghz_lines.py",
     "tests/integration/test_items.py",
     "tests/integration/test_scaffold.py",

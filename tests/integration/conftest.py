@@ -57,14 +57,20 @@ def grpc_go() -> Path:
 
 
 @pytest.fixture
-def bare(workspace: Workspace, ghz: Path) -> Iterator[Arena]:
-    """Make a checkout with the fast profile; nothing of it may be left behind by the test."""
+def checkout(workspace: Workspace) -> Workspace:
+    """Make a checkout with the fast profile."""
     path = workspace.profiles / "stream-grpc.yaml"
     path.write_text(path.read_text().replace("warmup: 2s", "warmup: 300ms"))
     (workspace.profiles / "quick.yaml").write_text(yaml.safe_dump(_QUICK))
     shutil.copytree(ROOT / "docker", workspace.root / "docker")
+    return workspace
+
+
+@pytest.fixture
+def bare(checkout: Workspace, ghz: Path) -> Iterator[Arena]:
+    """Return a checkout of which the test may leave nothing behind."""
     eventually(lambda: not listeners(), "the ports are free")
-    arena = Arena(workspace, ghz)
+    arena = Arena(checkout, ghz)
     yield arena
     try:
         # The kernel ends the children of a killed runner, but not in the same instant.

@@ -5,9 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.workspace import Workspace
 from tests.integration.plumbing import Arena
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def arena(checkout: Workspace, ghz: Path) -> Arena:
+    """Return a checkout where no server is ever started, and so no port of the host is needed."""
+    arena = Arena(checkout, ghz)
+    arena.add("victim", native={"run": "exit 7"})
+    return arena
 
 
 @pytest.mark.parametrize(
@@ -153,19 +162,3 @@ def test_a_ghz_that_is_not_ghz_is_refused_before_the_server_is_built(
     assert done.error.startswith(f"error: GHZ: {impostor[what]} is not ")
     assert "build victim" not in done.stderr
     assert arena.snapshot() == before
-
-
-def test_a_framework_without_its_tools_says_which_are_missing(arena: Arena) -> None:
-    arena.add("victim", native={"needs": ["no-such-compiler"], "run": "true"})
-    done = arena.run("victim", "quick")
-    assert done.code == 3
-    assert "no-such-compiler" in done.error
-    assert "--runtime docker" in done.error
-
-
-def test_a_framework_that_cannot_run_natively_names_the_other_way(arena: Arena) -> None:
-    arena.add("victim")
-    done = arena.run("victim", "quick")
-    assert done.code == 3
-    assert "no `native` section" in done.error
-    assert "--runtime docker" in done.error

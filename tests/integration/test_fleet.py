@@ -363,7 +363,6 @@ def test_a_host_that_is_silent_before_the_start_leaves_no_record(member: Arena, 
     assert done.code == 3
     assert "generator 3 of 4: g3 is not ready: no answer" in done.error
     assert len(member.records("victim")) == before
-    assert member.run(*QUICK, "--fleet", ADDRESS).code == 0
 
 
 @pytest.fixture

@@ -84,6 +84,22 @@ def test_without_any_way_to_ghz_all_of_them_are_named(arena: Arena, few_programs
     assert all(way in done.error for way in ("GHZ=", "PATH", "Go", "Docker"))
 
 
+def test_a_framework_without_its_tools_says_which_are_missing(arena: Arena) -> None:
+    arena.add("victim", native={"needs": ["no-such-compiler"], "run": "true"})
+    done = arena.run("victim", "quick")
+    assert done.code == 3
+    assert "no-such-compiler" in done.error
+    assert "--runtime docker" in done.error
+
+
+def test_a_framework_that_cannot_run_natively_names_the_other_way(arena: Arena) -> None:
+    arena.add("victim")
+    done = arena.run("victim", "quick")
+    assert done.code == 3
+    assert "no `native` section" in done.error
+    assert "--runtime docker" in done.error
+
+
 def test_results_that_are_a_file_are_refused_before_anything_starts(arena: Arena) -> None:
     shutil.rmtree(arena.results)
     arena.results.write_text("")

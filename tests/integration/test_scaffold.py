@@ -36,9 +36,9 @@ def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
     return done, line.split(maxsplit=1)[1]
 
 
-# C++, Java, Kotlin, Rust and Zig would take minutes, and are built like others here. C#'s server
-# has fixed ports.
-_TRIED = ["go", "node", "python", "scala"]
+# C++, Java, Kotlin, Rust, Scala and Zig would take minutes, and are built like others here. C#'s
+# server has fixed ports.
+_TRIED = ["go", "node", "python"]
 
 
 def models(languages: list[str]) -> list[str]:
