@@ -43,7 +43,7 @@ def run_line(run: Run, metric: Metric) -> str:
 
 
 def notes(record: Record) -> Iterator[str]:
-    """Yield what disturbed a good record, where it stalled, and the reasons why it has no rank."""
+    """Yield what disturbed a record, where it stalled, and the reasons why it has no rank."""
     if disturbed := disturbed_words(record.runs):
         yield f"disturbed: {disturbed}"
     if "stalled" in record.flags:

@@ -236,6 +236,7 @@ class Runner:
             report_error(f"{each.framework.name}: {error}")
         elif course is None:
             click.echo(headline_line(record))
+        if error or course is None:
             for note in notes(record):
                 shows.say(f"note: {note}")
         if saved and (error or course is None):

@@ -21,7 +21,7 @@ making. A call is cut when all of these hold:
    early.
 3. No ordinary call (one with any other outcome) was begun long after it ended: after the stop
    ghz begins none, but on a starved host a worker may be late to begin the one it already had,
-   0.16 s late once. The words that only ghz can cause have 0.5 s, the doubtful ones 0.1 s. This
+   0.71 s late once. The words that only ghz can cause have 2 s, the doubtful ones 0.1 s. This
    unmasks a server that died, or a proxy that hands on such words, in mid-window. `-z` cannot
    serve as the edge: its timer starts before the connections are opened, 1.4 s before with 1024
    TLS connections on two cores.
@@ -41,7 +41,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from parsers.ghz.details import Detail
 
-CERTAIN_SLACK_US = 500_000
+CERTAIN_SLACK_US = 2_000_000
 DOUBTFUL_SLACK_US = 100_000
 
 _UNAVAILABLE = "rpc error: code = Unavailable desc = "

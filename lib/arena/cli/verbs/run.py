@@ -99,7 +99,7 @@ def command(workspace: Workspace, /, **given: object) -> int:
 
     code = benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
     if count := len(left_out):
-        have = "old round has" if count == 1 else "old rounds have"
-        way = "./scripts/site.sh build makes them, or says what is wrong"
-        click.echo(f"{count} {have} no pages: {way}", err=True)
+        have = "frozen round is" if count == 1 else "frozen rounds are"
+        way = "./scripts/site.sh build adds them, or says why not"
+        click.echo(f"{count} {have} not among these pages: {way}", err=True)
     return code

@@ -157,7 +157,7 @@ def _built_alone(flags: Sequence[str], own: Path, workspace: Workspace) -> build
         "--manifest-path", str(workspace.volley / "Cargo.toml"), "--target-dir", str(target),
     ]  # fmt: skip
     log = workspace.tools / "volley-build.log"
-    words = f"build volley (once; log: {shown(log)})"
+    words = f"build volley (once, some minutes; log: {shown(log)})"
     command = builds.Command(argv, workspace.volley, log, words, "cargo build")
     yield from build(command, _INSTALL)
     own.parent.mkdir(parents=True, exist_ok=True)

@@ -58,8 +58,8 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
     ("rounds", "said"),
     [
         (0, ""),
-        (1, "1 old round has no pages: "),
-        (2, "2 old rounds have no pages: "),
+        (1, "1 frozen round is not among these pages: "),
+        (2, "2 frozen rounds are not among these pages: "),
     ],
 )
 def test_after_a_measurement_it_is_said_how_many_rounds_have_no_pages(
@@ -77,7 +77,7 @@ def test_after_a_measurement_it_is_said_how_many_rounds_have_no_pages(
     ended = line("run", "tonic")
     assert ended.code == 0
     assert ended.err.splitlines() == [
-        f"{said}./scripts/site.sh build makes them, or says what is wrong"
+        f"{said}./scripts/site.sh build adds them, or says why not"
     ] * bool(said)
 
 

@@ -119,7 +119,7 @@ def test_who_waits_for_cargo_is_told_where_its_log_is(
     located = generators.locate("volley", workspace, {"PATH": str(bin_)})
     located.ready(workspace, None, progress)
     (line,) = progress.lines
-    assert line.startswith("build volley (once; ")
+    assert line.startswith("build volley (once, some minutes; ")
     assert f"log: {workspace.tools / 'volley-build.log'}" in line
 
 
