@@ -106,7 +106,7 @@ def test_a_broken_connection_beside_a_refused_one_is_the_servers_doing(error: st
     )
 
 
-CERTAIN_S, DOUBTFUL_S = 0.5, 0.1
+CERTAIN_S, DOUBTFUL_S = 2.0, 0.1
 
 
 @pytest.mark.parametrize(
