@@ -77,14 +77,18 @@ impl fmt::Display for Address {
 }
 
 /// A server that ends with the program.
-#[derive(Debug)]
 pub struct Server {
     /// Where it listens. A socket is removed at the end.
     pub address: Address,
+    /// Waits for the answers that are on their way.
+    pub(crate) farewell: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if let Some(farewell) = self.farewell.take() {
+            farewell();
+        }
         if let Address::Unix(path) = &self.address {
             // Somebody may have removed it already.
             let _ = fs::remove_file(path);

@@ -1,8 +1,11 @@
 //! A small HTTP server in a thread of its own, which sleeps while nobody asks.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -13,11 +16,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::address::{Address, Server, remove_stale};
 use crate::report::write_json;
@@ -27,6 +31,9 @@ const MOST_CLIENTS: usize = 16;
 
 /// A client must have sent the head of its request by then, and then its body.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// At the program's end, answers that are on their way have so long: the one to an order to stop is among them.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How a token is given (RFC 6750, section 2.1); the scheme's case does not matter.
 const BEARER: &[u8] = b"Bearer ";
@@ -52,20 +59,42 @@ where
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (listener, server) = {
+    let (listener, address) = {
         let _inside = runtime.enter();
         bind(address)?
     };
+    let (leave, mut leaves) = oneshot::channel::<()>();
+    let (left, has_left) = mpsc::channel();
+    let farewell = move || {
+        // If the thread is gone, nobody waits for an answer.
+        let _ = leave.send(());
+        let _ = has_left.recv_timeout(FAREWELL);
+    };
     thread::spawn(move || {
         runtime.block_on(async move {
+            let graceful = GracefulShutdown::new();
             let places = Arc::new(Semaphore::new(MOST_CLIENTS));
-            // Nobody closes it.
-            while let Ok(place) = Arc::clone(&places).acquire_owned().await {
-                listener.accept(&answer, place).await;
+            {
+                let mut serving = pin!(async {
+                    // Nobody closes it.
+                    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                        listener.accept(&answer, place, graceful.watcher()).await;
+                    }
+                });
+                poll_fn(|context| match pin!(&mut leaves).poll(context) {
+                    Poll::Ready(_) => Poll::Ready(()),
+                    Poll::Pending => serving.as_mut().poll(context),
+                })
+                .await;
             }
-        })
+            graceful.shutdown().await;
+            let _ = left.send(());
+        });
     });
-    Ok(server)
+    Ok(Server {
+        address,
+        farewell: Some(Box::new(farewell)),
+    })
 }
 
 enum Listener {
@@ -79,36 +108,37 @@ impl Listener {
         &self,
         answer: &(impl Fn(Request<Incoming>) -> F + Clone + Send + 'static),
         place: OwnedSemaphorePermit,
+        watcher: Watcher,
     ) where
         F: Future<Output = Answer> + Send + 'static,
     {
         match self {
             Self::Tcp(listener) => match listener.accept().await {
-                Ok((socket, _)) => converse(socket, answer.clone(), place),
+                Ok((socket, _)) => converse(socket, answer.clone(), place, watcher),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             },
             Self::Unix(listener) => match listener.accept().await {
-                Ok((socket, _)) => converse(socket, answer.clone(), place),
+                Ok((socket, _)) => converse(socket, answer.clone(), place, watcher),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             },
         }
     }
 }
 
-fn bind(address: &Address) -> io::Result<(Listener, Server)> {
+fn bind(address: &Address) -> io::Result<(Listener, Address)> {
     match address {
         Address::Tcp(address) => {
             let listener = std::net::TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
             let address = Address::Tcp(listener.local_addr()?);
             let listener = Listener::Tcp(TcpListener::from_std(listener)?);
-            Ok((listener, Server { address }))
+            Ok((listener, address))
         }
         Address::Unix(path) => {
             remove_stale(path)?;
             let listener = Listener::Unix(UnixListener::bind(path)?);
             let address = address.clone();
-            Ok((listener, Server { address }))
+            Ok((listener, address))
         }
     }
 }
@@ -118,6 +148,7 @@ fn converse<F>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     answer: impl Fn(Request<Incoming>) -> F + Send + 'static,
     place: OwnedSemaphorePermit,
+    watcher: Watcher,
 ) where
     F: Future<Output = Answer> + Send + 'static,
 {
@@ -129,6 +160,7 @@ fn converse<F>(
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .serve_connection(TokioIo::new(socket), answer);
+    let connection = watcher.watch(connection);
     // What a client does wrong ends its connection, and nothing else.
     tokio::spawn(async move {
         drop(connection.await);
