@@ -239,10 +239,10 @@ class Runner:
         if error or course is None:
             for note in notes(record):
                 shows.say(f"note: {note}")
-        if saved and (error or course is None):
-            if record.failure and record.failure.log:
+            if saved and record.failure and record.failure.log:
                 click.echo(f"log: {shown(self.workspace.results / record.failure.log)}")
-            click.echo(f"record: {shown(saved)}")
+            if saved:
+                click.echo(f"record: {shown(saved)}")
         return Outcome(each, error.exit_code if error else 0, saved, record)
 
 
