@@ -125,8 +125,9 @@ impl Condition {
                     |estimate: Estimate| comparison.holds(nearest(estimate, *comparison), *limit);
                 let words = match estimate {
                     None => "has too little data".to_owned(),
-                    Some(Estimate { value, low, high }) => {
-                        format!("is {value:.3} ({low:.3} to {high:.3})")
+                    Some(estimate) => {
+                        let [value, interval] = estimate.words(|value| format!("{value:.3}"));
+                        format!("is {value} ({interval})")
                     }
                 };
                 Judged {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::estimate::{Scatter, batches, half_width, scatter};
 use super::run::{Run, Slice};
+use crate::report::verdict::Measured;
 use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
 /// A percentile needs so many samples on each side of it, in each run; a rate needs so many calls.
@@ -26,9 +27,9 @@ pub struct Row {
     /// Its unit.
     pub unit: Unit,
     /// `None` without samples.
-    pub old: Option<f64>,
+    pub old: Option<Measured>,
     /// `None` without samples.
-    pub new: Option<f64>,
+    pub new: Option<Measured>,
     /// What became of it.
     pub change: Change,
 }
@@ -50,10 +51,22 @@ pub struct Change {
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// The lower end.
+    /// The lower end; 0 if the old run's figure is only a lower bound: the value is at most this.
     pub low: f64,
-    /// The upper end.
+    /// The upper end; infinite if the new run's figure is only a lower bound: the value is at least this.
     pub high: f64,
+}
+
+impl Estimate {
+    /// The value and its interval in words.
+    pub(super) fn words(&self, show: impl Fn(f64) -> String) -> [String; 2] {
+        let [value, low, high] = [self.value, self.low, self.high].map(show);
+        match (self.low == 0.0, self.high.is_infinite()) {
+            (_, true) => [format!("≥ {value}"), format!("{low} or more")],
+            (true, false) => [format!("≤ {value}"), format!("{high} or less")],
+            (false, false) => [value, format!("{low} to {high}")],
+        }
+    }
 }
 
 /// What a figure shows.
@@ -163,14 +176,20 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
         _ => return None,
     };
     let logs = [old, new].map(|run| log(run, figure));
+    let [old, new] = [old, new].map(|run| run.figures().measured(figure, unit));
+    let is_bound = |measured: Option<Measured>| measured.is_some_and(|it| it.is_at_least);
     let estimate = match logs {
-        [Some(old), Some(new)] => {
-            let half = half_width(old.1, new.1) + resolution;
-            let difference = new.0 - old.0;
+        // Of two bounds, nothing is known.
+        _ if is_bound(old) && is_bound(new) => None,
+        [Some(old_log), Some(new_log)] => {
+            let half = half_width(old_log.1, new_log.1) + resolution;
+            let difference = new_log.0 - old_log.0;
+            let low = if is_bound(old) { 0.0 } else { (difference - half).exp() };
+            let high = if is_bound(new) { f64::INFINITY } else { (difference + half).exp() };
             Some(Estimate {
                 value: difference.exp(),
-                low: (difference - half).exp(),
-                high: (difference + half).exp(),
+                low,
+                high,
             })
         }
         _ => None,
@@ -178,8 +197,8 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
     Some(Row {
         name: figure.to_string(),
         unit,
-        old: old.figures().value(figure, unit),
-        new: new.figures().value(figure, unit),
+        old,
+        new,
         change: Change {
             estimate,
             more_is,
@@ -193,7 +212,7 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
 fn failed(old: &Run, new: &Run) -> Row {
     let share = |run: &Run| {
         run.figures()
-            .value(Figure::Count(Count::Failed), Unit::Percent)
+            .measured(Figure::Count(Count::Failed), Unit::Percent)
     };
     let shares = [old, new].map(|run| {
         let ended = |slice: &Slice| {
@@ -234,7 +253,7 @@ fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
     match figure {
         Figure::Rate(rate) => {
             let count = |slice: &Slice| match rate {
-                Rate::Calls => slice.ok.saturating_add(slice.failed),
+                Rate::Calls => slice.ok,
                 Rate::Messages => slice.messages,
             };
             let all: u64 = run.slices.iter().map(count).fold(0, u64::saturating_add);
@@ -246,8 +265,10 @@ fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
             Some((value.ln(), scatter(value.ln(), &logs)?))
         }
         Figure::Time(_, statistic) => {
-            let value = run.figures().value(figure, Unit::Ns)?.max(1.0).ln();
-            let pool = Pool::of(&run.slices);
+            let measured = run.figures().measured(figure, Unit::Ns)?;
+            let value = measured.value.max(1.0).ln();
+            let ages = if measured.is_at_least { &run.ages[..] } else { &[] };
+            let pool = Pool::of(&run.slices, ages);
             let whole = pool.log(statistic, None)?;
             let left_out: Option<Vec<f64>> = (0..pool.batches)
                 .map(|batch| pool.log(statistic, Some(batch)))
@@ -288,17 +309,21 @@ struct Pool {
 }
 
 impl Pool {
-    fn of(slices: &[Slice]) -> Self {
+    /// `ages`: what is open at the end. They count as ends, in equal parts of each batch: no second can be blamed.
+    fn of(slices: &[Slice], ages: &[(u64, u64)]) -> Self {
         let ranges = batches(slices.len());
         let mut buckets: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for (batch, range) in ranges.iter().enumerate() {
             let slices = slices.get(range.clone()).unwrap_or_default();
-            for (ns, count) in slices.iter().flat_map(|slice| &slice.latencies) {
+            let ended = slices.iter().flat_map(|slice| &slice.latencies);
+            let ended = ended.map(|(ns, count)| (*ns, *count as f64));
+            let open = ages.iter().map(|(ns, count)| (*ns, *count as f64 / ranges.len() as f64));
+            for (ns, count) in ended.chain(open) {
                 let counts = buckets
-                    .entry(*ns)
+                    .entry(ns)
                     .or_insert_with(|| vec![0.0; ranges.len()]);
                 if let Some(own) = counts.get_mut(batch) {
-                    *own += *count as f64;
+                    *own += count;
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! A comparison as JSON. Times are in ns, rates per second, shares in percent.
+//! A comparison as JSON. Times are in ns, rates per second, shares in percent. The end of an interval that is open, because
+//! a figure is only a lower bound, is null (`high`) or 0 (`low`).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,6 +9,7 @@ use serde::Serialize;
 use super::figures::Row;
 use super::run::Run;
 use super::{Comparison, Judged};
+use crate::report::verdict::Measured;
 use crate::report::write_json;
 
 /// It increases when readers of the old one would be misled.
@@ -40,6 +42,9 @@ struct RowView<'a> {
     unit: &'static str,
     old: Option<f64>,
     new: Option<f64>,
+    /// Which of both are lower bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<&'static str>,
     change: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -86,11 +91,14 @@ fn run(run: &Run) -> RunView<'_> {
 
 fn row(row: &Row) -> RowView<'_> {
     let estimate = row.change.estimate;
+    let sides = [("old", row.old), ("new", row.new)].into_iter();
+    let is_bound = |(_, side): &(_, Option<Measured>)| side.is_some_and(|it| it.is_at_least);
     RowView {
         figure: &row.name,
         unit: row.unit.name(),
-        old: row.old,
-        new: row.new,
+        old: row.old.map(|old| old.value),
+        new: row.new.map(|new| new.value),
+        at_least: sides.filter(is_bound).map(|(name, _)| name).collect(),
         change: estimate.map(|estimate| estimate.value),
         low: estimate.map(|estimate| estimate.low),
         high: estimate.map(|estimate| estimate.high),

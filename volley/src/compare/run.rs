@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::report::latency::{Latency, LatencyKind, decode};
+use crate::report::latency::{Latency, LatencyKind, decode, rounded_quotient};
 use crate::report::verdict::Figures;
 
 /// The schema of the member `volley` that is read.
@@ -29,6 +29,8 @@ pub struct Run {
     pub warnings: Vec<String>,
     counts: Counts,
     latency: Latency,
+    /// Ascending ages in ns of what was open at the end, and their counts.
+    pub(super) ages: Vec<(u64, u64)>,
     service: Option<Latency>,
     send_delay: Option<Latency>,
     first_message: Option<Latency>,
@@ -148,8 +150,14 @@ struct Spread {
     min: Option<u64>,
     max: Option<u64>,
     samples: u64,
+    #[serde(default)]
+    open: u64,
+    #[serde(default)]
+    oldest: u64,
     includes_failed: bool,
     histogram: String,
+    #[serde(default)]
+    ages: String,
 }
 
 /// Whether a report is one of `volley run`.
@@ -195,6 +203,7 @@ impl Run {
             return Err(ReadError::Broken("times"));
         }
         let slices = slices(&member)?;
+        let ages = times_of(&member.latency_ns.ages, "latencies")?;
         let spread = |spread: Option<Spread>| spread.map(latency).transpose();
         Ok(Self {
             path: path.to_owned(),
@@ -220,6 +229,7 @@ impl Run {
                 late: member.late,
             },
             latency: latency(member.latency_ns)?,
+            ages,
             service: spread(member.service_latency_ns)?,
             send_delay: spread(member.send_delay_ns)?,
             first_message: spread(member.first_message_ns)?,
@@ -258,7 +268,16 @@ impl Run {
             send_delay: self.send_delay.as_ref(),
             first_message: self.first_message.as_ref(),
             gap: self.gap.as_ref(),
+            silence: None,
         }
+    }
+}
+
+/// What a histogram holds, which is empty without times.
+fn times_of(histogram: &str, part: &'static str) -> Result<Vec<(u64, u64)>, ReadError> {
+    match histogram {
+        "" => Ok(Vec::new()),
+        text => decode(text).ok_or(ReadError::Broken(part)),
     }
 }
 
@@ -273,8 +292,22 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
         includes_failed: spread.includes_failed,
         ..Latency::none(kind)
     };
+    let open = match spread.open {
+        0 => none,
+        open => {
+            let ages = times_of(&spread.ages, "latencies")?;
+            let sum: u128 = ages.iter().map(|(ns, count)| u128::from(*ns) * u128::from(*count)).sum();
+            Latency {
+                open,
+                oldest_ns: spread.oldest,
+                open_mean_ns: rounded_quotient(sum, open.into()),
+                ages: spread.ages,
+                ..none
+            }
+        }
+    };
     if spread.samples == 0 {
-        return Ok(none);
+        return Ok(open);
     }
     let (Some(mean_ns), Some(min_ns), Some(max_ns)) = (spread.mean, spread.min, spread.max) else {
         return Err(broken);
@@ -289,7 +322,7 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
         min_ns,
         max_ns,
         histogram: spread.histogram,
-        ..none
+        ..open
     })
 }
 
@@ -310,15 +343,11 @@ fn slices(member: &Member) -> Result<Vec<Slice>, ReadError> {
             let own = list.iter().skip(at.saturating_mul(bins)).take(bins);
             own.fold(0, |sum: u64, count| sum.saturating_add(*count))
         });
-        let latencies = match histogram.as_str() {
-            "" => Vec::new(),
-            text => decode(text).ok_or(ReadError::Broken("time series"))?,
-        };
         Ok(Slice {
             ok,
             failed,
             messages,
-            latencies,
+            latencies: times_of(histogram, "time series")?,
         })
     };
     latencies
@@ -357,6 +386,7 @@ impl Run {
                 late: 0,
             },
             latency,
+            ages: Vec::new(),
             service: None,
             send_delay: None,
             first_message: None,

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::figures::{Estimate, Row};
+use super::figures::Row;
 use super::{Comparison, Judged};
 use crate::report::numbers::{duration, rate};
+use crate::report::verdict::Measured;
 use crate::report::visible;
 use crate::spec::threshold::Unit;
 
@@ -102,10 +103,7 @@ fn cells(row: &Row) -> [String; 6] {
     };
     let [ratio, interval] = match row.change.estimate {
         None => ["–".to_owned(), "–".to_owned()],
-        Some(Estimate { value, low, high }) => [
-            decimals(value),
-            format!("{} to {}", decimals(low), decimals(high)),
-        ],
+        Some(estimate) => estimate.words(decimals),
     };
     [
         row.name.clone(),
@@ -117,12 +115,15 @@ fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-fn shown(value: Option<f64>, unit: Unit) -> String {
-    match (value, unit) {
-        (None, _) => "–".to_owned(),
-        (Some(ns), Unit::Ns) => duration(ns as u64),
-        (Some(share), Unit::Percent) => format!("{share:.3} %"),
-        (Some(per_s), _) => format!("{}/s", rate(per_s)),
+fn shown(measured: Option<Measured>, unit: Unit) -> String {
+    let Some(Measured { value, is_at_least, .. }) = measured else {
+        return "–".to_owned();
+    };
+    let sign = if is_at_least { "≥ " } else { "" };
+    match unit {
+        Unit::Ns => format!("{sign}{}", duration(value as u64)),
+        Unit::Percent => format!("{value:.3} %"),
+        _ => format!("{}/s", rate(value)),
     }
 }
 

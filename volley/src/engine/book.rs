@@ -1,7 +1,7 @@
 //! The interface through which a thread records what becomes of its calls.
 
 use super::call::Ticket;
-use crate::measure::{Ended, Outcome, Passed, Tally};
+use crate::measure::{Cut, Ended, Outcome, Passed, Tally};
 
 /// A thread's own book, used on the hot path; a run's book is a [`Tally`]. The default methods do nothing: a book
 /// implements only those that it needs.
@@ -36,11 +36,11 @@ pub trait Book {
     /// Replies were read together with the one before them.
     fn zero_gaps(&mut self, _n: u64) {}
 
-    /// Calls were due and never sent.
-    fn missed(&mut self, _calls: u64) {}
+    /// A call was due and never sent, until the end.
+    fn missed(&mut self, _intended_ns: u64, _at_ns: u64) {}
 
     /// A call was open at the end.
-    fn cut_call(&mut self, _intended_ns: u64, _sent_ns: u64, _at_ns: u64) {}
+    fn cut_call(&mut self, _cut: &Cut) {}
 
     /// The warm-up begins.
     fn start(&mut self, _start_ns: u64) {}
@@ -104,12 +104,12 @@ impl Book for Tally {
         self.zero_gaps(n);
     }
 
-    fn missed(&mut self, calls: u64) {
-        self.missed(calls);
+    fn missed(&mut self, intended_ns: u64, at_ns: u64) {
+        self.missed(intended_ns, at_ns);
     }
 
-    fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, at_ns: u64) {
-        self.cut_call(intended_ns, sent_ns, at_ns);
+    fn cut_call(&mut self, cut: &Cut) {
+        self.cut_call(cut);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::encoding::Encoding;
 use crate::grpc::{Code, Splitter, Status};
 use crate::http2::Closed;
-use crate::measure::Outcome;
+use crate::measure::{Awaits, Outcome};
 use crate::request::{Expected, Mismatch};
 
 /// Which call this is, when it was due, and when it was sent.
@@ -91,6 +91,18 @@ impl<M> Call<M> {
         };
         self.blame(code, mismatch.to_string());
         self.wrong_reply = true;
+    }
+
+    /// What an open call waits for.
+    pub fn awaits(&self) -> Awaits {
+        let all = self.expected.replies();
+        match self.replies {
+            0 => Awaits::FirstReply,
+            replies if all == Some(replies) => Awaits::End,
+            _ => Awaits::NextReply {
+                since_ns: self.last_ns,
+            },
+        }
     }
 
     /// Looks for problems in how the call ended.

@@ -231,11 +231,11 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// If nothing comes.
+    /// If nothing comes in time. What is read later is too late.
     pub fn next(&mut self, until: Instant) -> Result<(Event, Instant), Lost> {
         loop {
-            if let Some(came) = self.came.pop_front() {
-                return Ok(came);
+            if let Some((event, at)) = self.came.pop_front() {
+                return if at < until { Ok((event, at)) } else { Err(Lost::TimedOut) };
             }
             self.turn(until)?;
         }

@@ -161,6 +161,7 @@ impl Plan {
             rules: ReplyRules {
                 max_message: request.max_reply as usize,
                 times_first: method.shape.streams_replies(),
+                timeout_ns: some(request.timeout).map_or(u64::MAX, whole_ns),
                 enough_replies: match method.shape {
                     Shape::ServerStreaming => request.stream.count,
                     _ => 0,

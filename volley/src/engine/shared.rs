@@ -139,11 +139,6 @@ impl Adrift {
         }
     }
 
-    /// Takes all; returns how many were due at that moment or later.
-    pub fn drain(&self, from_ns: u64) -> u64 {
-        std::iter::from_fn(|| self.pop(from_ns)).count() as u64
-    }
-
     fn calls(&self) -> std::sync::MutexGuard<'_, VecDeque<Due>> {
         // The list is always whole.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)

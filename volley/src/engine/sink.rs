@@ -22,6 +22,9 @@ const WENT_WELL: u8 = 1;
 /// What is noted about headers: the call goes on. How its compressed replies are compressed is added to it.
 const GOES_ON: u8 = 2;
 
+/// What is said of a call that took too long, as grpc-go says it.
+pub const TOO_LATE: &str = "context deadline exceeded";
+
 /// Memory for compressed replies that is kept from one to the next, in bytes.
 const KEPT_INFLATED: usize = 1 << 20;
 
@@ -41,6 +44,8 @@ pub struct ReplyRules {
     pub max_message: usize,
     /// The time to the first reply is measured. If there is but one, it is the latency.
     pub times_first: bool,
+    /// A call that takes this long or longer has failed, even if its end was read before it was cancelled.
+    pub timeout_ns: u64,
     /// Server streaming: the client ends the call after this many replies; 0: never.
     pub enough_replies: u64,
 }
@@ -185,6 +190,9 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     /// Counts a call that is over and frees its worker.
     pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let counts = self.counts(&call.ticket);
+        if self.now_ns.saturating_sub(call.ticket.sent_ns) >= self.desk.rules.timeout_ns {
+            call.blame(Code::DeadlineExceeded, TOO_LATE.to_owned());
+        }
         if counts || S::READS {
             call.judge(why);
             if counts

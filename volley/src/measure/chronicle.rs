@@ -9,6 +9,8 @@ use super::bucket::{BUCKETS, highest_of};
 use super::second::{Bin, SecondCounts};
 use super::series::Series;
 use super::slices::Slices;
+use crate::report::Percentile;
+use crate::report::estimate::Estimate;
 use crate::report::model::{LatencySeries, Second};
 
 /// Summaries are kept for the first day of a run.
@@ -26,6 +28,8 @@ pub struct Passed {
     pub is_open: bool,
     /// So many seconds of the window, or of the warm-up, are over.
     pub through: u64,
+    /// The ages of the calls that are open, in ns.
+    pub open_ns: Vec<u64>,
 }
 
 /// A second that all threads have passed.
@@ -41,12 +45,27 @@ pub struct Told {
     pub counts: Bin,
     /// The latencies of the calls that ended in it.
     pub latency: Second,
+    /// The same with the ages of those that were open when it was over.
+    pub with_open: WithOpen,
+}
+
+/// Latencies of a second, of ended and open calls; `None` without any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WithOpen {
+    /// The median.
+    pub p50: Option<Percentile>,
+    /// The 99th percentile.
+    pub p99: Option<Percentile>,
+    /// The longest one.
+    pub max: Option<Percentile>,
 }
 
 /// The seconds of a run.
 pub struct Chronicle {
     /// For each thread: whether its window is open, and how many seconds it has passed; `None` once it is over.
     threads: Vec<Option<(bool, u64)>>,
+    /// For each thread: the ages of the calls that were open when it last reported.
+    open_ns: Vec<Vec<u64>>,
     /// The same for all of them that are not over; it stands still once none is left.
     passed: (bool, u64),
     /// Seconds that some thread has not passed.
@@ -78,6 +97,7 @@ impl Chronicle {
         Self {
             latencies: is_part.then(Vec::new),
             threads: vec![Some((false, 0)); threads as usize],
+            open_ns: vec![Vec::new(); threads as usize],
             passed: (false, 0),
             warm: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -91,8 +111,12 @@ impl Chronicle {
     /// Takes what a thread reports. Returns the seconds that all threads have passed by now.
     pub fn take(&mut self, thread: u32, passed: Passed) -> Vec<Told> {
         self.add(passed.seconds);
-        if let Some(thread) = self.threads.get_mut(thread as usize) {
-            *thread = Some((passed.is_open, passed.through));
+        let thread = thread as usize;
+        if let (Some(known), Some(open_ns)) =
+            (self.threads.get_mut(thread), self.open_ns.get_mut(thread))
+        {
+            *known = Some((passed.is_open, passed.through));
+            *open_ns = passed.open_ns;
         }
         self.tell()
     }
@@ -200,6 +224,7 @@ impl Chronicle {
         };
         let mut second = open.remove(&at).unwrap_or_default();
         let (counts, latency) = (second.sum(), second.latency());
+        let with_open = second.with_open(&self.open_ns);
         if is_warm_up {
             put(
                 &mut self.warm_up,
@@ -229,6 +254,7 @@ impl Chronicle {
             length_ns: SECOND_NS,
             counts,
             latency,
+            with_open,
         }
     }
 }
@@ -361,6 +387,22 @@ impl SecondCounts {
         }
     }
 
+    /// The same with the ages of the calls that are open, by thread.
+    fn with_open(&self, open_ns: &[Vec<u64>]) -> WithOpen {
+        let ended = self.latencies.iter();
+        let ended: Vec<_> = ended
+            .map(|(bucket, count)| (highest_of(*bucket).min(self.max_ns), u64::from(*count)))
+            .collect();
+        let mut open: Vec<_> = open_ns.iter().flatten().map(|ns| (*ns, 1)).collect();
+        open.sort_unstable();
+        let estimate = Estimate::new(&ended, &open);
+        WithOpen {
+            p50: estimate.at(500_000),
+            p99: estimate.at(990_000),
+            max: estimate.at(1_000_000),
+        }
+    }
+
     /// By nearest rank.
     fn at_percent(&self, percent: u64, samples: u64) -> u64 {
         let rank = u64::try_from((u128::from(samples) * u128::from(percent)).div_ceil(100))
@@ -403,6 +445,7 @@ mod tests {
             seconds,
             is_open,
             through,
+            open_ns: Vec::new(),
         }
     }
 

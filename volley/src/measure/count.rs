@@ -1,7 +1,7 @@
 //! The counting methods that the load loop calls for every call and every read.
 
 use super::details::Kept;
-use super::{Ended, Outcome, Tally};
+use super::{Awaits, Cut, Ended, Outcome, Tally};
 use crate::grpc::Code;
 use crate::report::model::{Compressed, DetailOutcome};
 
@@ -81,19 +81,37 @@ impl Tally {
         }
     }
 
-    /// One call was still open when the window closed. It is kept among the single calls.
-    pub fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, now_ns: u64) {
-        self.counted.counts.cut += 1;
-        self.counted.details.keep(Kept {
-            end_ns: now_ns,
-            latency_ns: now_ns.saturating_sub(self.timed_from(intended_ns, sent_ns)),
+    /// One call was still open when the window closed. It is kept among the single calls, and its age is among the
+    /// latencies.
+    pub fn cut_call(&mut self, cut: &Cut) {
+        let age_ns = |from_ns| cut.at_ns.saturating_sub(from_ns);
+        let from_ns = self.timed_from(cut.intended_ns, cut.sent_ns);
+        let counted = &mut self.counted;
+        counted.counts.cut += 1;
+        counted.details.keep(Kept {
+            end_ns: cut.at_ns,
+            latency_ns: age_ns(from_ns),
             outcome: DetailOutcome::Cut,
         });
+        counted.service.record_open(age_ns(cut.sent_ns), 1);
+        if let Some(response) = &mut counted.response {
+            response.record_open(age_ns(cut.intended_ns), 1);
+        }
+        match cut.awaits {
+            Awaits::FirstReply => counted.first_message.record_open(age_ns(cut.sent_ns), 1),
+            Awaits::NextReply { since_ns } => counted.gap.record_open(age_ns(since_ns), 1),
+            Awaits::End => {}
+        }
     }
 
-    /// `n` calls were due inside the window and were never sent.
-    pub fn missed(&mut self, n: u64) {
-        self.counted.counts.missed += n;
+    /// A call was due inside the window, and was not sent by its end.
+    pub fn missed(&mut self, intended_ns: u64, at_ns: u64) {
+        self.counted.counts.missed += 1;
+        let age_ns = at_ns.saturating_sub(intended_ns);
+        let times = [&mut self.counted.response, &mut self.counted.delay];
+        for times in times.into_iter().flatten() {
+            times.record_open(age_ns, 1);
+        }
     }
 
     /// `n` calls were sent again because the server had not begun them.

@@ -8,7 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::MOST_NS;
-use crate::report::latency::{self, Latency, LatencyKind, Percentile, RANKS_PPM, rounded_quotient};
+use crate::report::estimate::Estimate;
+use crate::report::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
 
 /// The significant digits of the histograms. Times above [`MOST_NS`] share the last bucket; the maximum stays exact.
 const DIGITS: u8 = 3;
@@ -24,6 +25,8 @@ pub(crate) struct Distribution {
     /// `u64::MAX` without samples.
     min_ns: u64,
     max_ns: u64,
+    /// The ages of what had not ended.
+    open: Option<Box<Distribution>>,
 }
 
 impl Distribution {
@@ -36,6 +39,7 @@ impl Distribution {
             sum_ns: 0,
             min_ns: u64::MAX,
             max_ns: 0,
+            open: None,
         }
     }
 
@@ -57,6 +61,14 @@ impl Distribution {
         }
     }
 
+    /// So many were still open at that age.
+    pub fn record_open(&mut self, age_ns: u64, count: u64) {
+        if count > 0 {
+            let open = self.open.get_or_insert_with(|| Box::new(Self::new()));
+            open.record_n(age_ns, count);
+        }
+    }
+
     #[inline]
     pub fn record_zeros(&mut self, count: u64) {
         self.zeros += count;
@@ -68,6 +80,7 @@ impl Distribution {
             self.histogram.reset();
         }
         (self.zeros, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+        self.open = None;
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -78,6 +91,16 @@ impl Distribution {
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        match (&mut self.open, &other.open) {
+            (Some(open), Some(other)) => open.merge(other),
+            (open @ None, other) => open.clone_from(other),
+            (Some(_), None) => {}
+        }
+    }
+
+    /// How many times there are, without those that are open.
+    pub fn len(&self) -> u64 {
+        self.histogram.len() + self.zeros
     }
 
     #[cfg(test)]
@@ -91,24 +114,48 @@ impl Distribution {
             self.histogram.saturating_record_n(0, self.zeros);
             self.min_ns = 0;
         }
-        let samples = self.histogram.len();
-        if samples == 0 {
-            return None;
+        let mut latency = Latency::none(kind);
+        let ended = self.counts();
+        if !ended.is_empty() {
+            let samples = self.histogram.len();
+            let marks = latency::linear_marks(self.min_ns, self.max_ns);
+            latency = Latency {
+                samples,
+                mean_ns: rounded_quotient(self.sum_ns, samples.into()),
+                min_ns: self.min_ns,
+                max_ns: self.max_ns,
+                bars: latency::bars(&marks, self.recorded()),
+                buckets: latency::bars(&latency::fixed_marks(), self.recorded()),
+                histogram: self.encoded(),
+                ..latency
+            };
         }
-        Some(Latency {
-            samples,
-            mean_ns: rounded_quotient(self.sum_ns, samples.into()),
-            min_ns: self.min_ns,
-            max_ns: self.max_ns,
-            percentiles: self.percentiles(samples),
-            bars: latency::bars(
-                &latency::linear_marks(self.min_ns, self.max_ns),
-                self.recorded(),
-            ),
-            buckets: latency::bars(&latency::fixed_marks(), self.recorded()),
-            histogram: self.encoded(),
-            ..Latency::none(kind)
-        })
+        let percentiles = |open: &[(u64, u64)]| -> Vec<_> {
+            let estimate = Estimate::new(&ended, open);
+            let found = RANKS_PPM.iter().filter_map(|ppm| estimate.at(*ppm));
+            found.map(|found| latency.within(found)).collect()
+        };
+        let latency = match &self.open {
+            None => Latency { percentiles: percentiles(&[]), ..latency },
+            Some(open) => Latency {
+                percentiles: percentiles(&open.counts()),
+                ended: percentiles(&[]),
+                open: open.histogram.len(),
+                oldest_ns: open.max_ns,
+                open_mean_ns: rounded_quotient(open.sum_ns, open.histogram.len().max(1).into()),
+                ages: open.encoded(),
+                ..latency
+            },
+        };
+        (!latency.is_empty()).then_some(latency)
+    }
+
+    /// Ascending: the highest time of each bucket in use, and its count.
+    pub fn counts(&self) -> Vec<(u64, u64)> {
+        let buckets = self.histogram.iter_recorded();
+        buckets
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect()
     }
 
     /// Ascending (ns, count). The value is the highest of each bucket, but never outside what was
@@ -123,23 +170,6 @@ impl Distribution {
             };
             (ns, bucket.count_at_value())
         })
-    }
-
-    /// By nearest rank (Hyndman & Fan 1996, definition 1), in integer arithmetic.
-    fn percentiles(&self, samples: u64) -> Vec<Percentile> {
-        let mut recorded = self.recorded();
-        let (mut ns, mut seen) = (self.min_ns, 0);
-        let at = |rank_ppm: u32| {
-            let rank = (u128::from(rank_ppm) * u128::from(samples)).div_ceil(1_000_000);
-            while seen < rank
-                && let Some((next_ns, count)) = recorded.next()
-            {
-                ns = next_ns;
-                seen += u128::from(count);
-            }
-            Percentile { rank_ppm, ns }
-        };
-        RANKS_PPM.map(at).to_vec()
     }
 
     fn encoded(&self) -> String {
@@ -185,19 +215,19 @@ struct Written {
     sum_ns: String,
     min_ns: u64,
     max_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<Box<Distribution>>,
 }
 
 impl Serialize for Distribution {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let buckets = self.histogram.iter_recorded();
         Written {
-            buckets: buckets
-                .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
-                .collect(),
+            buckets: self.counts(),
             zeros: self.zeros,
             sum_ns: self.sum_ns.to_string(),
             min_ns: self.min_ns,
             max_ns: self.max_ns,
+            open: self.open.clone(),
         }
         .serialize(to)
     }
@@ -216,6 +246,7 @@ impl<'de> Deserialize<'de> for Distribution {
             .parse()
             .map_err(|_| D::Error::custom("`sum_ns` is not a number"))?;
         (distribution.min_ns, distribution.max_ns) = (written.min_ns, written.max_ns);
+        distribution.open = written.open;
         Ok(distribution)
     }
 }
@@ -275,7 +306,7 @@ mod tests {
             (4, 250, 0)
         );
         assert_eq!(
-            (latency.at(750_000), latency.at(900_000)),
+            (latency.ended_at(750_000), latency.ended_at(900_000)),
             (Some(0), Some(1000))
         );
         assert_eq!(decoded(&latency).count_at(0), 3);
@@ -289,7 +320,7 @@ mod tests {
             (latency.samples, latency.max_ns, latency.mean_ns),
             (2, day, day / 2)
         );
-        assert!(latency.at(990_000).unwrap() >= MOST_NS);
+        assert!(latency.ended_at(990_000).unwrap() >= MOST_NS);
     }
 
     #[test]

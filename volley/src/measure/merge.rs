@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::grpc::Code;
-    use crate::measure::samples::{MS, S, ended, facts, options, timed};
+    use crate::measure::samples::{MS, S, cut, ended, facts, options, timed};
     use crate::measure::{Chronicle, Outcome, Part, SecondCounts, TallyOptions};
     use crate::report::model::Report;
     use crate::report::warning::Warning;
@@ -75,10 +75,10 @@ mod tests {
             4 => tally.first_message(span_ns),
             5 => tally.wrong_reply(at_ns, &format!("reply {what} is wrong")),
             6 => {
-                tally.missed(1);
+                tally.missed(at_ns, end_ns);
                 tally.retried(2);
             }
-            7 => tally.cut_call(at_ns, at_ns + span_ns / 2, end_ns),
+            7 => tally.cut_call(&cut(at_ns, at_ns + span_ns / 2, end_ns)),
             8 => {
                 let error = format!("error {}", u32::from(what) * 7 + (span_ns % 100) as u32);
                 let code = Code::Unavailable;

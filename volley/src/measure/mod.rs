@@ -27,7 +27,7 @@ mod warnings;
 
 pub(crate) use bucket::highest_of;
 pub(crate) use checks::Failures;
-pub use chronicle::{Chronicle, Passed, Told};
+pub use chronicle::{Chronicle, Passed, Told, WithOpen};
 pub use count::LATE_NS;
 pub(crate) use distribution::Distribution;
 pub(crate) use errors::Errors;
@@ -35,6 +35,6 @@ pub use facts::RunFacts;
 pub use part::{MergeError, Part};
 pub(crate) use second::Current;
 pub use second::{Bin, SecondCounts};
-pub use tally::{Ended, Outcome, Tally, TallyOptions};
+pub use tally::{Awaits, Cut, Ended, Outcome, Tally, TallyOptions};
 
 use crate::pace::SECOND_NS;

@@ -312,7 +312,7 @@ fn series(history: &History) -> Series {
 mod tests {
     use super::*;
     use crate::grpc::Code;
-    use crate::measure::samples::{MS, S, due_report, ended, facts, options, report, timed};
+    use crate::measure::samples::{MS, S, cut, due_report, ended, facts, options, report, timed};
     use crate::measure::{Outcome, TallyOptions};
     use crate::pace::{RateSpec, Schedule};
     use crate::spec::CountSpec;
@@ -356,7 +356,7 @@ mod tests {
         );
         // 1000 calls waited 1000, 999, … 1 ms.
         assert_eq!(latency.mean_ns, 500_500 * MS / 5000);
-        assert!(latency.at(990_000).unwrap() > 900 * MS);
+        assert!(latency.ended_at(990_000).unwrap() > 900 * MS);
         assert_eq!(report.service_latency.unwrap().max_ns, 0);
         assert_eq!(report.series.intended, [100; 50]);
         assert_eq!(
@@ -455,8 +455,8 @@ mod tests {
             tally.ended(&ended(at, at, at + 5, Outcome::Ok));
             tally.ended(&ended(at, at, at + 6, failed("down")));
             tally.ended(&ended(at, at, at + 8, Outcome::Ok));
-            tally.cut_call(at, at, at + 9);
-            tally.missed(1);
+            tally.cut_call(&cut(at, at, at + 9));
+            tally.missed(at, at + 9);
             tally.retried(1);
         };
         let mut tally = Tally::new(&warm);
@@ -515,7 +515,7 @@ mod tests {
             ..options()
         });
         for _ in 0..3 {
-            tally.cut_call(0, 0, S);
+            tally.cut_call(&cut(0, 0, S));
         }
         let mut spec = timed();
         spec.load.duration_stop = DurationStop::Ignore;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Chronicle, Ended, Outcome, Part, RunFacts, Tally, TallyOptions};
+use super::{Awaits, Chronicle, Cut, Ended, Outcome, Part, RunFacts, Tally, TallyOptions};
 use crate::pace::{Agenda, Lane, Schedule};
 use crate::report::model::{Cost, EndedBy, Report};
 use crate::spec::{CountSpec, Spec};
@@ -25,6 +25,16 @@ pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcom
         sent_ns,
         end_ns,
         outcome,
+    }
+}
+
+pub(super) fn cut(intended_ns: u64, sent_ns: u64, at_ns: u64) -> Cut {
+    let awaits = Awaits::NextReply { since_ns: sent_ns };
+    Cut {
+        intended_ns,
+        sent_ns,
+        at_ns,
+        awaits,
     }
 }
 

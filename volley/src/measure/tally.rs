@@ -121,6 +121,7 @@ impl Tally {
             seconds: std::mem::take(&mut self.over),
             is_open: !self.is_warm_up,
             through,
+            open_ns: Vec::new(),
         })
     }
 
@@ -219,6 +220,29 @@ pub struct Ended {
     /// When its last frame was read.
     pub end_ns: u64,
     pub outcome: Outcome,
+}
+
+/// A call that was open at the end. All times are nanoseconds since the engine's epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// When it was due; in a closed loop, when it was sent.
+    pub intended_ns: u64,
+    /// When it was sent.
+    pub sent_ns: u64,
+    /// When the end came.
+    pub at_ns: u64,
+    pub awaits: Awaits,
+}
+
+/// What an open call waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaits {
+    /// The first of several replies.
+    FirstReply,
+    /// Another reply. `since_ns`: when the last one came.
+    NextReply { since_ns: u64 },
+    /// Its end, after all its replies, or with its only one.
+    End,
 }
 
 /// Whether a call succeeded.

@@ -95,7 +95,7 @@ fn busy_percent(report: &Report) -> u32 {
 #[cfg(test)]
 mod tests {
     use crate::grpc::Code;
-    use crate::measure::samples::{MS, S, ended, facts, options, report, timed};
+    use crate::measure::samples::{MS, S, cut, ended, facts, options, report, timed};
     use crate::measure::{Outcome, RunFacts, Tally, TallyOptions};
     use crate::report::model::Cost;
     use crate::report::warning::Warning;
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn missed_sends_are_warned_of_with_what_was_intended() {
         let mut tally = tally(90, 0);
-        tally.missed(10);
+        (0..10).for_each(|_| tally.missed(0, 9));
         assert_eq!(
             warnings(tally),
             [Warning::Missed {
@@ -217,7 +217,7 @@ mod tests {
             ..options()
         });
         some.ended(&ended(0, 0, 5, Outcome::Ok));
-        some.cut_call(0, 0, 9);
+        some.cut_call(&cut(0, 0, 9));
         assert_eq!(
             warnings(some),
             [Warning::DetailsCapped { kept: 1, count: 2 }]

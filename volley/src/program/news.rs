@@ -107,7 +107,8 @@ impl NewsDesk {
             is_warm_up,
             length_ns,
             counts,
-            latency,
+            with_open,
+            ..
         } = self.second;
         if length_ns == 0 {
             return;
@@ -124,7 +125,7 @@ impl NewsDesk {
             is_warm_up,
             messages_per_s: per_s(counts.messages),
             calls_per_s: per_s(counts.ok + counts.failed),
-            latency_ns: (latency.samples > 0).then_some((latency.p50_ns, latency.p99_ns)),
+            latency: with_open.p50.zip(with_open.p99),
             failed: self.sum.failed,
             late: self.has_rate.then_some(self.sum.late),
             changed: self.changed,

@@ -17,11 +17,11 @@ const REMARK: &str = " (not cut: it ended before the window did)";
 /// The ranks of ghz's latency distribution, in percent.
 pub const PERCENTS: [u32; 7] = [10, 25, 50, 75, 90, 95, 99];
 
-/// ghz's percentiles, as (percent, ns); empty without samples.
+/// ghz's percentiles, as (percent, ns): of calls that ended. Empty without samples.
 pub fn percentiles(report: &Report) -> Vec<(u32, u64)> {
     PERCENTS
         .iter()
-        .filter_map(|percent| Some((*percent, report.latency.at(percent * 10_000)?)))
+        .filter_map(|percent| Some((*percent, report.latency.ended_at(percent * 10_000)?)))
         .collect()
 }
 

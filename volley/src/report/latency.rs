@@ -1,9 +1,14 @@
 //! Latencies as data: percentiles, bars and the encoded histogram.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+
+use super::estimate::Estimate;
+use super::numbers::duration;
 
 /// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +34,24 @@ impl LatencyKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
     pub kind: LatencyKind,
-    /// If 0, every other figure is meaningless (0, or empty).
+    /// Times that ended. If 0, `mean_ns`, `min_ns` and `max_ns` are 0, and bars, buckets and histogram are empty.
     pub samples: u64,
+    /// Times that had not ended.
+    pub open: u64,
+    /// The age of the oldest of them.
+    pub oldest_ns: u64,
+    /// Their mean age.
+    pub open_mean_ns: u64,
     /// Exact: sum over count, rounded.
     pub mean_ns: u64,
     /// Exact.
     pub min_ns: u64,
     /// Exact.
     pub max_ns: u64,
-    /// One value for each of [`RANKS_PPM`], ascending in both members; all between `min_ns` and
-    /// `max_ns`.
+    /// One value for each of [`RANKS_PPM`], ascending in both members: an [`Estimate`] over ended and open times.
     pub percentiles: Vec<Percentile>,
+    /// The same of the ended ones alone, as ghz has them. Empty if nothing was open: then they are the same.
+    pub ended: Vec<Percentile>,
     /// ghz's histogram: [`linear_marks`], filled by [`bars`]. Empty without samples, or for times
     /// that have no histogram.
     pub bars: Vec<Bar>,
@@ -48,15 +60,27 @@ pub struct Latency {
     pub buckets: Vec<Bar>,
     /// The HdrHistogram in V2 format, deflated, base64 (values in ns).
     pub histogram: String,
+    /// The ages of what was open, in the same format. Empty if nothing was.
+    pub ages: String,
     /// Whether failed calls are among the samples: `--count-errors`.
     pub includes_failed: bool,
 }
 
-/// The value that `rank_ppm` millionths of the samples do not exceed.
+/// The value that `rank_ppm` millionths of the times do not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
     pub rank_ppm: u32,
     pub ns: u64,
+    /// It is only a lower bound: too much was still open.
+    pub is_at_least: bool,
+}
+
+/// For people: `12.3 ms`, `≥ 2.00 s`.
+impl fmt::Display for Percentile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_at_least { "≥ " } else { "" };
+        write!(out, "{sign}{}", duration(self.ns))
+    }
 }
 
 /// The number of samples above the previous bar, up to and including `up_to_ns`.
@@ -123,13 +147,18 @@ impl Latency {
         Self {
             kind,
             samples: 0,
+            open: 0,
+            oldest_ns: 0,
+            open_mean_ns: 0,
             mean_ns: 0,
             min_ns: 0,
             max_ns: 0,
             percentiles: Vec::new(),
+            ended: Vec::new(),
             bars: Vec::new(),
             buckets: Vec::new(),
             histogram: String::new(),
+            ages: String::new(),
             includes_failed: false,
         }
     }
@@ -143,59 +172,102 @@ impl Latency {
         };
         let samples = samples_ns.len() as u64;
         let sum: u128 = samples_ns.iter().map(|ns| u128::from(*ns)).sum();
-        let count = u128::from(samples);
-        let at = |rank_ppm: u32| {
-            let rank = (u128::from(rank_ppm) * count).div_ceil(1_000_000).max(1) as usize;
-            samples_ns.get(rank - 1).copied().unwrap_or(max_ns)
-        };
-        let recorded = || samples_ns.iter().map(|ns| (*ns, 1));
+        let recorded: Vec<(u64, u64)> = samples_ns.iter().map(|ns| (*ns, 1)).collect();
+        let estimate = Estimate::new(&recorded, &[]);
+        let each = || recorded.iter().copied();
         Self {
             samples,
-            mean_ns: rounded_quotient(sum, count),
+            mean_ns: rounded_quotient(sum, u128::from(samples)),
             min_ns,
             max_ns,
-            percentiles: RANKS_PPM
-                .map(|rank_ppm| Percentile {
-                    rank_ppm,
-                    ns: at(rank_ppm),
-                })
-                .to_vec(),
-            bars: bars(&linear_marks(min_ns, max_ns), recorded()),
-            buckets: bars(&fixed_marks(), recorded()),
+            percentiles: RANKS_PPM.iter().filter_map(|ppm| estimate.at(*ppm)).collect(),
+            bars: bars(&linear_marks(min_ns, max_ns), each()),
+            buckets: bars(&fixed_marks(), each()),
             ..Self::none(kind)
         }
     }
 
-    /// The percentile at a rank of [`RANKS_PPM`]; `None` without samples.
-    pub fn at(&self, rank_ppm: u32) -> Option<u64> {
-        if self.samples == 0 {
-            return None;
-        }
-        self.percentiles
-            .iter()
-            .find(|percentile| percentile.rank_ppm == rank_ppm)
-            .map(|percentile| percentile.ns)
+    /// Whether it has no times at all, ended or open.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0 && self.open == 0
     }
 
-    /// The percentile at any rank, if need be from the histogram; `None` without samples.
-    pub fn percentile(&self, rank_ppm: u32) -> Option<u64> {
-        let decoded = || {
-            let recorded = decode(&self.histogram)?;
-            let all: u128 = recorded.iter().map(|(_, count)| u128::from(*count)).sum();
-            let rank = (u128::from(rank_ppm) * all).div_ceil(1_000_000);
-            let mut seen = 0;
-            let at_rank = |(_, count): &&(u64, u64)| {
-                seen += u128::from(*count);
-                seen >= rank
-            };
-            let (ns, _) = recorded.iter().find(at_rank)?;
-            Some((*ns).clamp(self.min_ns, self.max_ns))
-        };
-        match rank_ppm {
-            1_000_000 => (self.samples > 0).then_some(self.max_ns),
-            _ => self.at(rank_ppm).or_else(decoded),
-        }
+    /// The percentile at a rank of [`RANKS_PPM`]; `None` without times.
+    pub fn at(&self, rank_ppm: u32) -> Option<Percentile> {
+        find(&self.percentiles, rank_ppm)
     }
+
+    /// The same of the times that ended; `None` without any.
+    pub fn ended_at(&self, rank_ppm: u32) -> Option<u64> {
+        let known = if self.open > 0 { &self.ended } else { &self.percentiles };
+        find(known, rank_ppm).map(|percentile| percentile.ns)
+    }
+
+    /// The longest time; `None` without times.
+    pub fn longest(&self) -> Option<Percentile> {
+        let longest = Percentile {
+            rank_ppm: 1_000_000,
+            ns: self.max_ns.max(self.oldest_ns),
+            is_at_least: self.open > 0 && self.oldest_ns >= self.max_ns,
+        };
+        (!self.is_empty()).then_some(longest)
+    }
+
+    /// The percentile at any rank, if need be from the histograms; `None` without times.
+    pub fn percentile(&self, rank_ppm: u32) -> Option<Percentile> {
+        if rank_ppm == 1_000_000 {
+            return self.longest();
+        }
+        self.at(rank_ppm).or_else(|| percentile_of(&[self], rank_ppm))
+    }
+
+    /// A percentile that was found among the highest times of buckets, within what was recorded.
+    pub(crate) fn within(&self, found: Percentile) -> Percentile {
+        let lowest_ns = lowest_of(found.ns);
+        let ns = match found.is_at_least {
+            true => lowest_ns,
+            false if lowest_ns <= self.min_ns => self.min_ns,
+            false => found.ns.min(self.max_ns),
+        };
+        Percentile { ns, ..found }
+    }
+}
+
+/// A percentile of several distributions together, from their histograms; `None` without times, or if a histogram is
+/// broken.
+pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile> {
+    let together = |encoded: fn(&Latency) -> &str| {
+        let decoded = latencies.iter().map(|latency| match encoded(latency) {
+            "" => Some(Vec::new()),
+            encoded => decode(encoded),
+        });
+        let mut all = decoded.collect::<Option<Vec<_>>>()?.concat();
+        all.sort_unstable();
+        Some(all)
+    };
+    let ended = together(|latency| &latency.histogram)?;
+    let open = together(|latency| &latency.ages)?;
+    let sampled = || latencies.iter().filter(|latency| latency.samples > 0);
+    let whole = Latency {
+        min_ns: sampled().map(|latency| latency.min_ns).min().unwrap_or_default(),
+        max_ns: sampled().map(|latency| latency.max_ns).max().unwrap_or_default(),
+        ..Latency::none(LatencyKind::Service)
+    };
+    Some(whole.within(Estimate::new(&ended, &open).at(rank_ppm)?))
+}
+
+fn find(percentiles: &[Percentile], rank_ppm: u32) -> Option<Percentile> {
+    let mut percentiles = percentiles.iter();
+    percentiles
+        .find(|percentile| percentile.rank_ppm == rank_ppm)
+        .copied()
+}
+
+/// The lowest time of a bucket of the histograms.
+fn lowest_of(ns: u64) -> u64 {
+    // Buckets of one value up to 2,048, then 1,024 in each octave.
+    let dropped = ns.max(1).ilog2().saturating_sub(10);
+    ns >> dropped << dropped
 }
 
 /// The buckets of an encoded histogram that are not empty, ascending: the highest time of each, and its count. `None`:
@@ -227,7 +299,7 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_ranks() {
         let latency = Latency::from_samples(LatencyKind::Service, (1..=1000).rev().collect());
-        let at = |ppm| latency.at(ppm);
+        let at = |ppm| latency.at(ppm).map(|found| found.ns);
         assert_eq!(
             [at(500_000), at(990_000), at(999_000), at(999_999)],
             [500, 990, 999, 1000].map(Some)
@@ -280,6 +352,23 @@ mod tests {
             [2, 5, 3]
         );
         assert_eq!(bars(&[], [(1, 1)]), []);
+    }
+
+    #[test]
+    fn the_longest_time_is_a_bound_if_something_is_older() {
+        let mut latency = Latency::from_samples(LatencyKind::Service, vec![3_000_000]);
+        (latency.open, latency.oldest_ns) = (1, 2_000_000);
+        assert_eq!(latency.longest().unwrap().to_string(), "3.00 ms");
+        latency.oldest_ns = 2_000_000_000;
+        assert_eq!(latency.longest().unwrap().to_string(), "≥ 2.00 s");
+    }
+
+    #[test]
+    fn buckets_are_those_of_the_histograms() {
+        let histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        for ns in (0..5000).chain((12..41).map(|power| (1 << power) + 12_345_678 % (1 << power))) {
+            assert_eq!(lowest_of(ns), histogram.lowest_equivalent(ns), "{ns}");
+        }
     }
 
     #[test]

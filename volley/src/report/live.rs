@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::numbers::{duration, grouped, rate};
+use super::Percentile;
+use super::numbers::{grouped, rate};
 use crate::spec::Command;
 
 /// What happened since the last line, and the run's progress.
@@ -15,8 +16,9 @@ pub struct Moment {
     pub messages_per_s: f64,
     /// Calls that ended, ok or failed, per second since the last line.
     pub calls_per_s: f64,
-    /// The median and the 99th percentile of the latencies since the last line, in ns; `None` if no call ended.
-    pub latency_ns: Option<(u64, u64)>,
+    /// The median and the 99th percentile of the latencies since the last line, with the ages of open calls; `None`
+    /// without any.
+    pub latency: Option<(Percentile, Percentile)>,
     /// Calls that have failed since the warm-up or the window began.
     pub failed: u64,
     /// Calls that were sent late since then; `None` without a rate.
@@ -41,8 +43,8 @@ pub fn line(moment: &Moment) -> String {
         rate(moment.messages_per_s),
         rate(moment.calls_per_s),
     );
-    if let Some((p50_ns, p99_ns)) = moment.latency_ns {
-        line += &format!("   p50 {}   p99 {}", duration(p50_ns), duration(p99_ns));
+    if let Some((p50, p99)) = moment.latency {
+        line += &format!("   p50 {p50}   p99 {p99}");
     }
     line += &format!("   {} failed", grouped(moment.failed));
     if let Some(late) = moment.late {
@@ -193,11 +195,19 @@ impl<W: Write> LiveTable<W> {
 mod tests {
     use super::*;
 
+    const fn found(rank_ppm: u32, ns: u64) -> Percentile {
+        Percentile {
+            rank_ppm,
+            ns,
+            is_at_least: false,
+        }
+    }
+
     const MOMENT: Moment = Moment {
         is_warm_up: false,
         messages_per_s: 3_104_622.4,
         calls_per_s: 620.9,
-        latency_ns: Some((1_200_000, 7_310_000)),
+        latency: Some((found(500_000, 1_200_000), found(990_000, 7_310_000))),
         failed: 1_234,
         late: None,
         changed: None,
@@ -214,7 +224,7 @@ mod tests {
         );
         let long = Moment {
             elapsed: Duration::from_secs(3_729),
-            latency_ns: None,
+            latency: None,
             late: Some(5),
             is_paused: true,
             left: None,
@@ -227,7 +237,7 @@ mod tests {
         assert_eq!(clock(Duration::from_secs(187)), "3:07");
         let warm = Moment {
             is_warm_up: true,
-            latency_ns: None,
+            latency: None,
             changed: Some(Command::Rate(5000)),
             left: None,
             ..MOMENT

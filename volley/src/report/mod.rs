@@ -6,6 +6,7 @@
 pub mod blast;
 pub mod csv;
 pub(crate) mod escape;
+pub(crate) mod estimate;
 mod ghz;
 pub mod ghz_options;
 pub mod html;

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::latency::Latency;
-use super::verdict::Verdict;
+use super::latency::{Latency, LatencyKind};
+use super::verdict::{Silence, Verdict};
 use super::warning::Warning;
 use crate::grpc::Code;
+use crate::pace::SECOND_NS;
 use crate::spec::Command;
 
 /// All results of one run.
@@ -335,6 +336,20 @@ impl Report {
         self.elapsed_ns.max(1) as f64 / 1e9
     }
 
+    /// Since when nothing has ended, if a closed loop with open calls waits for that for a second or more at its end.
+    pub(crate) fn silence(&self) -> Option<Silence> {
+        let is_open = self.latency.kind == LatencyKind::Response || self.latency.open == 0;
+        let ends = self.series.ok.iter().zip(&self.series.failed);
+        let last = (1..).zip(ends).filter(|(_, (ok, failed))| *ok + *failed > 0);
+        let intervals: u64 = last.last().map_or(0, |(interval, _)| interval);
+        let since_ns = intervals * self.series.interval_ms * 1_000_000;
+        let lasted_ns = self.elapsed_ns.saturating_sub(since_ns);
+        (!is_open && lasted_ns >= SECOND_NS).then_some(Silence {
+            since_ns,
+            lasted_ns,
+        })
+    }
+
     /// Replies per second, including those of failed and cut calls.
     pub fn messages_per_s(&self) -> f64 {
         self.messages as f64 / self.elapsed_s()
@@ -357,9 +372,8 @@ impl Report {
                 .all(|detail| detail.latency_ns <= self.elapsed_ns)
     }
 
-    /// Computes `latency` from the single calls if they cover the whole run. It is then exact, and
-    /// equals what any reader of the calls computes. The encoded histogram stays as it was
-    /// recorded.
+    /// Computes `latency` from the single calls if they cover the whole run. What it says of ended calls is then exact,
+    /// and equals what any reader of the calls computes. The encoded histograms stay as they were recorded.
     #[must_use]
     pub fn exact_if_whole(mut self) -> Self {
         if self.details_are_whole() {
@@ -371,10 +385,22 @@ impl Report {
             };
             let samples = self.details.iter().filter(|detail| counts(&detail.outcome));
             let samples = samples.map(|detail| detail.latency_ns).collect();
-            self.latency = Latency {
-                histogram: std::mem::take(&mut self.latency.histogram),
+            let exact = Latency::from_samples(self.latency.kind, samples);
+            let known = &mut self.latency;
+            let (percentiles, ended) = match known.open {
+                0 => (exact.percentiles, Vec::new()),
+                _ => (std::mem::take(&mut known.percentiles), exact.percentiles),
+            };
+            *known = Latency {
+                open: known.open,
+                oldest_ns: known.oldest_ns,
+                open_mean_ns: known.open_mean_ns,
+                percentiles,
+                ended,
+                histogram: std::mem::take(&mut known.histogram),
+                ages: std::mem::take(&mut known.ages),
                 includes_failed,
-                ..Latency::from_samples(self.latency.kind, samples)
+                ..exact
             };
         }
         self

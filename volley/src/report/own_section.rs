@@ -131,18 +131,21 @@ fn calls(report: &Report) -> String {
 }
 
 fn spread(latency: &Latency) -> String {
-    let at = |rank_ppm| duration(latency.at(rank_ppm).unwrap_or_default());
-    if latency.samples == 0 {
+    if latency.is_empty() {
         return "no samples".to_owned();
     }
-    format!(
-        "p50 {}, p99 {}, p99.9 {}, p99.99 {}, max {}",
-        at(500_000),
-        at(990_000),
-        at(999_000),
-        at(999_900),
-        duration(latency.max_ns)
-    )
+    let figures = [
+        ("p50", latency.at(500_000)),
+        ("p99", latency.at(990_000)),
+        ("p99.9", latency.at(999_000)),
+        ("p99.99", latency.at(999_900)),
+        ("max", latency.longest()),
+    ];
+    let shown = figures.map(|(name, found)| match found {
+        Some(found) => format!("{name} {found}"),
+        None => format!("{name} -"),
+    });
+    shown.join(", ")
 }
 
 fn sends(report: &Report) -> String {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::escape::{label_name, label_value};
 use super::ghz;
-use super::latency::{Latency, fixed_marks};
+use super::latency::{Latency, Percentile, fixed_marks};
 use super::model::Report;
 
 /// Writes every metric with its help, type, and the labels `name`, `call`, `host`, `end_reason` and
@@ -110,7 +110,8 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     write_histogram(latency, &labels, out)?;
-    write_summary(latency, &labels, out)
+    write_summary(latency, &labels, out)?;
+    write_percentiles(latency, &labels, out)
 }
 
 /// The latency in buckets whose bounds are the same for every run, so that runs can be added up.
@@ -157,13 +158,13 @@ fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::R
     head(
         out,
         name,
-        &format!("Call latency in seconds ({}).", latency.kind.name()),
+        &format!("Call latency in seconds ({}), of calls that ended.", latency.kind.name()),
         "summary",
     )?;
     for rank_ppm in [
         100_000, 250_000, 500_000, 750_000, 900_000, 950_000, 990_000, 999_000, 999_900,
     ] {
-        if let Some(ns) = latency.at(rank_ppm) {
+        if let Some(ns) = latency.ended_at(rank_ppm) {
             let quantile = f64::from(rank_ppm) / 1e6;
             writeln!(
                 out,
@@ -173,6 +174,31 @@ fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::R
         }
     }
     sum_and_count(name, latency, labels, out)
+}
+
+/// Percentiles with the calls that were open, and whether each of them is reached.
+fn write_percentiles(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
+    let mut write = |name, help, value: fn(Percentile) -> f64| {
+        head(out, name, help, "gauge")?;
+        for rank_ppm in [500_000, 900_000, 950_000, 990_000, 999_000, 999_900] {
+            if let Some(found) = latency.at(rank_ppm) {
+                let quantile = f64::from(rank_ppm) / 1e6;
+                let value = value(found);
+                writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {value}")?;
+            }
+        }
+        Ok(())
+    };
+    write(
+        "volley_run_latency",
+        "Call latency in seconds, estimated over ended and open calls.",
+        |found| found.ns as f64 / 1e9,
+    )?;
+    write(
+        "volley_run_latency_reached",
+        "1 if volley_run_latency is the percentile, 0 if it is a lower bound of it.",
+        |found| f64::from(u8::from(!found.is_at_least)),
+    )
 }
 
 fn sum_and_count(

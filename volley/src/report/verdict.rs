@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use super::latency::Latency;
+use thiserror::Error;
+
+use super::latency::{Latency, Percentile, percentile_of};
 use super::model::Report;
-use super::numbers::{self, grouped, rate};
+use super::numbers::{self, duration, grouped, rate};
 use crate::spec::Threshold;
 use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
@@ -17,10 +19,51 @@ pub struct Verdict {
     pub figure: String,
     /// The figure of this run, in the unit; `None`: it has none, as a latency without samples.
     pub value: Option<f64>,
+    /// The value is only a lower bound: too much was open at the end.
+    pub is_at_least: bool,
     pub unit: Unit,
     /// What it is compared with, in the unit.
     pub limit: f64,
     pub failed: bool,
+    /// Why it failed, if the value does not show that.
+    pub doubt: Option<Doubt>,
+}
+
+/// Why a condition failed that its value does not show to be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Doubt {
+    /// The figure is a lower bound, and what it is a bound of may be on either side of the limit.
+    #[error("not decided: too much was open at the end")]
+    NotReached,
+    /// A percentile of few samples is their maximum, or close to it.
+    #[error("not decided: it needs {} samples, and there were {}", grouped(*.needed), grouped(*.samples))]
+    TooFew {
+        /// Times, ended or open.
+        samples: u64,
+        needed: u64,
+    },
+    /// A closed loop cannot see a stall: it sends nothing meanwhile.
+    #[error("nothing ended after {}", duration(*.since_ns))]
+    Stalled {
+        /// Since the window's opening.
+        since_ns: u64,
+    },
+}
+
+/// A figure of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    pub value: f64,
+    pub is_at_least: bool,
+    /// Of a percentile: its samples, if they are too few.
+    pub too_few: Option<Doubt>,
+}
+
+/// A closed loop in which nothing ended for a while, at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Silence {
+    pub since_ns: u64,
+    pub lasted_ns: u64,
 }
 
 /// The figures of a run that thresholds can name.
@@ -40,6 +83,7 @@ pub struct Figures<'a> {
     pub send_delay: Option<&'a Latency>,
     pub first_message: Option<&'a Latency>,
     pub gap: Option<&'a Latency>,
+    pub(crate) silence: Option<Silence>,
 }
 
 /// Compares a run with its thresholds.
@@ -49,24 +93,9 @@ pub fn judge(thresholds: &[Threshold], figures: &Figures<'_>) -> Vec<Verdict> {
     thresholds.iter().map(judge).collect()
 }
 
-/// A figure that is missing has failed: nothing shows that the run is as it must be.
 pub(crate) fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
-    let Threshold {
-        text,
-        figure,
-        comparison,
-        limit,
-        unit,
-    } = threshold;
-    let value = figures.value(*figure, *unit);
-    Verdict {
-        threshold: text.clone(),
-        figure: figure.to_string(),
-        value,
-        unit: *unit,
-        limit: *limit,
-        failed: value.is_none_or(|value| comparison.holds(value, *limit)),
-    }
+    let measured = figures.measured(threshold.figure, threshold.unit);
+    Verdict::new(threshold, measured, figures.silence)
 }
 
 impl<'a> From<&'a Report> for Figures<'a> {
@@ -87,18 +116,26 @@ impl<'a> From<&'a Report> for Figures<'a> {
             send_delay: report.send_delay.as_ref(),
             first_message: report.first_message.as_ref(),
             gap: report.gap.as_ref(),
+            silence: report.silence(),
         }
     }
 }
 
 impl Figures<'_> {
     /// A figure in that unit.
-    #[must_use]
-    pub fn value(&self, figure: Figure, unit: Unit) -> Option<f64> {
+    pub(crate) fn measured(&self, figure: Figure, unit: Unit) -> Option<Measured> {
         match figure {
-            Figure::Rate(Rate::Calls) => Some(self.ended() as f64 / self.elapsed_s),
+            Figure::Time(times, statistic) => Measured::time(&[self.times(times)?], statistic),
+            _ => self.number(figure, unit).map(Measured::exact),
+        }
+    }
+
+    /// A figure that is no time, in that unit.
+    fn number(&self, figure: Figure, unit: Unit) -> Option<f64> {
+        match figure {
+            Figure::Rate(Rate::Calls) => Some(self.ok as f64 / self.elapsed_s),
             Figure::Rate(Rate::Messages) => Some(self.messages as f64 / self.elapsed_s),
-            Figure::Time(times, statistic) => time(self.times(times)?, statistic),
+            Figure::Time(..) => None,
             Figure::Count(count) => {
                 let calls = self.count(count)? as f64;
                 if unit != Unit::Percent {
@@ -143,26 +180,122 @@ impl Figures<'_> {
             Times::SendDelay => self.send_delay,
             Times::FirstMessage => self.first_message,
             Times::Gap => self.gap,
-            Times::FirstByte | Times::Delay | Times::Iteration => None,
+            Times::FirstByte | Times::Blocked | Times::Delay | Times::Iteration => None,
         }
     }
 }
 
-fn time(latency: &Latency, statistic: Statistic) -> Option<f64> {
-    let ns = match statistic {
-        _ if latency.samples == 0 => return None,
-        Statistic::Mean => latency.mean_ns,
-        Statistic::Min => latency.min_ns,
-        Statistic::Max => latency.max_ns,
-        Statistic::Percentile(ppm) => latency.percentile(ppm)?,
-    };
-    Some(ns as f64)
+impl Measured {
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            is_at_least: false,
+            too_few: None,
+        }
+    }
+
+    /// A statistic of several distributions together, in ns. In a mean, ages count as times: it is a little low. The
+    /// minimum is of what ended.
+    pub fn time(latencies: &[&Latency], statistic: Statistic) -> Option<Self> {
+        let latencies: Vec<&Latency> = latencies
+            .iter()
+            .copied()
+            .filter(|latency| !latency.is_empty())
+            .collect();
+        let found = |found: Percentile| Self {
+            value: found.ns as f64,
+            is_at_least: found.is_at_least,
+            too_few: None,
+        };
+        let samples: u64 = latencies.iter().map(|one| one.samples).sum();
+        let open: u64 = latencies.iter().map(|one| one.open).sum();
+        match statistic {
+            Statistic::Min => {
+                let ended = latencies.iter().filter(|latency| latency.samples > 0);
+                let min_ns = ended.map(|latency| latency.min_ns).min()?;
+                Some(Self::exact(min_ns as f64))
+            }
+            Statistic::Mean => {
+                let sum = |one: &&Latency| {
+                    one.mean_ns as f64 * one.samples as f64 + one.open_mean_ns as f64 * one.open as f64
+                };
+                let sum = latencies.iter().map(sum).sum::<f64>();
+                (samples + open > 0).then(|| Self::exact(sum / (samples + open) as f64))
+            }
+            Statistic::Max | Statistic::Percentile(1_000_000..) => {
+                let longest = latencies.iter().filter_map(|latency| latency.longest());
+                longest.max_by_key(|one| (one.ns, one.is_at_least)).map(found)
+            }
+            Statistic::Percentile(rank_ppm) => {
+                let percentile = match latencies[..] {
+                    [one] => one.percentile(rank_ppm),
+                    _ => percentile_of(&latencies, rank_ppm),
+                };
+                let (samples, needed) = (samples + open, statistic.samples_needed());
+                let too_few = (samples < needed).then_some(Doubt::TooFew { samples, needed });
+                percentile.map(|percentile| Self {
+                    too_few,
+                    ..found(percentile)
+                })
+            }
+        }
+    }
 }
 
 impl Verdict {
-    /// The figure for people, such as `23.4 ms`.
+    /// Compares a figure with its threshold. One that is missing has failed: nothing shows that the run is as it must
+    /// be. Neither does a lower bound that is within the limit, or a percentile of few samples.
+    pub(crate) fn new(
+        threshold: &Threshold,
+        measured: Option<Measured>,
+        silence: Option<Silence>,
+    ) -> Self {
+        let Threshold {
+            text,
+            figure,
+            comparison,
+            limit,
+            unit,
+        } = threshold;
+        let is_at_least = measured.is_some_and(|measured| measured.is_at_least);
+        // What a bound is of is greater than the bound.
+        let exceeds = measured.is_some_and(|measured| comparison.holds(measured.value, *limit))
+            && (!is_at_least || comparison.is_from_above());
+        let is_time = matches!(figure, Figure::Time(..));
+        let silence = silence.filter(|silence| is_time && silence.lasted_ns as f64 > *limit);
+        let doubt = match (silence, measured) {
+            (Some(Silence { since_ns, .. }), _) => Some(Doubt::Stalled { since_ns }),
+            (None, Some(_)) if exceeds => None,
+            (None, Some(_)) if is_at_least => Some(Doubt::NotReached),
+            (None, measured) => measured.and_then(|measured| measured.too_few),
+        };
+        Self {
+            threshold: text.clone(),
+            figure: figure.to_string(),
+            value: measured.map(|measured| measured.value),
+            is_at_least,
+            unit: *unit,
+            limit: *limit,
+            failed: exceeds || measured.is_none() || doubt.is_some(),
+            doubt,
+        }
+    }
+
+    /// Whether its figure, or the lower bound of it, is beyond the limit.
+    pub(crate) fn is_beyond(&self) -> bool {
+        self.failed && self.doubt.is_none()
+    }
+
+    /// The figure for people, such as `23.4 ms`, and what is in doubt about it.
     #[must_use]
     pub fn shown(&self) -> String {
+        match self.doubt {
+            Some(doubt) => format!("{}, {doubt}", self.shown_value()),
+            None => self.shown_value(),
+        }
+    }
+
+    fn shown_value(&self) -> String {
         let Some(value) = self.value else {
             let figure = self.figure.parse::<Figure>();
             return match figure.is_ok_and(Figure::is_of_open_loop) {
@@ -189,7 +322,8 @@ impl Verdict {
         let is_whole = self.unit == Unit::Percent && (rounded == 0.0 || rounded == 100.0);
         let decides = rounded.partial_cmp(&self.limit) != value.partial_cmp(&self.limit);
         let is_exact = decides || is_whole && rounded != value;
-        format!("{}{unit}", if is_exact { exact } else { short })
+        let sign = if self.is_at_least { "≥ " } else { "" };
+        format!("{sign}{}{unit}", if is_exact { exact } else { short })
     }
 }
 
@@ -210,17 +344,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::report::latency::LatencyKind;
     use crate::report::samples;
 
     fn judged(report: &Report, text: &str) -> Verdict {
         judge(&[text.parse().unwrap()], &report.into()).remove(0)
     }
 
+    /// Each condition with whether it fails, and what is shown.
+    fn expect(report: &Report, conditions: &[(&str, bool, &str)]) {
+        for (text, failed, shown) in conditions {
+            let verdict = judged(report, text);
+            assert_eq!((verdict.failed, verdict.shown().as_str()), (*failed, *shown), "{text}");
+        }
+    }
+
     #[test]
     fn a_run_is_compared_with_each_figure() {
         // 3,104 ok, 16 failed, 253 cut in 5.003 s; 15,623,110 messages.
         let report = samples::stream();
-        for (text, failed, shown) in [
+        let conditions = [
             ("ok < 3104", false, "3,104"),
             ("ok <= 3104", true, "3,104"),
             ("failed > 0.4%", true, "0.47%"),
@@ -234,25 +377,19 @@ mod tests {
             ("sent < 3373", false, "3,373"),
             ("missed > 0%", false, "0%"),
             ("late > 0", false, "0"),
-            ("rate < 623", false, "624/s"),
-            ("rate < 623.7", true, "623.599/s"),
+            ("rate < 619", false, "620/s"),
+            ("rate > 620.2", true, "620.401/s"),
             ("messages < 4e6", true, "3,122,613/s"),
-        ] {
-            let verdict = judged(&report, text);
-            assert_eq!(
-                (verdict.failed, verdict.shown().as_str()),
-                (failed, shown),
-                "{text}"
-            );
-        }
+        ];
+        expect(&report, &conditions);
     }
 
     #[test]
     fn times_of_every_kind_are_compared() {
         let mut report = samples::few_calls();
         report.gap = Some(Latency::from_samples(report.latency.kind, vec![7, 9]));
-        for (text, failed, shown) in [
-            ("p50 > 1.25ms", false, "1.25 ms"),
+        let conditions = [
+            ("max > 4ms", false, "3.00 ms"),
             ("p50 >= 1.25ms", true, "1.25 ms"),
             ("max > 3ms", true, "3.000001 ms"),
             ("min < 1ms", false, "1.25 ms"),
@@ -264,14 +401,8 @@ mod tests {
                 true,
                 "missing: no call has it; only an open loop (`--rps` or a load schedule) measures it",
             ),
-        ] {
-            let verdict = judged(&report, text);
-            assert_eq!(
-                (verdict.failed, verdict.shown().as_str()),
-                (failed, shown),
-                "{text}"
-            );
-        }
+        ];
+        expect(&report, &conditions);
     }
 
     #[test]
@@ -286,6 +417,64 @@ mod tests {
             "p99 is missing (`--fail-if 'p99 > 1s'`)"
         );
         assert!(!judged(&report, "failed > 0").failed);
+    }
+
+    /// 900 calls took 5 ms; 100 were open at ages of 10 ms to 1 s.
+    fn with_open() -> Report {
+        let mut times = crate::measure::Distribution::new();
+        times.record_n(5_000_000, 900);
+        (1..=100).for_each(|n| times.record_open(n * 10_000_000, 1));
+        Report {
+            latency: times.into_latency(LatencyKind::Response).unwrap(),
+            ..samples::no_calls()
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_decides_only_if_it_is_beyond_the_limit() {
+        let report = with_open();
+        let conditions = [
+            ("p90 > 6ms", false, "5.00 ms"),
+            ("p99 > 50ms", true, "≥ 900 ms"),
+            ("p99 > 2s", true, "≥ 900 ms, not decided: too much was open at the end"),
+            ("p99 < 1ms", true, "≥ 900 ms, not decided: too much was open at the end"),
+            ("max > 900ms", true, "≥ 1.00 s"),
+            ("mean > 55ms", false, "55.0 ms"),
+            ("mean > 54ms", true, "55.0 ms"),
+            ("min > 5ms", false, "5.00 ms"),
+        ];
+        expect(&report, &conditions);
+    }
+
+    #[test]
+    fn a_percentile_of_few_calls_decides_nothing_unless_it_is_beyond_the_limit() {
+        let report = Report {
+            latency: Latency::from_samples(LatencyKind::Service, vec![5_000_000; 999]),
+            ..samples::no_calls()
+        };
+        let too_few = "5.00 ms, not decided: it needs 1,000 samples, and there were 999";
+        let conditions = [
+            ("p99 > 6ms", true, too_few),
+            ("p99 > 4ms", true, "5.00 ms"),
+            ("p98 > 6ms", false, "5.00 ms"),
+        ];
+        expect(&report, &conditions);
+    }
+
+    #[test]
+    fn a_closed_loop_in_which_nothing_ends_any_more_fails_whatever_ended_before() {
+        let mut report = with_open();
+        report.latency.kind = LatencyKind::Service;
+        report.elapsed_ns = 3_000_000_000;
+        report.series.interval_ms = 100;
+        report.series.ok = vec![450, 450, 0, 0];
+        report.series.failed = vec![0; 4];
+        expect(&report, &[("p50 > 50ms", true, "5.00 ms, nothing ended after 200 ms")]);
+        // It may take as long as that.
+        assert!(!judged(&report, "p50 > 3s").failed);
+        assert!(!judged(&report, "failed > 0").failed);
+        report.latency.kind = LatencyKind::Response;
+        assert!(!judged(&report, "p50 > 50ms").failed);
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Slot, Text};
 pub use crate::pace::Phase;
-use crate::pace::{PhasedRate, PhasedUsers};
+use crate::pace::{PhasedRate, PhasedUsers, Timetable};
 use crate::request::Method;
 use crate::spec::threshold::Selected;
 use crate::spec::{Endpoint, Threshold};
@@ -549,6 +549,18 @@ impl Phases {
         match self {
             Self::Users(phases) => PhasedUsers::new(phases).end_ns(),
             Self::Rate(phases) => PhasedRate::new(phases).end_ns(),
+        }
+    }
+
+    /// The most iterations that can begin; without a limit, the greatest number.
+    #[must_use]
+    pub fn most_iterations(&self) -> u64 {
+        match self {
+            Self::Users(_) => u64::MAX,
+            Self::Rate(phases) => {
+                let rate = PhasedRate::new(phases);
+                rate.end_ns().map_or(u64::MAX, |end_ns| rate.count_until(end_ns))
+            }
         }
     }
 }

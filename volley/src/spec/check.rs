@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::secret::{MASK, is_secret};
+use super::threshold::{Figure, Threshold, Times};
 use super::{
     LoadSpec, RESOLVE_LEAST, RequestSpec, SchemaSource, Spec, SpecError, TargetSpec, some,
 };
-use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec};
+use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec, whole_ns};
 
 impl Spec {
     /// Refuses what makes no sense, before anything is opened.
@@ -30,13 +31,23 @@ impl Spec {
                 return Err(SpecError::SkipAll { skip_first, total });
             }
         }
-        let mut thresholds = self.checks.fail_if.iter();
-        match thresholds.find(|threshold| threshold.figure.is_of_open_loop()) {
-            Some(threshold) if !self.load.is_open_loop() => {
-                Err(SpecError::OpenLoopThreshold(threshold.text.clone()))
+        let most = self.load.most_calls()?;
+        for Threshold { figure, text, .. } in &self.checks.fail_if {
+            if figure.is_of_open_loop() && !self.load.is_open_loop() {
+                return Err(SpecError::OpenLoopThreshold(text.clone()));
             }
-            _ => Ok(()),
+            if let Figure::Time(times, statistic) = figure
+                && *times != Times::Gap
+                && statistic.samples_needed() > most
+            {
+                return Err(SpecError::FewCalls {
+                    threshold: text.clone(),
+                    needed: statistic.samples_needed(),
+                    most,
+                });
+            }
         }
+        Ok(())
     }
 }
 
@@ -108,6 +119,15 @@ fn check_tls(target: &TargetSpec) -> Result<(), SpecError> {
 }
 
 impl LoadSpec {
+    /// The most calls that all shares together can make; without a limit, the greatest number.
+    fn most_calls(&self) -> Result<u64, SpecError> {
+        let due = match (Schedule::new(&self.rate)?, self.length()) {
+            (Some(schedule), Some(length)) => schedule.count_until(whole_ns(length)),
+            _ => u64::MAX,
+        };
+        Ok(self.calls().unwrap_or(u64::MAX).min(due))
+    }
+
     fn check(&self) -> Result<(), SpecError> {
         if self.calls() == Some(0) {
             return Err(SpecError::NoCalls);

@@ -87,6 +87,16 @@ pub enum SpecError {
     )]
     OpenLoopThreshold(String),
 
+    #[error(
+        "`--fail-if '{threshold}'` needs {needed} calls, ten of them beyond that percentile, and this load makes at most \
+         {most}: raise `-n` or `-z`, or name a lower percentile, or `max`"
+    )]
+    FewCalls {
+        threshold: String,
+        needed: u64,
+        most: u64,
+    },
+
     #[error("`--cert` needs `--key`: the private key of the certificate")]
     CertWithoutKey,
     #[error("`--key` needs `--cert`: the certificate of the private key")]

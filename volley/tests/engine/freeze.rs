@@ -30,3 +30,25 @@ fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
     assert!(p90("latency_ns") > 2 * p90("service_latency_ns"));
     assert!(report.number("/service_latency_ns/max") > 900_000_000);
 }
+
+#[test]
+fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
+    for (load, is_reached) in [("--rps 500 -c 2000", false), ("-c 8", true)] {
+        let server = reference(Faults {
+            freeze: freeze_of(500, 60_000),
+            ..Faults::default()
+        });
+        let run = UNARY.run().flags("-z 2500ms --connections 4").flags(load);
+        let report = run.arg("--fail-if").arg("p99 > 50ms").report(server.address());
+        assert_eq!(report.exit, 99, "{load}");
+        let verdict = report.own("/thresholds/0");
+        let bounds = report.own("/latency_ns/at_least").as_array().unwrap();
+        assert_eq!(!bounds.contains(&"p99".into()), is_reached, "{load}: {bounds:?}");
+        assert_eq!(verdict["doubt"].is_string(), is_reached, "{verdict}");
+        // What never ended is in no figure of ghz's.
+        let cut = report.number("/calls/cut") + report.number("/missed");
+        assert_eq!(report.number("/latency_ns/open"), cut);
+        assert!(report.number("/latency_ns/oldest") > 1_900_000_000);
+        assert!(report.json["slowest"].as_u64() < Some(1_000_000_000));
+    }
+}

@@ -857,7 +857,7 @@ fn the_example_of_the_documentation_runs() {
     let server = served();
     let text = text.replace("127.0.0.1:8080", &server.address().to_string());
     let text = text.replace("_ = 1, 1000", "_ = 1, 2");
-    let ran = ran(&text, &["--fail-if", "p99 > 50m"]);
+    let ran = ran(&text, &["--fail-if", "p90 > 50m"]);
     assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
     let counts = settled(&server);
     assert_eq!((counts.created, counts.deleted), (200, 200));

@@ -109,13 +109,13 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
         out.contains("crud.change   10   status   expected 200, was 204"),
         "{out}"
     );
-    let more = format!("{TEN}\nthresholds: ['p99(crud.create) < 1h']");
+    let more = format!("{TEN}\nthresholds: ['max(crud.create) < 1h']");
     assert_eq!(volley(&["run", &shop.file(200, &more)]).0, 0);
     let conditions = [
         "--fail-if",
         "failed(crud) > 10%",
         "--fail-if",
-        "p50(create) > 1h",
+        "mean(create) > 1h",
     ];
     let file = shop.file(200, &more);
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());

@@ -350,14 +350,17 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     /// Counts the calls that were due inside the window and were never sent.
     pub(super) fn count_missed(&mut self) {
-        let Some(agenda) = self.agenda.take() else {
+        let at_ns = self.closes_ns;
+        if self.agenda.is_none() {
             return;
-        };
-        let left = agenda.left_until(self.closes_ns);
-        let left = left.min(self.quota.unwrap_or(u64::MAX));
-        self.desk
-            .book
-            .missed(left + self.shared.adrift.drain(self.opens_ns));
-        self.quota = Some(0);
+        }
+        while let Some(intended_ns) = self.due_call(at_ns) {
+            self.take_due(intended_ns);
+            self.desk.book.missed(intended_ns, at_ns);
+        }
+        while let Some(due) = self.shared.adrift.pop(self.opens_ns) {
+            self.desk.book.missed(due.intended_ns, at_ns);
+        }
+        (self.agenda, self.quota) = (None, Some(0));
     }
 }

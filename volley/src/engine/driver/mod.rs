@@ -319,7 +319,8 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
                 orders::alter(agenda, &change);
             }
         }
-        if let Some(passed) = self.desk.book.passed(now_ns) {
+        if let Some(mut passed) = self.desk.book.passed(now_ns) {
+            passed.open_ns = self.ages(now_ns);
             post(passed);
         }
         if self.is_interrupted() {

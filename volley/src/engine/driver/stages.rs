@@ -6,7 +6,7 @@ use super::{Book, Driver, Harvest, Script};
 use crate::engine::orders::Change;
 use crate::engine::stage::{Opening, Stage};
 use crate::http2::ErrorCode;
-use crate::measure::process;
+use crate::measure::{Awaits, Cut, process};
 use crate::pace::Agenda;
 use crate::report::EndedBy;
 use crate::spec::{Command, DurationStop};
@@ -159,14 +159,31 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             wire.http.shut_down(ErrorCode::NoError);
             wire.http.take_calls()
         });
+        let times_first = self.desk.rules.times_first;
+        let open = open.map(|call| (call.ticket, call.awaits()));
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
-        for ticket in open.map(|call| call.ticket).chain(again) {
+        let again = again.map(|ticket| (ticket, Awaits::FirstReply));
+        for (ticket, awaits) in open.chain(again) {
             if ticket.sent_ns >= self.desk.counted_from_ns {
-                self.desk
-                    .book
-                    .cut_call(ticket.intended_ns, ticket.sent_ns, at_ns);
+                self.desk.book.cut_call(&Cut {
+                    intended_ns: ticket.intended_ns,
+                    sent_ns: ticket.sent_ns,
+                    at_ns,
+                    awaits: if times_first { awaits } else { Awaits::End },
+                });
             }
         }
+    }
+
+    /// The ages of the calls that are open: since they were due, which in a closed loop is when they were sent.
+    pub(super) fn ages(&mut self, now_ns: u64) -> Vec<u64> {
+        let mut ages = Vec::new();
+        for (_, wire) in &mut self.wires {
+            wire.http.for_each_call(|_, call| {
+                ages.push(now_ns.saturating_sub(call.ticket.intended_ns));
+            });
+        }
+        ages
     }
 
     pub(super) fn harvest(mut self) -> Harvest<B> {

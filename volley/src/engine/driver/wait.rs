@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use super::{Book, Driver, EngineError, GLANCE_NS, Script, host};
 use crate::engine::call::Ticket;
+use crate::engine::sink::TOO_LATE;
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
 
 /// The shortest and the longest interval between two checks for timeouts.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
-
-/// grpc-go's text for a call that exceeded its deadline.
-const TOO_LATE: &str = "context deadline exceeded";
 
 impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Waits for the sockets until a moment, or until the next glance at the time, and handles those that are ready.

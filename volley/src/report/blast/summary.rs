@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Point, Sweep, failing_from, full_at, largest_fired};
+use crate::report::Percentile;
 use crate::report::escape::visible;
 use crate::report::numbers::{duration, grouped, rate};
 
@@ -109,7 +110,7 @@ fn write_row(
 fn row(point: &Point) -> [String; HEADS.len()] {
     let told = |per_s: Option<f64>| per_s.map_or_else(|| "–".to_owned(), rate);
     let latency = &point.latency;
-    let ns = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), duration);
+    let ns = |found: Option<Percentile>| found.map_or_else(|| "–".to_owned(), |it| it.to_string());
     [
         grouped(point.requests.into()),
         told(point.rate.map(|rate| rate.median)),
@@ -117,7 +118,7 @@ fn row(point: &Point) -> [String; HEADS.len()] {
         told(point.rate.map(|rate| rate.high)),
         ns(latency.at(500_000)),
         ns(latency.at(990_000)),
-        ns((latency.samples > 0).then_some(latency.max_ns)),
+        ns(latency.longest()),
     ]
 }
 

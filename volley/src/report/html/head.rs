@@ -2,6 +2,7 @@
 
 use super::page;
 use crate::report::escape::html;
+use crate::report::latency::Percentile;
 use crate::report::model::{EndedBy, Report};
 use crate::report::numbers::{duration, grouped, rate};
 use crate::report::timestamp;
@@ -33,9 +34,9 @@ pub fn header(report: &Report, title: &str) -> String {
 
 pub fn tiles(report: &Report) -> String {
     let calls = &report.calls;
-    let told = |ns: Option<u64>| ns.map_or("–".to_owned(), duration);
+    let told = |found: Option<Percentile>| found.map_or("–".to_owned(), |found| found.to_string());
     let at = |rank_ppm| told(report.latency.at(rank_ppm));
-    let max_ns = (report.latency.samples > 0).then_some(report.latency.max_ns);
+    let max = told(report.latency.longest());
     let kind = report.latency.kind.name();
     let mut rest = format!("{} failed", grouped(calls.failed_total()));
     for (count, word) in [(calls.cut, "cut"), (calls.ignored, "ignored")] {
@@ -56,7 +57,7 @@ pub fn tiles(report: &Report) -> String {
         ),
         ("Calls ok", grouped(calls.ok), rest),
         ("Latency p50", at(500_000), kind.to_owned()),
-        ("Latency p99", at(990_000), format!("max {}", told(max_ns))),
+        ("Latency p99", at(990_000), format!("max {max}")),
     ];
     page::tiles(&tiles)
 }

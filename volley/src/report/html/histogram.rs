@@ -130,7 +130,7 @@ fn choose(latency: &Latency) -> Option<Bars> {
 }
 
 fn table(chosen: &Bars, latency: &Latency) -> Table {
-    let unit = Unit::for_ns(latency.at(500_000).unwrap_or_default());
+    let unit = Unit::for_ns(latency.ended_at(500_000).unwrap_or_default());
     let mut from_ns = chosen.from_ns;
     let rows = chosen.bars.iter().map(|bar| {
         let above_ns = std::mem::replace(&mut from_ns, bar.up_to_ns);

@@ -1,28 +1,34 @@
 //! All latencies in one table, one row each.
 
 use super::figure::Table;
-use crate::report::latency::{Latency, LatencyKind};
+use crate::report::latency::{Latency, LatencyKind, Percentile};
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, grouped};
 
 /// A column's name, and its value for a latency.
-type Figure = (&'static str, fn(&Latency) -> u64);
+type Figure = (&'static str, fn(&Latency) -> Option<Percentile>);
 
 const FIGURES: [Figure; 10] = [
-    ("Mean", |latency| latency.mean_ns),
-    ("Least", |latency| latency.min_ns),
-    ("p50", |latency| rank(latency, 500_000)),
-    ("p75", |latency| rank(latency, 750_000)),
-    ("p90", |latency| rank(latency, 900_000)),
-    ("p95", |latency| rank(latency, 950_000)),
-    ("p99", |latency| rank(latency, 990_000)),
-    ("p99.9", |latency| rank(latency, 999_000)),
-    ("p99.99", |latency| rank(latency, 999_900)),
-    ("Greatest", |latency| latency.max_ns),
+    ("Mean", |latency| ended(latency, latency.mean_ns)),
+    ("Least", |latency| ended(latency, latency.min_ns)),
+    ("p50", |latency| latency.at(500_000)),
+    ("p75", |latency| latency.at(750_000)),
+    ("p90", |latency| latency.at(900_000)),
+    ("p95", |latency| latency.at(950_000)),
+    ("p99", |latency| latency.at(990_000)),
+    ("p99.9", |latency| latency.at(999_000)),
+    ("p99.99", |latency| latency.at(999_900)),
+    ("Greatest", Latency::longest),
 ];
 
-fn rank(latency: &Latency, rank_ppm: u32) -> u64 {
-    latency.at(rank_ppm).unwrap_or_default()
+/// A figure of the calls that ended.
+fn ended(latency: &Latency, ns: u64) -> Option<Percentile> {
+    let exact = Percentile {
+        rank_ppm: 0,
+        ns,
+        is_at_least: false,
+    };
+    (latency.samples > 0).then_some(exact)
 }
 
 pub fn section(report: &Report) -> String {
@@ -44,7 +50,7 @@ pub fn section(report: &Report) -> String {
             .map(|latency| ("First message", latency)),
     );
     columns.extend(report.gap.as_ref().map(|latency| ("Message gap", latency)));
-    columns.retain(|(_, latency)| latency.samples > 0);
+    columns.retain(|(_, latency)| !latency.is_empty());
     if columns.is_empty() {
         return String::new();
     }
@@ -96,21 +102,26 @@ fn explained(name: &str) -> &'static str {
 /// One unit for the whole column: the median's, or the next larger one if that fits the maximum
 /// better.
 fn unit(latency: &Latency) -> Unit {
-    let median_ns = latency.at(500_000).unwrap_or_default();
+    let found_ns = |found: Option<Percentile>| found.map_or(0, |found| found.ns);
+    let median_ns = found_ns(latency.at(500_000));
     let larger = Unit::for_ns(median_ns.saturating_mul(10));
-    if latency.max_ns as f64 >= 100.0 * larger.ns {
+    if found_ns(latency.longest()) as f64 >= 100.0 * larger.ns {
         larger
     } else {
         Unit::for_ns(median_ns)
     }
 }
 
-fn show(unit: Unit, ns: u64) -> String {
+fn show(unit: Unit, found: Option<Percentile>) -> String {
+    let Some(Percentile { ns, is_at_least, .. }) = found else {
+        return "–".to_owned();
+    };
+    let sign = if is_at_least { "≥ " } else { "" };
     let value = ns as f64 / unit.ns;
     if value >= 999.5 {
-        grouped(value.round() as u64)
+        format!("{sign}{}", grouped(value.round() as u64))
     } else {
-        unit.show(ns)
+        format!("{sign}{}", unit.show(ns))
     }
 }
 

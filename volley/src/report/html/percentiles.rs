@@ -2,9 +2,9 @@
 
 use super::axis::Axis;
 use super::figure::{Figure, Table};
-use crate::report::latency::Latency;
+use crate::report::latency::{Latency, Percentile};
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, duration};
+use crate::report::numbers::Unit;
 
 /// Ranks with a tick and a dot, and their names.
 const NAMED: [(u32, &str); 6] = [
@@ -18,19 +18,17 @@ const NAMED: [(u32, &str); 6] = [
 
 pub fn section(report: &Report) -> String {
     let latency = &report.latency;
-    if latency.samples == 0 {
+    let Some(longest) = latency.longest() else {
         return String::new();
-    }
+    };
     let service = report
         .service_latency
         .as_ref()
-        .filter(|service| service.samples > 0);
-    let greatest_ns = latency
-        .max_ns
-        .max(service.map_or(0, |service| service.max_ns));
+        .filter(|service| !service.is_empty());
+    let greatest_ns = greatest_ns(latency, service);
     let unit = Unit::for_ns(greatest_ns);
     let axis = Axis::holding(greatest_ns as f64 / unit.ns, 6, false);
-    let nines_most = (latency.samples as f64).log10().clamp(1.0, 6.0);
+    let nines_most = (all(latency) as f64).log10().clamp(1.0, 6.0);
     let at =
         |(rank_ppm, ns): (u32, u64)| (nines(rank_ppm) / nines_most, ns as f64 / unit.ns / axis.end);
     let curve: Vec<_> = points(latency).into_iter().map(at).collect();
@@ -39,8 +37,8 @@ pub fn section(report: &Report) -> String {
         .unwrap_or_default();
     let dots: Vec<_> = NAMED
         .iter()
-        .filter(|(rank_ppm, _)| is_told(*rank_ppm, latency.samples))
-        .filter_map(|(rank_ppm, _)| latency.at(*rank_ppm).map(|ns| (*rank_ppm, ns)))
+        .filter(|(rank_ppm, _)| is_told(*rank_ppm, all(latency)))
+        .filter_map(|(rank_ppm, _)| latency.at(*rank_ppm))
         .collect();
 
     let y_ticks: Vec<_> = axis
@@ -58,13 +56,12 @@ pub fn section(report: &Report) -> String {
 
     let told: Vec<_> = dots
         .iter()
-        .map(|(rank, ns)| format!("p{} {}", f64::from(*rank) / 1e4, duration(*ns)))
+        .map(|found| format!("p{} {found}", f64::from(found.rank_ppm) / 1e4))
         .collect();
     let description = format!(
-        "Latency by percentile, {}: {}, max {}.",
+        "Latency by percentile, {}: {}, max {longest}.",
         latency.kind.name(),
         told.join(", "),
-        duration(latency.max_ns)
     );
     let about = match service {
         Some(_) => {
@@ -95,11 +92,11 @@ pub fn section(report: &Report) -> String {
         drawing.area(&curve);
         drawing.curve(&curve, "curve");
         if let Some((x, y)) = curve.last() {
-            drawing.dot(*x, *y, &format!("max {}", duration(latency.max_ns)));
+            drawing.dot(*x, *y, &format!("max {longest}"));
         }
-        for (rank_ppm, ns) in &dots {
-            let (x, y) = at((*rank_ppm, *ns));
-            drawing.dot(x, y, &duration(*ns));
+        for found in &dots {
+            let (x, y) = at((found.rank_ppm, found.ns));
+            drawing.dot(x, y, &found.to_string());
         }
     })
 }
@@ -116,48 +113,68 @@ fn is_told(rank_ppm: u32, samples: u64) -> bool {
 
 /// The curve: minimum, the ranks that the samples can distinguish, and the maximum at its own rank.
 fn points(latency: &Latency) -> Vec<(u32, u64)> {
-    let mut points = vec![(0, latency.min_ns)];
+    let mut points = vec![(0, least_ns(latency))];
     let told = latency
         .percentiles
         .iter()
-        .filter(|percentile| is_told(percentile.rank_ppm, latency.samples));
+        .filter(|percentile| is_told(percentile.rank_ppm, all(latency)));
     points.extend(told.map(|percentile| (percentile.rank_ppm, percentile.ns)));
-    let last = 1_000_000 - (1_000_000 / latency.samples.max(1)).clamp(1, 1_000_000) as u32;
+    let last = 1_000_000 - (1_000_000 / all(latency).max(1)).clamp(1, 1_000_000) as u32;
     points.push((
         last.max(points.last().map_or(0, |point| point.0)),
-        latency.max_ns,
+        greatest_ns(latency, None),
     ));
     points
 }
 
+/// Calls that ended, and those that were open.
+fn all(latency: &Latency) -> u64 {
+    latency.samples + latency.open
+}
+
+fn least_ns(latency: &Latency) -> u64 {
+    match latency.samples {
+        0 => latency.percentiles.first().map_or(0, |first| first.ns),
+        _ => latency.min_ns,
+    }
+}
+
+fn greatest_ns(latency: &Latency, service: Option<&Latency>) -> u64 {
+    let longest = [Some(latency), service].into_iter().flatten();
+    let longest = longest.filter_map(Latency::longest);
+    longest.map(|longest| longest.ns).max().unwrap_or_default()
+}
+
 fn table(latency: &Latency, service: Option<&Latency>) -> Table {
-    let unit = Unit::for_ns(
-        latency
-            .max_ns
-            .max(service.map_or(0, |service| service.max_ns)),
-    );
+    let unit = Unit::for_ns(greatest_ns(latency, service));
     let mut columns = vec!["Percentile (%)".to_owned()];
     columns.extend([Some(latency), service].into_iter().flatten().map(|one| {
         let name = one.kind.name();
         format!("{}{} ({})", name[..1].to_uppercase(), &name[1..], unit.name)
     }));
-    let row = |name: String, of: &dyn Fn(&Latency) -> u64| {
-        let mut row = vec![name, unit.precise(of(latency))];
-        row.extend(service.map(|service| unit.precise(of(service))));
+    let row = |name: String, of: &dyn Fn(&Latency) -> Option<Percentile>| {
+        let cell = |one| match of(one) {
+            Some(found) if found.is_at_least => format!("≥ {}", unit.precise(found.ns)),
+            found => unit.precise(found.map_or(0, |found| found.ns)),
+        };
+        let mut row = vec![name, cell(latency)];
+        row.extend(service.map(cell));
         row
     };
-    let mut rows = vec![row("0".to_owned(), &|one| one.min_ns)];
+    let mut first = vec!["0".to_owned(), unit.precise(least_ns(latency))];
+    first.extend(service.map(|service| unit.precise(least_ns(service))));
+    let mut rows = vec![first];
     for percentile in latency
         .percentiles
         .iter()
-        .filter(|percentile| is_told(percentile.rank_ppm, latency.samples))
+        .filter(|percentile| is_told(percentile.rank_ppm, all(latency)))
     {
         let rank_ppm = percentile.rank_ppm;
         rows.push(row(format!("{}", f64::from(rank_ppm) / 1e4), &|one| {
-            one.at(rank_ppm).unwrap_or_default()
+            one.at(rank_ppm)
         }));
     }
-    rows.push(row("100".to_owned(), &|one| one.max_ns));
+    rows.push(row("100".to_owned(), &Latency::longest));
     Table {
         columns,
         rows,

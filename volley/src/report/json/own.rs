@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Details;
-use super::spread::{ChecksView, Spread};
+use super::spread::{ChecksView, Spread, is_zero};
 use crate::report::latency::Latency;
 use crate::report::model::{Compressed, Event, Report, Use};
 use crate::report::verdict::Verdict;
@@ -80,6 +80,8 @@ struct LatencyView<'a> {
     p9999: Option<u64>,
     includes_failed: bool,
     histogram: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    ages: &'a str,
 }
 
 #[derive(Serialize)]
@@ -124,14 +126,6 @@ struct EventView {
     value: Option<u32>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// A condition of `--fail-if`; the value is null if there is none.
 #[derive(Serialize)]
 struct ThresholdView<'a> {
@@ -139,6 +133,8 @@ struct ThresholdView<'a> {
     value: Option<f64>,
     unit: &'static str,
     failed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<String>,
 }
 
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
@@ -228,14 +224,16 @@ fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
         value: verdict.value,
         unit: verdict.unit.name(),
         failed: verdict.failed,
+        doubt: verdict.doubt.as_ref().map(ToString::to_string),
     }
 }
 
 fn latency(latency: &Latency) -> LatencyView<'_> {
     LatencyView {
         spread: Spread::of(latency),
-        p9999: latency.at(999_900),
+        p9999: latency.at(999_900).map(|found| found.ns),
         includes_failed: latency.includes_failed,
         histogram: &latency.histogram,
+        ages: &latency.ages,
     }
 }

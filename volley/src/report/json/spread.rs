@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::report::latency::Latency;
 use crate::report::model::Checks;
 
-/// A distribution's figures, in ns; null without samples.
+/// A distribution's figures, in ns; null without samples. Mean, min and samples are of what ended.
 #[derive(Serialize)]
 pub struct Spread {
     kind: &'static str,
@@ -19,23 +19,63 @@ pub struct Spread {
     p999: Option<u64>,
     max: Option<u64>,
     samples: u64,
+    /// What was still open, and the age of the oldest.
+    #[serde(skip_serializing_if = "is_zero")]
+    open: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    oldest: u64,
+    /// Which of the figures are lower bounds, because too much was open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<&'static str>,
+}
+
+/// The percentiles by their names in JSON.
+const PERCENTILES: [(&str, u32); 7] = [
+    ("p50", 500_000),
+    ("p75", 750_000),
+    ("p90", 900_000),
+    ("p95", 950_000),
+    ("p99", 990_000),
+    ("p999", 999_000),
+    ("p9999", 999_900),
+];
+
+/// The names of those figures that are lower bounds.
+pub fn at_least(latency: &Latency) -> Vec<&'static str> {
+    let all = PERCENTILES.iter();
+    let found = all.map(|(name, rank_ppm)| (*name, latency.at(*rank_ppm)));
+    let found = found.chain([("max", latency.longest())]);
+    let bounds = found.filter(|(_, found)| found.is_some_and(|found| found.is_at_least));
+    bounds.map(|(name, _)| name).collect()
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Spread {
     pub fn of(latency: &Latency) -> Self {
         let told = |ns| (latency.samples > 0).then_some(ns);
+        let at = |rank_ppm| latency.at(rank_ppm).map(|found| found.ns);
         Self {
             kind: latency.kind.name(),
             mean: told(latency.mean_ns),
             min: told(latency.min_ns),
-            p50: latency.at(500_000),
-            p75: latency.at(750_000),
-            p90: latency.at(900_000),
-            p95: latency.at(950_000),
-            p99: latency.at(990_000),
-            p999: latency.at(999_000),
-            max: told(latency.max_ns),
+            p50: at(500_000),
+            p75: at(750_000),
+            p90: at(900_000),
+            p95: at(950_000),
+            p99: at(990_000),
+            p999: at(999_000),
+            max: latency.longest().map(|longest| longest.ns),
             samples: latency.samples,
+            open: latency.open,
+            oldest: latency.oldest_ns,
+            at_least: at_least(latency),
         }
     }
 }

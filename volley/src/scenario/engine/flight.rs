@@ -13,7 +13,7 @@ use crate::scenario::plan::Plan;
 use crate::scenario::record::Exchange;
 use crate::scenario::report::StepNames;
 use crate::scenario::response::{Culprit, Failure, Verdicts};
-use crate::scenario::tally::Reason;
+use crate::scenario::tally::{Reason, Timing};
 
 /// The key of a flight; a connection keeps it for each open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,17 @@ impl Flight {
         Err(failure.into())
     }
 
+    /// Its moments, up to the present.
+    pub fn timing(&self, now_ns: u64) -> Timing {
+        Timing {
+            due_ns: self.due_ns,
+            asked_ns: self.asked_ns,
+            sent_ns: self.sent_ns,
+            first_ns: self.first_ns,
+            end_ns: now_ns,
+        }
+    }
+
     /// Adds what else was wrong, each reason once.
     #[cold]
     pub fn add_others(&mut self, late: impl Iterator<Item = Fault>, faults: &mut Vec<Fault>) {
@@ -130,8 +141,10 @@ pub struct Flight {
     pub place: Option<Place>,
     /// It was sent, perhaps not for the last time.
     pub was_sent: bool,
-    /// When it was due, if it had such a moment, and when it was first sent, in ns.
+    /// When it was due, if it had such a moment, when it was asked for, and when it was first sent, in ns. Until then it
+    /// is the same as asked for.
     pub due_ns: Option<u64>,
+    pub asked_ns: u64,
     pub sent_ns: u64,
     /// When the head, or the first reply of a stream, came.
     pub first_ns: Option<u64>,

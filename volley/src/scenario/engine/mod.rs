@@ -427,7 +427,8 @@ fn load(
             let is_later = least > looked && least < u64::MAX;
             if is_later {
                 looked = least;
-                watch.look(&progress, elapsed, control);
+                // The first report of a thread is that of the start.
+                watch.look(&mut progress, Duration::from_secs(least - 1), control);
             }
             if is_later || !waited && progress.is_waiting() {
                 on_progress(&mut progress, elapsed);

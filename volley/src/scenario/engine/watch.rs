@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::control::{Control, Order};
-use crate::pace::whole_ns;
 use crate::report::Verdict;
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::report::live::Progress;
@@ -22,21 +21,19 @@ struct Watched<'a> {
     /// In the plan.
     place: usize,
     goal: &'a Goal,
-    patience_ns: u64,
-    /// Since when it has failed, in ns after the start.
-    since_ns: Option<u64>,
+    /// The length of the window that it is judged over.
+    window: Duration,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let goals = plan.thresholds.iter().enumerate();
         let watched = |(place, goal): (usize, &'a Goal)| {
-            let patience_ns = goal.abort_after_ns?;
+            let window = Duration::from_nanos(goal.abort_after_ns?);
             Some(Watched {
                 place,
                 goal,
-                patience_ns,
-                since_ns: None,
+                window,
             })
         };
         Self {
@@ -46,25 +43,27 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Ends the load if a threshold has failed for too long.
-    pub fn look(&mut self, progress: &Progress, elapsed: Duration, control: &Control) {
-        if self.goals.is_empty() || self.aborted.is_some() {
+    /// Ends the load if the window of a threshold, which ends now, has failed it.
+    pub fn look(&mut self, progress: &mut Progress, elapsed: Duration, control: &Control) {
+        let Some(longest) = self.goals.iter().map(|one| one.window).max() else {
             return;
-        }
-        let now_ns = whole_ns(elapsed);
-        let goals: Vec<Goal> = self.goals.iter().map(|one| one.goal.clone()).collect();
-        let verdicts = progress.verdicts(&self.names, &goals, elapsed);
-        for (watched, verdict) in self.goals.iter_mut().zip(verdicts) {
-            let fails = verdict.failed && verdict.value.is_some();
-            watched.since_ns = watched.since_ns.or(Some(now_ns)).filter(|_| fails);
-            let is_too_long = |since_ns| now_ns - since_ns >= watched.patience_ns;
-            if self.aborted.is_none() && watched.since_ns.is_some_and(is_too_long) {
-                // A load that ends already needs no order.
-                if control.ask(Order::Abort(watched.place)).is_ok() {
-                    self.aborted = Some((watched.place, verdict));
-                }
+        };
+        for Watched {
+            place,
+            goal,
+            window,
+        } in &self.goals
+        {
+            let verdict = progress.verdict(&self.names, goal, elapsed, *window);
+            // A load that ends already needs no order.
+            if self.aborted.is_none()
+                && let Some(verdict) = verdict.filter(Verdict::is_beyond)
+                && control.ask(Order::Abort(*place)).is_ok()
+            {
+                self.aborted = Some((*place, verdict));
             }
         }
+        progress.mark(elapsed, longest);
     }
 
     /// The threshold that ended the load has failed, whatever became of it while open iterations ended.

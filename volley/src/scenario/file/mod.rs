@@ -15,7 +15,7 @@ mod shape;
 use std::fs;
 use std::path::Path;
 
-pub use compile::check_part;
+pub use compile::{check_part, check_samples};
 #[cfg(feature = "import")]
 pub use import::{FAULTS, Fault, How, Imported, import};
 pub use mistake::{Mistake, Mistakes};

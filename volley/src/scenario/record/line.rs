@@ -73,7 +73,7 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
         iteration: record.iteration,
         ok: record.faults.is_empty(),
         status: status(label, record.status),
-        latency_ns: since(timing.due_ns.unwrap_or(timing.sent_ns)),
+        latency_ns: timing.response_ns(),
         service_ns: since(timing.sent_ns),
         first_byte_ns: timing.first_ns.map(|at| at.saturating_sub(timing.sent_ns)),
         received_bytes: record.received,

@@ -31,6 +31,7 @@ fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) ->
         iteration: None,
         timing: Timing {
             due_ns: None,
+            asked_ns: 0,
             sent_ns: 0,
             first_ns: None,
             end_ns: 1,

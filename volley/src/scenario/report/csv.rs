@@ -3,13 +3,16 @@
 use std::io::{self, Write};
 
 use super::model::Report;
+use crate::report::Latency;
 use crate::report::escape;
+use crate::report::json::spread::at_least;
 
 const COLUMNS: &str = "scenario,step,sent,unsent,ok,failed,open,ended_per_s,mean_ns,min_ns,p50_ns,p90_ns,p95_ns,p99_ns,p999_ns,\
                        max_ns,first_byte_p50_ns,first_byte_p99_ns,checks_passed,checks_failed,sent_bytes,received_bytes,\
-                       replies";
+                       replies,at_least";
 
 /// Writes a header, and a line per step. A time without samples is empty; a step of setup or teardown has no scenario.
+/// `at_least` names those times that are lower bounds, because too many requests were open.
 ///
 /// # Errors
 ///
@@ -19,6 +22,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for step in &report.steps {
         let (counts, latency) = (&step.counts, &step.latency);
         let exact = |ns: u64| (latency.samples > 0).then_some(ns);
+        let at = |latency: &Latency, rank_ppm| latency.at(rank_ppm).map(|found| found.ns);
         let checked = step.checks.iter().fold((0, 0), |sum, check| {
             (sum.0 + check.passed, sum.1 + check.failed)
         });
@@ -37,22 +41,27 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         for ns in [
             exact(latency.mean_ns),
             exact(latency.min_ns),
-            latency.at(500_000),
-            latency.at(900_000),
-            latency.at(950_000),
-            latency.at(990_000),
-            latency.at(999_000),
-            exact(latency.max_ns),
-            step.first_byte.at(500_000),
-            step.first_byte.at(990_000),
+            at(latency, 500_000),
+            at(latency, 900_000),
+            at(latency, 950_000),
+            at(latency, 990_000),
+            at(latency, 999_000),
+            latency.longest().map(|longest| longest.ns),
+            at(&step.first_byte, 500_000),
+            at(&step.first_byte, 990_000),
         ] {
             write!(out, ",{}", ns.map_or_else(String::new, |ns| ns.to_string()))?;
         }
         let bytes = (counts.sent_bytes, counts.received_bytes);
         writeln!(
             out,
-            ",{},{},{},{},{}",
-            checked.0, checked.1, bytes.0, bytes.1, counts.replies
+            ",{},{},{},{},{},{}",
+            checked.0,
+            checked.1,
+            bytes.0,
+            bytes.1,
+            counts.replies,
+            at_least(latency).join(" ")
         )?;
     }
     Ok(())

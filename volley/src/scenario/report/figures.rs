@@ -5,9 +5,9 @@ use super::super::tally::{IterationCounts, StepCounts};
 use super::model::{Report, ScenarioReport, StepReport};
 use crate::report::Latency;
 use crate::report::Verdict;
-use crate::report::latency::decode;
+use crate::report::verdict::Measured;
 use crate::spec::Threshold;
-use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
+use crate::spec::threshold::{Count, Figure, Rate, Times, Unit};
 
 /// The value of a figure, as a threshold names it: `p99(crud.create)` is the figure `p99` of `crud.create`.
 ///
@@ -16,14 +16,15 @@ use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 ///
 /// | figure | value | in percent of |
 /// |---|---|---|
-/// | `p99` and other percentiles, `mean`, `min`, `max` | ns of requests that ended well, from the due moment where there is one | |
+/// | `p99` and other percentiles, `mean`, `min`, `max` | ns of requests that ended well or were open at the end, from when they were to be sent, or due | |
 /// | `service p99` | ns from the sending | |
+/// | `blocked p99` | ns of waiting for a connection | |
 /// | `first-byte p99` | ns from the sending to the first byte | |
-/// | `iteration p99` | ns of an iteration that ended well, from the due moment where there is one | |
-/// | `delay p99` | ns from the due moment of an iteration to its beginning | |
+/// | `iteration p99` | ns of an iteration that ended well, was open at the end or never began, from the due moment where there is one | |
+/// | `delay p99` | ns from the due moment of an iteration to its beginning, also of those that never began | |
 /// | `sent`, `ok`, `failed`, `open` | requests | requests that were to be sent |
 /// | `wrong` | requests that failed although they had an expected status | requests that were to be sent |
-/// | `rate` | requests that ended, per second | |
+/// | `rate` | requests that ended well, per second | |
 /// | `messages` | replies of gRPC calls, per second | |
 /// | `iterations`, `iterations-ok`, `iterations-failed` | iterations that began, that ended well, that failed | iterations begun |
 /// | `dropped` | iterations that were due and never began | iterations due |
@@ -37,14 +38,24 @@ pub fn value_of(
     of: Option<&str>,
     in_percent: bool,
 ) -> Option<f64> {
+    measured(report, figure, of, in_percent).map(|measured| measured.value)
+}
+
+fn measured(
+    report: &Report,
+    figure: Figure,
+    of: Option<&str>,
+    in_percent: bool,
+) -> Option<Measured> {
     let chosen = Chosen::new(report, of);
     let requests = chosen.requests();
     let iterations = chosen.iterations();
+    let per_s = |number| Some(Measured::exact(report.per_s(number)));
     let count = match figure {
-        Figure::Time(times, statistic) => return spread(&chosen.times(times), statistic),
+        Figure::Time(times, statistic) => return Measured::time(&chosen.times(times), statistic),
         Figure::Rate(_) if chosen.steps.is_empty() => return None,
-        Figure::Rate(Rate::Calls) => return Some(report.per_s(requests.ended())),
-        Figure::Rate(Rate::Messages) => return Some(report.per_s(requests.replies)),
+        Figure::Rate(Rate::Calls) => return per_s(requests.ok),
+        Figure::Rate(Rate::Messages) => return per_s(requests.replies),
         Figure::Count(count) => count,
     };
     let (number, all) = match count {
@@ -63,36 +74,28 @@ pub fn value_of(
         Count::Checks => chosen.checks(),
         Count::Cut | Count::Missed | Count::Late => return None,
     };
-    match in_percent {
+    let value = match in_percent {
         _ if chosen.steps.is_empty() && iterations.is_none() => None,
         false => Some(number as f64),
         true => (all > 0).then(|| number as f64 / all as f64 * 100.0),
-    }
+    };
+    value.map(Measured::exact)
 }
 
 /// Compares a run with the thresholds of its file. A figure that is missing has failed.
 #[must_use]
 pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
     let verdict = |goal: &Goal| {
-        let Threshold {
-            figure,
-            comparison,
-            limit,
-            unit,
-            ..
-        } = &goal.fails_if;
-        let name = figure.to_string();
-        let value = value_of(report, *figure, goal.of.as_deref(), *unit == Unit::Percent);
+        let Threshold { figure, unit, .. } = &goal.fails_if;
+        let measured = measured(report, *figure, goal.of.as_deref(), *unit == Unit::Percent);
+        let verdict = Verdict::new(&goal.fails_if, measured, report.silence());
         Verdict {
             threshold: goal.text.clone(),
-            figure: goal
-                .of
-                .as_ref()
-                .map_or_else(|| name.clone(), |of| format!("{name}({of})")),
-            value,
-            unit: *unit,
-            limit: *limit,
-            failed: value.is_none_or(|value| comparison.holds(value, *limit)),
+            figure: match &goal.of {
+                Some(of) => format!("{figure}({of})"),
+                None => verdict.figure,
+            },
+            ..verdict
         }
     };
     goals.iter().map(verdict).collect()
@@ -162,6 +165,7 @@ impl<'a> Chosen<'a> {
             },
             Times::Service => of_steps(|step| step.service.as_ref().unwrap_or(&step.latency)),
             Times::FirstByte => of_steps(|step| &step.first_byte),
+            Times::Blocked => of_steps(|step| &step.blocked),
             Times::Iteration => scenarios().into_iter().map(|one| &one.duration).collect(),
             Times::Delay => scenarios().into_iter().map(|one| &one.delay).collect(),
             Times::SendDelay | Times::FirstMessage | Times::Gap => Vec::new(),
@@ -202,44 +206,6 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// A statistic of several distributions together, in ns.
-fn spread(latencies: &[&Latency], statistic: Statistic) -> Option<f64> {
-    let latencies: Vec<&&Latency> = latencies
-        .iter()
-        .filter(|latency| latency.samples > 0)
-        .collect();
-    let samples: u64 = latencies.iter().map(|latency| latency.samples).sum();
-    let min_ns = latencies.iter().map(|latency| latency.min_ns).min()?;
-    let max_ns = latencies.iter().map(|latency| latency.max_ns).max()?;
-    Some(match statistic {
-        Statistic::Min => min_ns as f64,
-        Statistic::Max | Statistic::Percentile(1_000_000) => max_ns as f64,
-        Statistic::Mean => {
-            let sum = |latency: &&&Latency| latency.mean_ns as f64 * latency.samples as f64;
-            latencies.iter().map(sum).sum::<f64>() / samples as f64
-        }
-        Statistic::Percentile(rank_ppm) => match latencies[..] {
-            [one] => one.percentile(rank_ppm)? as f64,
-            _ => {
-                let decoded: Option<Vec<_>> = latencies
-                    .iter()
-                    .map(|latency| decode(&latency.histogram))
-                    .collect();
-                let mut recorded = decoded?.concat();
-                recorded.sort_unstable();
-                let rank = (u128::from(rank_ppm) * u128::from(samples)).div_ceil(1_000_000);
-                let mut seen = 0;
-                let at_rank = |(_, count): &&(u64, u64)| {
-                    seen += u128::from(*count);
-                    seen >= rank
-                };
-                let (ns, _) = recorded.iter().find(at_rank)?;
-                (*ns).clamp(min_ns, max_ns) as f64
-            }
-        },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,7 +227,7 @@ mod tests {
             ("wrong", Some("crud"), false, Some(3.0)),
             ("open", Some("orders.watch"), false, Some(1.0)),
             ("ok", Some("token"), false, Some(1.0)),
-            ("rate", Some("crud.create"), false, Some(10.0)),
+            ("rate", Some("crud.create"), false, Some(8.75)),
             ("messages", Some("orders"), false, Some(50.0)),
             ("iterations", None, false, Some(43.0)),
             ("iterations-failed", Some("crud"), true, Some(12.5)),
@@ -338,6 +304,8 @@ mod tests {
         let mut report = samples::shop();
         report.steps[2].names.name = "create".to_owned();
         // 35 creations of up to 45 ms, and two streams of 900 ms.
+        report.steps[2].latency.open = 0;
+        report.steps[2].latency.ages.clear();
         let at = |figure| value_of(&report, read(figure), Some("create"), false).unwrap();
         assert!((29e6..29.1e6).contains(&at("p50")), "{}", at("p50"));
         assert!((45e6..45.1e6).contains(&at("p94.5")), "{}", at("p94.5"));

@@ -307,7 +307,7 @@ fn section(
 fn at(latency: &Latency, rank_ppm: u32) -> String {
     latency
         .percentile(rank_ppm)
-        .map_or_else(|| "–".to_owned(), duration)
+        .map_or_else(|| "–".to_owned(), |found| found.to_string())
 }
 
 #[cfg(test)]

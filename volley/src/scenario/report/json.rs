@@ -104,6 +104,9 @@ struct LatencyView<'a> {
     p9999: Option<u64>,
     /// HdrHistogram V2, deflated, base64.
     histogram: &'a str,
+    /// The same of the ages of what was open.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    ages: &'a str,
 }
 
 #[derive(Serialize)]
@@ -138,6 +141,7 @@ struct StepView<'a> {
     latency_ns: LatencyView<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_latency_ns: Option<LatencyView<'a>>,
+    blocked_ns: LatencyView<'a>,
     first_byte_ns: LatencyView<'a>,
     series: SeriesView,
 }
@@ -178,6 +182,9 @@ struct ThresholdView<'a> {
     value: Option<f64>,
     unit: &'static str,
     failed: bool,
+    /// Why it failed, if no figure shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<String>,
     /// It failed for so long that it ended the load.
     ended_load: bool,
 }
@@ -292,6 +299,7 @@ fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
         checks: checks.collect(),
         latency_ns: latency(&one.latency),
         service_latency_ns: one.service.as_ref().map(latency),
+        blocked_ns: latency(&one.blocked),
         first_byte_ns: latency(&one.first_byte),
         series: series(&one.series),
     }
@@ -300,8 +308,9 @@ fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
 fn latency(latency: &Latency) -> LatencyView<'_> {
     LatencyView {
         spread: Spread::of(latency),
-        p9999: latency.at(999_900),
+        p9999: latency.at(999_900).map(|found| found.ns),
         histogram: &latency.histogram,
+        ages: &latency.ages,
     }
 }
 
@@ -328,6 +337,7 @@ fn thresholds(report: &Report) -> Vec<ThresholdView<'_>> {
             value: verdict.value,
             unit: verdict.unit.name(),
             failed: verdict.failed,
+            doubt: verdict.doubt.as_ref().map(ToString::to_string),
             ended_load: report.is_aborted_by(place),
         }
     }

@@ -1,8 +1,9 @@
 //! A run while it goes on: lines for the terminal, one for the load and one for each step, and thresholds that fail.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::super::plan::Goal;
 use super::super::tally::{IterationCounts, Passed, StepCounts, Verdicts};
@@ -10,8 +11,9 @@ use super::figures::judge;
 use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
 use super::names::{Names, StepNames};
 use crate::measure::{Distribution, highest_of};
-use crate::report::numbers::{duration, grouped, rate};
-use crate::report::{Latency, LatencyKind, Verdict, visible};
+use crate::report::estimate::Estimate;
+use crate::report::numbers::{grouped, rate};
+use crate::report::{LatencyKind, Percentile, Verdict, visible};
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,8 +33,12 @@ pub struct Progress {
     threads: Vec<Passed>,
     /// By thread: what it does.
     stages: Vec<Stage>,
-    /// By step: the main latency of all requests so far.
+    /// By step: the main latency of all requests that have ended.
     times: Vec<Distribution>,
+    /// By step: how many ended within each bucket of times since the last mark.
+    unmarked: Vec<Vec<(u16, u64)>>,
+    /// Earlier moments, ascending.
+    marks: VecDeque<Mark>,
     /// By step: how many requests ended within each bucket of times since the last lines.
     recent: Vec<Vec<(u16, u64)>>,
     /// By step: requests that had ended when the last lines were drawn.
@@ -42,17 +48,55 @@ pub struct Progress {
     drawn_at: Duration,
 }
 
+/// The sums at a moment of the load, from which on a window may count.
+#[derive(Clone, Debug)]
+struct Mark {
+    elapsed: Duration,
+    sums: Sums,
+    /// By step: how many requests ended within each bucket of times between the mark before and this one.
+    times: Vec<Vec<(u16, u64)>>,
+}
+
+/// By scenario and by step: what all threads have counted.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    scenarios: Vec<IterationCounts>,
+    steps: Vec<(StepCounts, Verdicts)>,
+}
+
 /// A step at a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepNow {
     pub sent: u64,
     pub ok: u64,
     pub failed: u64,
     /// Requests that ended, per second.
     pub ended_per_s: f64,
-    /// `None` if nothing ended well.
-    pub p50_ns: Option<u64>,
-    pub p99_ns: Option<u64>,
+    /// Of what ended well since then, and of what is open; `None` if nothing did or is.
+    #[serde(rename = "p50_ns", serialize_with = "in_ns")]
+    pub p50: Option<Percentile>,
+    #[serde(rename = "p99_ns", serialize_with = "in_ns")]
+    pub p99: Option<Percentile>,
+    /// Which of them are lower bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<&'static str>,
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+fn in_ns<S: Serializer>(found: &Option<Percentile>, to: S) -> Result<S::Ok, S::Error> {
+    found.map(|found| found.ns).serialize(to)
+}
+
+impl Sums {
+    fn since(mut self, before: &Self) -> Self {
+        for (sum, before) in self.scenarios.iter_mut().zip(&before.scenarios) {
+            *sum = sum.since(before);
+        }
+        for ((counts, verdicts), before) in self.steps.iter_mut().zip(&before.steps) {
+            (*counts, *verdicts) = (counts.since(&before.0), verdicts.since(&before.1));
+        }
+        self
+    }
 }
 
 impl Progress {
@@ -63,6 +107,8 @@ impl Progress {
             threads: vec![Passed::default(); threads + 1],
             stages: vec![Stage::default(); threads],
             times: vec![Distribution::new(); steps],
+            unmarked: vec![Vec::new(); steps],
+            marks: VecDeque::new(),
             recent: vec![Vec::new(); steps],
             ended_before: vec![0; steps],
             sent_before: vec![0; steps],
@@ -71,6 +117,7 @@ impl Progress {
         progress.add(threads, before, Stage::Ended);
         // No second of the load has them.
         progress.recent.iter_mut().for_each(Vec::clear);
+        progress.mark(Duration::ZERO, Duration::ZERO);
         let sums: Vec<_> = (0..steps).map(|step| progress.requests(step)).collect();
         progress.ended_before = sums.iter().map(StepCounts::ended).collect();
         progress.sent_before = sums.iter().map(|sum| sum.sent).collect();
@@ -92,9 +139,11 @@ impl Progress {
             return;
         };
         let steps = self.recent.iter_mut().zip(&mut self.times);
-        for ((recent, times), (_, seconds)) in steps.zip(&mut passed.steps) {
+        let steps = steps.zip(&mut self.unmarked);
+        for (((recent, times), unmarked), (_, seconds)) in steps.zip(&mut passed.steps) {
             for (bucket, count) in seconds.drain(..).flat_map(|second| second.latencies) {
                 recent.push((bucket, count.into()));
+                unmarked.push((bucket, count.into()));
                 times.record_n(highest_of(bucket), count.into());
             }
         }
@@ -123,69 +172,110 @@ impl Progress {
         sum
     }
 
-    /// The thresholds that fail at this moment. Times are exact to 0.5 %. One whose figure is not known while the run
-    /// goes on is left out: the only times that are known are the main latencies.
+    /// What became of a threshold within the window of that length that ends now; `None`: the load is younger, or its
+    /// figure is not known. The only times that are known are the main latencies, exact to 0.5 %.
     #[must_use]
-    pub fn failing(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
-        let mut verdicts = self.verdicts(names, goals, elapsed);
-        verdicts.retain(|verdict| verdict.failed && verdict.value.is_some());
-        verdicts
+    pub fn verdict(
+        &self,
+        names: &Names,
+        goal: &Goal,
+        elapsed: Duration,
+        window: Duration,
+    ) -> Option<Verdict> {
+        let from = elapsed.checked_sub(window)?;
+        let before = self.marks.iter().rposition(|mark| mark.elapsed <= from)?;
+        let mark = self.marks.get(before)?;
+        let later = self.marks.iter().skip(before + 1);
+        let mut times = vec![Distribution::new(); self.times.len()];
+        for parts in later.map(|mark| &mark.times).chain([&self.unmarked]) {
+            for (times, part) in times.iter_mut().zip(parts) {
+                for (bucket, count) in part {
+                    times.record_n(highest_of(*bucket), *count);
+                }
+            }
+        }
+        let sums = self.sums().since(&mark.sums);
+        let report = self.report_of(names, sums, times, elapsed.saturating_sub(mark.elapsed));
+        let verdict = judge(&report, std::slice::from_ref(goal)).pop();
+        verdict.filter(|verdict| verdict.value.is_some())
     }
 
-    /// What becomes of each threshold as far as is known. One without a value is not known.
-    #[must_use]
-    pub fn verdicts(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
-        judge(&self.report(names, elapsed), goals)
+    /// Notes the sums at this moment. Moments before the last one that is older than `kept` are forgotten.
+    pub fn mark(&mut self, elapsed: Duration, kept: Duration) {
+        let from = elapsed.saturating_sub(kept);
+        while self.marks.get(1).is_some_and(|mark| mark.elapsed <= from) {
+            self.marks.pop_front();
+        }
+        let none = vec![Vec::new(); self.unmarked.len()];
+        self.marks.push_back(Mark {
+            elapsed,
+            sums: self.sums(),
+            times: std::mem::replace(&mut self.unmarked, none),
+        });
     }
 
     /// A report of what is known so far.
     #[must_use]
     pub fn report(&self, names: &Names, elapsed: Duration) -> Report {
-        let scenarios = names.scenarios.iter().enumerate().map(|(place, name)| {
-            let mut counts = IterationCounts::default();
-            self.threads
-                .iter()
-                .filter_map(|one| one.scenarios.get(place))
-                .for_each(|one| counts.add(one));
-            ScenarioReport::so_far(
-                name,
-                counts,
-                self.latency_of(names, |step| step.scenario == *name),
-            )
-        });
-        let steps =
-            names
-                .steps
-                .iter()
-                .zip(&self.times)
-                .enumerate()
-                .map(|(place, (names, times))| {
-                    let mut verdicts = Verdicts::default();
-                    self.threads
-                        .iter()
-                        .filter_map(|one| one.verdicts.get(place))
-                        .for_each(|one| verdicts.add(one));
-                    let latency = figures(times.clone(), LatencyKind::Service);
-                    StepReport::so_far(names, self.requests(place), &verdicts, latency)
-                });
-        Report {
-            facts: Facts::so_far(elapsed),
-            scenarios: scenarios.collect(),
-            steps: steps.collect(),
-            latency: self.latency_of(names, |step| !step.scenario.is_empty()),
-            thresholds: Vec::new(),
-        }
+        self.report_of(names, self.sums(), self.times.clone(), elapsed)
     }
 
-    fn latency_of(&self, names: &Names, is_own: impl Fn(&StepNames) -> bool) -> Latency {
-        let mut all = Distribution::new();
-        let own = names
-            .steps
-            .iter()
-            .zip(&self.times)
-            .filter(|(step, _)| is_own(step));
-        own.for_each(|(_, times)| all.merge(times));
-        figures(all, LatencyKind::Service)
+    fn sums(&self) -> Sums {
+        let mut sums = Sums::default();
+        for one in &self.threads {
+            sums.scenarios.resize(one.scenarios.len().max(sums.scenarios.len()), IterationCounts::default());
+            for (sum, counts) in sums.scenarios.iter_mut().zip(&one.scenarios) {
+                sum.add(counts);
+            }
+            sums.steps.resize_with(self.times.len(), Default::default);
+            let steps = one.steps.iter().zip(&one.verdicts);
+            for (sum, ((counts, _), verdicts)) in sums.steps.iter_mut().zip(steps) {
+                sum.0.add(counts);
+                sum.1.add(verdicts);
+            }
+        }
+        sums
+    }
+
+    /// A report of these sums and of these times of what ended, with the ages of what is open now.
+    fn report_of(
+        &self,
+        names: &Names,
+        sums: Sums,
+        mut times: Vec<Distribution>,
+        elapsed: Duration,
+    ) -> Report {
+        for (step, age_ns) in self.threads.iter().flat_map(|one| &one.open) {
+            if let Some(times) = times.get_mut(*step) {
+                times.record_open(*age_ns, 1);
+            }
+        }
+        let latency_of = |is_own: &dyn Fn(&StepNames) -> bool| {
+            let mut all = Distribution::new();
+            let own = names.steps.iter().zip(&times);
+            let own = own.filter(|(step, _)| is_own(step));
+            own.for_each(|(_, times)| all.merge(times));
+            figures(all, LatencyKind::Service)
+        };
+        let latency = latency_of(&|step| !step.scenario.is_empty());
+        let scenarios = names.scenarios.iter().zip(&sums.scenarios);
+        let scenarios = scenarios.map(|(name, counts)| {
+            let latency = latency_of(&|step| step.scenario == *name);
+            ScenarioReport::so_far(name, *counts, latency)
+        });
+        let scenarios = scenarios.collect();
+        let steps = names.steps.iter().zip(&sums.steps).zip(times);
+        let steps = steps.map(|((names, (counts, verdicts)), times)| {
+            let latency = figures(times, LatencyKind::Service);
+            StepReport::so_far(names, *counts, verdicts, latency)
+        });
+        Report {
+            facts: Facts::so_far(elapsed),
+            scenarios,
+            steps: steps.collect(),
+            latency,
+            thresholds: Vec::new(),
+        }
     }
 
     /// Each step's sums, and its rate and times since the last time that this was asked.
@@ -195,25 +285,35 @@ impl Progress {
         let sums: Vec<_> = (0..self.times.len())
             .map(|step| self.requests(step))
             .collect();
-        let all = sums
-            .iter()
-            .zip(&mut self.recent)
-            .zip(&mut self.ended_before);
-        all.map(|((sum, recent), before)| {
-            let ended = sum.ended() - std::mem::replace(before, sum.ended()).min(sum.ended());
-            recent.sort_unstable();
-            let [p50_ns, p99_ns] = [50, 99].map(|percent| percentile(recent, percent));
-            recent.clear();
-            StepNow {
-                sent: sum.sent,
-                ok: sum.ok,
-                failed: sum.failed,
-                ended_per_s: if s > 0.0 { ended as f64 / s } else { 0.0 },
-                p50_ns,
-                p99_ns,
+        let mut ages = vec![Vec::new(); self.times.len()];
+        for (step, age_ns) in self.threads.iter().flat_map(|one| &one.open) {
+            if let Some(ages) = ages.get_mut(*step) {
+                ages.push((*age_ns, 1));
             }
-        })
-        .collect()
+        }
+        let all = sums.iter().zip(&mut self.recent).zip(ages);
+        all.zip(&mut self.ended_before)
+            .map(|(((sum, recent), mut ages), before)| {
+                let ended = sum.ended() - std::mem::replace(before, sum.ended()).min(sum.ended());
+                recent.sort_unstable();
+                ages.sort_unstable();
+                let times = recent.drain(..);
+                let times: Vec<_> = times.map(|(at, count)| (highest_of(at), count)).collect();
+                let estimate = Estimate::new(&times, &ages);
+                let (p50, p99) = (estimate.at(500_000), estimate.at(990_000));
+                let found = [("p50_ns", p50), ("p99_ns", p99)].into_iter();
+                let bounds = found.filter(|(_, one)| one.is_some_and(|one| one.is_at_least));
+                StepNow {
+                    sent: sum.sent,
+                    ok: sum.ok,
+                    failed: sum.failed,
+                    ended_per_s: if s > 0.0 { ended as f64 / s } else { 0.0 },
+                    p50,
+                    p99,
+                    at_least: bounds.map(|(name, _)| name).collect(),
+                }
+            })
+            .collect()
     }
 
     /// The lines for this moment, as plain text without line ends.
@@ -252,29 +352,14 @@ impl Progress {
                 continue;
             }
             let mut line = format!("     {label:<width$}   {}/s", rate(now.ended_per_s));
-            if let Some((p50_ns, p99_ns)) = now.p50_ns.zip(now.p99_ns) {
-                line += &format!("   p50 {}   p99 {}", duration(p50_ns), duration(p99_ns));
+            if let Some((p50, p99)) = now.p50.zip(now.p99) {
+                line += &format!("   p50 {p50}   p99 {p99}");
             }
             line += &format!("   {} failed", grouped(now.failed));
             lines.push(line);
         }
         lines
     }
-}
-
-/// By nearest rank, of sorted buckets.
-fn percentile(buckets: &[(u16, u64)], percent: u64) -> Option<u64> {
-    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
-    let rank = (all * percent).div_ceil(100);
-    let mut seen = 0;
-    let at_rank = |(_, count): &&(u16, u64)| {
-        seen += count;
-        seen >= rank
-    };
-    buckets
-        .iter()
-        .find(at_rank)
-        .map(|(bucket, _)| highest_of(*bucket))
 }
 
 #[cfg(test)]
@@ -289,6 +374,7 @@ mod tests {
         for n in 0..requests {
             let timing = Timing {
                 due_ns: None,
+                asked_ns: at_ns,
                 sent_ns: at_ns,
                 first_ns: None,
                 end_ns: at_ns + n * 1_000_000,
@@ -313,6 +399,7 @@ mod tests {
         tally.passed(0);
         let timing = Timing {
             due_ns: None,
+            asked_ns: 0,
             sent_ns: 0,
             first_ns: None,
             end_ns: 1_000_000,
@@ -326,7 +413,7 @@ mod tests {
         assert_eq!(report.requests().sent, 0);
         let steps = progress.steps(Duration::from_secs(1));
         assert_eq!(
-            (steps[0].sent, steps[0].ended_per_s, steps[0].p50_ns),
+            (steps[0].sent, steps[0].ended_per_s, steps[0].p50),
             (1, 0.0, None)
         );
         let lines = progress
@@ -378,6 +465,7 @@ mod tests {
         let [first, _] = &mut threads;
         let timing = Timing {
             due_ns: None,
+            asked_ns: S,
             sent_ns: S,
             first_ns: None,
             end_ns: S,
@@ -392,7 +480,7 @@ mod tests {
                 what: "2 s",
             }),
         );
-        first.dropped(0, 7, S);
+        first.dropped(0, 7, S, S);
         first.iteration_began(0, None, S);
         progress.add(0, second(first, S, 10), Stage::Load);
         let lines = drawn(&mut progress, &names, Duration::from_secs(3));
@@ -414,8 +502,10 @@ mod tests {
             goal("dropped < 8", "crud"),
             goal("dropped < 7", "crud"),
         ];
-        let failing = progress.failing(&names, &goals, Duration::from_secs(3));
-        let failing: Vec<_> = failing.iter().map(|one| one.threshold.as_str()).collect();
+        let all = Duration::from_secs(3);
+        let verdicts = goals.iter().filter_map(|goal| progress.verdict(&names, goal, all, all));
+        let failing = verdicts.filter(Verdict::is_beyond);
+        let failing: Vec<_> = failing.map(|one| one.threshold).collect();
         assert_eq!(failing, ["p99 > 97ms", "failed >= 1", "dropped < 8"]);
         assert_eq!(
             lines[1],

@@ -6,7 +6,9 @@ use super::super::tally::{
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
 use crate::measure::Distribution;
+use crate::pace::SECOND_NS;
 use crate::report::model::Cost;
+use crate::report::verdict::Silence;
 use crate::report::{Latency, LatencyKind, Verdict};
 
 /// What a run knows besides its counters.
@@ -78,10 +80,12 @@ pub struct StepReport {
     pub failures: Vec<FailureReport>,
     /// First its status, and then all else of `expect` and `save`.
     pub checks: Vec<CheckReport>,
-    /// The main latency: from the due moment for the first step of an iteration that has one, else from the sending.
+    /// The main latency: from when it was to be sent. The first step of an iteration with a due moment was due then.
     pub latency: Latency,
     /// From the sending, if that is another time.
     pub service: Option<Latency>,
+    /// From when it was to be sent, if not due, to the sending: the wait for a connection.
+    pub blocked: Latency,
     pub first_byte: Latency,
     pub series: Series,
 }
@@ -142,7 +146,7 @@ impl Report {
                 .filter(|(names, _)| names.scenario == *name);
             for (_, step) in own {
                 if let Some(times) = &step.times {
-                    latency.merge(times.response.as_ref().unwrap_or(&times.service));
+                    latency.merge(&times.response);
                 }
             }
             all.merge(&latency);
@@ -212,6 +216,25 @@ impl Report {
         number as f64 / (self.facts.elapsed_ns.max(1) as f64 / 1e9)
     }
 
+    /// Since when no request has ended, if a load without due moments, which has some open, waits for that for a second
+    /// or more at its end.
+    pub(crate) fn silence(&self) -> Option<Silence> {
+        let is_closed = self.scenarios.iter().all(|one| one.delay.is_empty());
+        let steps = || self.steps.iter().filter(|step| !step.names.scenario.is_empty());
+        let last_s = steps().map(|step| {
+            let points = (1..).zip(&step.series.points);
+            let ends = points.filter(|(_, point)| point.ok + point.failed > 0);
+            ends.last().map_or(0, |(place, _)| place * step.series.interval_s)
+        });
+        let since_ns = last_s.max().unwrap_or_default() * SECOND_NS;
+        let lasted_ns = self.facts.elapsed_ns.saturating_sub(since_ns);
+        let is_silent = is_closed && self.latency.open > 0 && lasted_ns >= SECOND_NS;
+        is_silent.then_some(Silence {
+            since_ns,
+            lasted_ns,
+        })
+    }
+
     /// Whether anything of the load ended well.
     #[must_use]
     pub fn has_success(&self) -> bool {
@@ -234,17 +257,15 @@ impl StepReport {
     }
 }
 
-/// Response times, if any step has them.
+/// Response times, if some of a step's are others than those from the sending.
 fn kind<'a>(mut steps: impl Iterator<Item = &'a StepTally>) -> LatencyKind {
-    let has_due = |step: &StepTally| {
-        step.times
-            .as_ref()
-            .is_some_and(|times| times.response.is_some())
+    let has_service = |step: &StepTally| {
+        let times = step.times.as_ref();
+        times.is_some_and(|times| times.service.is_some())
     };
-    if steps.any(has_due) {
-        LatencyKind::Response
-    } else {
-        LatencyKind::Service
+    match steps.any(has_service) {
+        true => LatencyKind::Response,
+        false => LatencyKind::Service,
     }
 }
 
@@ -284,17 +305,13 @@ fn scenario(name: &str, one: Iterations, latency: Distribution) -> ScenarioRepor
 fn step(names: &StepNames, one: StepTally) -> StepReport {
     let verdicts = one.verdicts();
     let none = || Latency::none(LatencyKind::Service);
-    let (mut latency, mut service, mut first_byte, mut points) =
-        (none(), None, none(), Series::default());
-    if let Some(times) = one.times {
-        let from_sending = figures(times.service, LatencyKind::Service);
-        match times.response {
-            Some(response) => {
-                latency = figures(response, LatencyKind::Response);
-                service = Some(from_sending);
-            }
-            None => latency = from_sending,
-        }
+    let kind = kind(std::iter::once(&one));
+    let (mut latency, mut service, mut points) = (none(), None, Series::default());
+    let (mut blocked, mut first_byte) = (none(), none());
+    if let Some(mut times) = one.times {
+        blocked = figures(times.blocked(), LatencyKind::Response);
+        latency = figures(times.response, kind);
+        service = times.service.map(|service| figures(service, LatencyKind::Service));
         first_byte = figures(times.first_byte, LatencyKind::Service);
         points = series(&times.seconds.into_history());
     }
@@ -318,6 +335,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         failures,
         latency,
         service,
+        blocked,
         first_byte,
         series: points,
     }
@@ -411,6 +429,7 @@ impl StepReport {
             checks: checks(names, &counts, verdicts),
             latency,
             service: Some(none()),
+            blocked: none(),
             first_byte: none(),
             series: Series::default(),
         }

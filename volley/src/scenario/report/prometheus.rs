@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::events::EndedBy;
 use super::model::{Report, StepReport};
 use crate::grpc::Code;
+use crate::report::Percentile;
 use crate::report::escape::label_name;
 use crate::report::label_value;
 
@@ -160,24 +161,27 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    const RANKS_PPM: [u32; 5] = [500_000, 900_000, 950_000, 990_000, 999_000];
     let name = "latency_seconds";
     head(
         out,
         name,
-        "Latency of requests that ended well, from the due moment where there is one.",
+        "Latency of requests from when they were to be sent, or due; percentiles are estimated over ended and open ones.",
         "summary",
     )?;
-    for step in &report.steps {
-        let (labels, latency) = (labels(step), &step.latency);
-        for rank_ppm in [500_000, 900_000, 950_000, 990_000, 999_000] {
-            if let Some(ns) = latency.at(rank_ppm) {
-                let (quantile, s) = (f64::from(rank_ppm) / 1e6, ns as f64 / 1e9);
-                writeln!(
-                    out,
-                    "volley_scenario_{name}{{{labels},quantile=\"{quantile}\"}} {s}"
-                )?;
-            }
+    let write_each = |out: &mut dyn Write, name: &str, step: &StepReport, value: fn(Percentile) -> f64| {
+        let StepReport { latency, .. } = step;
+        let labels = labels(step);
+        for found in RANKS_PPM.iter().filter_map(|rank_ppm| latency.at(*rank_ppm)) {
+            let (quantile, value) = (f64::from(found.rank_ppm) / 1e6, value(found));
+            let labels = format!("{labels},quantile=\"{quantile}\"");
+            writeln!(out, "volley_scenario_{name}{{{labels}}} {value}")?;
         }
+        io::Result::Ok(())
+    };
+    for step in &report.steps {
+        write_each(out, name, step, |found| found.ns as f64 / 1e9)?;
+        let (labels, latency) = (labels(step), &step.latency);
         let sum_s = latency.mean_ns as f64 * latency.samples as f64 / 1e9;
         writeln!(out, "volley_scenario_{name}_sum{{{labels}}} {sum_s}")?;
         writeln!(
@@ -185,6 +189,16 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
             "volley_scenario_{name}_count{{{labels}}} {}",
             latency.samples
         )?;
+    }
+    let name = "latency_reached";
+    head(
+        out,
+        name,
+        "1 if that percentile is reached, 0 if it is a lower bound.",
+        "gauge",
+    )?;
+    for step in &report.steps {
+        write_each(out, name, step, |found| f64::from(u8::from(!found.is_at_least)))?;
     }
     Ok(())
 }

@@ -88,6 +88,8 @@ fn verdict(threshold: &str, value: f64, unit: Unit, limit: f64, failed: bool) ->
         unit,
         limit,
         failed,
+        is_at_least: false,
+        doubt: None,
     }
 }
 
@@ -98,6 +100,7 @@ fn tally(says: &str) -> Tally {
         0,
         &Timing {
             due_ns: None,
+            asked_ns: 0,
             sent_ns: 0,
             first_ns: Some(5 * MS),
             end_ns: 6 * MS,
@@ -114,6 +117,7 @@ fn tally(says: &str) -> Tally {
         tally.sent(1, sent_ns, 450);
         let timing = Timing {
             due_ns: Some(due_ns),
+            asked_ns: sent_ns,
             sent_ns,
             first_ns: Some(sent_ns + 4 * MS),
             end_ns,
@@ -149,24 +153,26 @@ fn tally(says: &str) -> Tally {
         };
         tally.iteration_ended(0, (MS, sent_ns, end_ns), end);
     }
-    tally.dropped(0, 3, 2 * S);
+    tally.dropped(0, 3, 2 * S, 2 * S);
     for n in 0..3 {
         let sent_ns = n * S;
         tally.iteration_began(1, None, sent_ns);
         tally.sent(2, sent_ns, 40);
-        if n == 2 {
-            tally.left_open(2, sent_ns);
-            tally.iteration_left_open(1, sent_ns);
-            continue;
-        }
-        let end_ns = sent_ns + 900 * MS;
-        tally.replies(2, sent_ns, 100, end_ns);
-        let timing = Timing {
+        let timing = |end_ns| Timing {
             due_ns: None,
+            asked_ns: sent_ns,
             sent_ns,
             first_ns: Some(sent_ns + 2 * MS),
             end_ns,
         };
+        if n == 2 {
+            tally.left_open(2, &timing(sent_ns + 600 * MS), true);
+            tally.iteration_left_open(1, (0, sent_ns, sent_ns + 600 * MS));
+            continue;
+        }
+        let end_ns = sent_ns + 900 * MS;
+        tally.replies(2, sent_ns, 100, end_ns);
+        let timing = timing(end_ns);
         tally.ended(2, &timing, Some(0), 9_000, Ok(()));
         tally.iteration_ended(1, (0, sent_ns, end_ns), End::Ok);
     }

@@ -40,10 +40,12 @@ pub(crate) struct Iterations {
 
 pub(crate) struct IterationTimes {
     /// From the due moment, or without one from the beginning, to the end: of iterations that ended well, think times
-    /// included.
+    /// included, and of those that were open at the end, or never began.
     pub duration: Distribution,
-    /// From the due moment to the beginning.
+    /// From the due moment to the beginning; also of those that never began.
     pub delay: Distribution,
+    /// When those that never began were due, since the window's opening, until it closes.
+    dropped: Option<Box<Distribution>>,
     pub seconds: Seconds,
 }
 
@@ -54,6 +56,7 @@ impl Iterations {
             Box::new(IterationTimes {
                 duration: Distribution::new(),
                 delay: Distribution::new(),
+                dropped: None,
                 seconds: Seconds::new(),
             })
         })
@@ -65,7 +68,29 @@ impl Iterations {
         if let Some(times) = &mut self.times {
             times.duration.clear();
             times.delay.clear();
+            times.dropped = None;
             times.seconds.clear();
+        }
+    }
+
+    /// So many were due at a moment since the window's opening, and never began.
+    #[cold]
+    pub fn dropped(&mut self, due_ns: u64, n: u64) {
+        self.counts.dropped += n;
+        let times = self.times();
+        let dropped = times.dropped.get_or_insert_with(|| Box::new(Distribution::new()));
+        dropped.record_n(due_ns, n);
+    }
+
+    /// The window closes, at a moment since its opening.
+    pub fn close(&mut self, now_ns: u64) {
+        let Some(times) = &mut self.times else {
+            return;
+        };
+        for (due_ns, n) in times.dropped.take().iter().flat_map(|due| due.counts()) {
+            let age_ns = now_ns.saturating_sub(due_ns);
+            times.duration.record_open(age_ns, n);
+            times.delay.record_open(age_ns, n);
         }
     }
 
@@ -95,6 +120,20 @@ impl IterationCounts {
     pub fn under_way(&self) -> u64 {
         self.begun
             .saturating_sub(self.ok + self.failed + self.cut_short)
+    }
+
+    /// What was counted since these, which are earlier sums of the same.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            begun: self.begun - before.begun,
+            ok: self.ok - before.ok,
+            failed: self.failed - before.failed,
+            cut_short: self.cut_short - before.cut_short,
+            open: self.open - before.open,
+            dropped: self.dropped - before.dropped,
+            unfed: self.unfed - before.unfed,
+        }
     }
 
     /// Adds those of another one.

@@ -41,6 +41,8 @@ pub struct Passed {
     pub steps: Vec<(StepCounts, Vec<SecondCounts>)>,
     /// By step: what became of its conditions.
     pub verdicts: Vec<Verdicts>,
+    /// Requests that are open: their step and age, in ns.
+    pub open: Vec<(usize, u64)>,
 }
 
 impl Tally {
@@ -137,10 +139,10 @@ impl Tally {
         }
     }
 
-    /// A request that was sent was open when the run ended.
-    pub fn left_open(&mut self, step: usize, sent_ns: u64) {
-        if let Some(step) = self.counted(step, sent_ns) {
-            step.counts.open += 1;
+    /// A request was sent, or waits for a connection, when the run ends, which is the end of its timing.
+    pub fn left_open(&mut self, step: usize, timing: &Timing, was_sent: bool) {
+        if let Some(step) = self.counted(step, timing.sent_ns) {
+            step.left_open(timing, was_sent);
         }
     }
 
@@ -193,22 +195,35 @@ impl Tally {
         }
     }
 
-    /// An iteration was open when the run ended.
-    pub fn iteration_left_open(&mut self, scenario: usize, began_ns: u64) {
+    /// An iteration was open when the run ended: how much later than due it began, when it did, and when that end came.
+    pub fn iteration_left_open(
+        &mut self,
+        scenario: usize,
+        (delay_ns, began_ns, now_ns): (u64, u64, u64),
+    ) {
         if began_ns >= self.start_ns
             && let Some(iterations) = self.scenarios.get_mut(scenario)
         {
             iterations.counts.open += 1;
+            let age_ns = now_ns.saturating_sub(began_ns).saturating_add(delay_ns);
+            iterations.times().duration.record_open(age_ns, 1);
         }
     }
 
-    /// `n` iterations were due and did not begin, because too many were open.
-    pub fn dropped(&mut self, scenario: usize, n: u64, now_ns: u64) {
+    /// `n` iterations were due at a moment and did not begin, because too many were open.
+    pub fn dropped(&mut self, scenario: usize, n: u64, due_ns: u64, now_ns: u64) {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
+        let due_ns = self.since_start(due_ns);
         if let Some(iterations) = self.scenarios.get_mut(scenario) {
-            iterations.counts.dropped += n;
+            iterations.dropped(due_ns, n);
             iterations.times().seconds.at(ns, tells).due += n;
         }
+    }
+
+    /// The window closes.
+    pub fn close(&mut self, now_ns: u64) {
+        let ns = self.since_start(now_ns);
+        self.scenarios.iter_mut().for_each(|one| one.close(ns));
     }
 
     /// `n` iterations were due and did not begin, because a feed had no more rows.
@@ -242,6 +257,7 @@ impl Tally {
             verdicts: self.steps.iter().map(StepTally::verdicts).collect(),
             scenarios: self.scenarios.iter().map(|one| one.counts).collect(),
             steps: self.steps.iter_mut().map(step).collect(),
+            open: Vec::new(),
         }
     }
 

@@ -6,15 +6,34 @@ use super::reason::{Failure, Reason};
 use super::seconds::Seconds;
 use crate::measure::{Distribution, Failures};
 
-/// The moments of one request, in nanoseconds since the engine's epoch.
+/// The moments of one request, in nanoseconds since the engine's epoch. Of one that is open, the end is the present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// When it was due: only for the first request of an iteration with a due time.
     pub due_ns: Option<u64>,
+    /// When it was to be sent.
+    pub asked_ns: u64,
+    /// When a connection took it.
     pub sent_ns: u64,
     /// When the first byte of the response was read.
     pub first_ns: Option<u64>,
     pub end_ns: u64,
+}
+
+impl Timing {
+    /// Its main latency: with the wait for a connection, and with all the time that it was late.
+    #[must_use]
+    pub fn response_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.due_ns.unwrap_or(self.asked_ns))
+    }
+
+    fn service_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.sent_ns)
+    }
+
+    fn blocked_ns(&self) -> u64 {
+        self.sent_ns.saturating_sub(self.asked_ns)
+    }
 }
 
 /// Plain sums of a step. `sent + unsent` is `ok + failed + open`.
@@ -62,12 +81,14 @@ pub(crate) struct StepTally {
     pub times: Option<Box<Times>>,
 }
 
-/// The times of a step: of requests that ended well.
+/// The times of a step: of requests that ended well, and of those that were open at the end.
 pub(crate) struct Times {
-    /// From the due moment: only for requests that have one.
-    pub response: Option<Distribution>,
-    /// From the sending.
-    pub service: Distribution,
+    /// The main latency.
+    pub response: Distribution,
+    /// From the sending, since one of these was another time than the main latency.
+    pub service: Option<Distribution>,
+    /// From the asking to the sending, of requests that waited for a connection.
+    blocked: Option<Distribution>,
     /// From the sending to the first byte.
     pub first_byte: Distribution,
     pub seconds: Seconds,
@@ -76,11 +97,29 @@ pub(crate) struct Times {
 impl Times {
     fn new() -> Box<Self> {
         Box::new(Self {
-            response: None,
-            service: Distribution::new(),
+            response: Distribution::new(),
+            service: None,
+            blocked: None,
             first_byte: Distribution::new(),
             seconds: Seconds::new(),
         })
+    }
+
+    /// From the asking to the sending, of all requests.
+    pub fn blocked(&mut self) -> Distribution {
+        let mut blocked = self.blocked.take().unwrap_or_else(Distribution::new);
+        blocked.record_zeros(self.response.len() - blocked.len());
+        blocked
+    }
+
+    /// Where times from the sending go, if they are others than the main latencies.
+    #[inline]
+    fn service(&mut self, timing: &Timing) -> Option<&mut Distribution> {
+        if self.service.is_none() && timing.service_ns() != timing.response_ns() {
+            // So far, they were the same.
+            self.service = Some(self.response.clone());
+        }
+        self.service.as_mut()
     }
 }
 
@@ -94,22 +133,41 @@ impl StepTally {
     pub fn ok(&mut self, timing: &Timing, since_start_ns: u64, tells: bool) {
         self.counts.ok += 1;
         let times = self.times();
-        let mut latency_ns = timing.end_ns.saturating_sub(timing.sent_ns);
-        times.service.record(latency_ns);
-        if let Some(first_ns) = timing.first_ns {
-            times
-                .first_byte
-                .record(first_ns.saturating_sub(timing.sent_ns));
+        let latency_ns = timing.response_ns();
+        if let Some(service) = times.service(timing) {
+            service.record(timing.service_ns());
         }
-        if let Some(due_ns) = timing.due_ns {
-            latency_ns = timing.end_ns.saturating_sub(due_ns);
-            times
-                .response
-                .get_or_insert_with(Distribution::new)
-                .record(latency_ns);
+        times.response.record(latency_ns);
+        let blocked_ns = timing.blocked_ns();
+        if blocked_ns > 0 {
+            let blocked = times.blocked.get_or_insert_with(Distribution::new);
+            blocked.record(blocked_ns);
+        }
+        if let Some(first_ns) = timing.first_ns {
+            let first_byte_ns = first_ns.saturating_sub(timing.sent_ns);
+            times.first_byte.record(first_byte_ns);
         }
         times.seconds.at(since_start_ns, tells).ok += 1;
         times.seconds.record(latency_ns);
+    }
+
+    /// Counts the age of a request that has not ended; `timing.end_ns` is the present moment. One that was not sent waits
+    /// for a connection.
+    #[cold]
+    pub fn left_open(&mut self, timing: &Timing, was_sent: bool) {
+        self.counts.open += u64::from(was_sent);
+        let times = self.times();
+        if was_sent && let Some(service) = times.service(timing) {
+            service.record_open(timing.service_ns(), 1);
+        }
+        times.response.record_open(timing.response_ns(), 1);
+        if was_sent && timing.first_ns.is_none() {
+            times.first_byte.record_open(timing.service_ns(), 1);
+        }
+        if !was_sent {
+            let blocked = times.blocked.get_or_insert_with(Distribution::new);
+            blocked.record_open(timing.end_ns.saturating_sub(timing.asked_ns), 1);
+        }
     }
 
     #[cold]
@@ -143,10 +201,10 @@ impl StepTally {
     pub fn clear(&mut self) {
         let mut times = self.times.take();
         if let Some(times) = &mut times {
-            times.service.clear();
+            times.response.clear();
             times.first_byte.clear();
             times.seconds.clear();
-            times.response = None;
+            (times.service, times.blocked) = (None, None);
         }
         *self = Self {
             times,
@@ -173,13 +231,17 @@ impl StepTally {
 
 impl Times {
     fn merge(&mut self, other: Self) {
-        self.service.merge(&other.service);
-        self.first_byte.merge(&other.first_byte);
-        match (&mut self.response, other.response) {
-            (Some(response), Some(other)) => response.merge(&other),
-            (response @ None, other) => *response = other,
+        if self.service.is_some() || other.service.is_some() {
+            let service = self.service.get_or_insert_with(|| self.response.clone());
+            service.merge(other.service.as_ref().unwrap_or(&other.response));
+        }
+        self.response.merge(&other.response);
+        match (&mut self.blocked, other.blocked) {
+            (Some(blocked), Some(other)) => blocked.merge(&other),
+            (blocked @ None, other) => *blocked = other,
             (Some(_), None) => {}
         }
+        self.first_byte.merge(&other.first_byte);
         self.seconds.merge(other.seconds);
     }
 }
@@ -191,6 +253,19 @@ impl Verdicts {
             *self.failed.entry(*reason).or_default() += count;
         }
         CheckCounts::add_all(&mut self.checks, &other.checks);
+    }
+
+    /// What became of the conditions since these, which are earlier verdicts of the same step.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let mut since = self.clone();
+        for (reason, count) in &mut since.failed {
+            *count -= before.failed.get(reason).unwrap_or(&0);
+        }
+        for (check, before) in since.checks.iter_mut().zip(&before.checks) {
+            check.passed -= before.passed;
+            check.failed -= before.failed;
+        }
+        since
     }
 
     /// Requests that failed before they had an expected status.
@@ -263,5 +338,21 @@ impl StepCounts {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.replies += other.replies;
+    }
+
+    /// What was counted since these, which are earlier sums of the same.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            unsent: self.unsent - before.unsent,
+            waited: self.waited - before.waited,
+            ok: self.ok - before.ok,
+            failed: self.failed - before.failed,
+            open: self.open - before.open,
+            sent_bytes: self.sent_bytes - before.sent_bytes,
+            received_bytes: self.received_bytes - before.received_bytes,
+            replies: self.replies - before.replies,
+        }
     }
 }

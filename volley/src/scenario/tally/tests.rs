@@ -53,17 +53,18 @@ fn count(tally: &mut Tally, event: &Event) {
     let due_ns = delay_ns.map(|delay_ns| sent_ns.saturating_sub(delay_ns));
     tally.iteration_began(step % 2, due_ns, end_ns);
     tally.sent(step, end_ns, 100);
-    if what < 20 {
-        tally.left_open(step, sent_ns);
-        tally.iteration_left_open(step % 2, sent_ns);
-        return;
-    }
     let timing = Timing {
         due_ns,
+        asked_ns: sent_ns,
         sent_ns,
         first_ns: (what % 3 > 0).then_some(sent_ns + service_ns / 2),
         end_ns,
     };
+    if what < 20 {
+        tally.left_open(step, &timing, true);
+        tally.iteration_left_open(step % 2, (0, sent_ns, end_ns));
+        return;
+    }
     tally.check(step, sent_ns, usize::from(what % 4), what % 5 > 0);
     tally.replies(step, sent_ns, u64::from(what % 4), end_ns);
     let text = format!("{what}");
@@ -81,7 +82,7 @@ fn count(tally: &mut Tally, event: &Event) {
     );
     let end = [End::Ok, End::Failed, End::OutOfData][usize::from(what % 3)];
     tally.iteration_ended(step % 2, (0, sent_ns, end_ns), end);
-    tally.dropped(step % 2, u64::from(what % 2), end_ns);
+    tally.dropped(step % 2, u64::from(what % 2), sent_ns, end_ns);
     tally.unfed(step % 2, u64::from(what % 6));
 }
 
@@ -90,6 +91,7 @@ fn counted<'a>(events: impl IntoIterator<Item = &'a Event>) -> Tally {
     events
         .into_iter()
         .for_each(|event| count(&mut tally, event));
+    tally.close(60 * S);
     tally
 }
 
@@ -116,11 +118,11 @@ fn known(tally: Tally) -> impl PartialEq + std::fmt::Debug {
     let steps: Vec<_> = steps
         .into_iter()
         .map(|one| {
-            let times = one.times.map(|times| {
-                let response = times.response.and_then(latency);
+            let times = one.times.map(|mut times| {
                 (
-                    response,
-                    latency(times.service),
+                    latency(times.blocked()),
+                    latency(times.response),
+                    times.service.and_then(latency),
                     latency(times.first_byte),
                     times.seconds.into_history(),
                 )
@@ -134,6 +136,7 @@ fn known(tally: Tally) -> impl PartialEq + std::fmt::Debug {
 fn timing(sent_ns: u64, end_ns: u64) -> Timing {
     Timing {
         due_ns: None,
+        asked_ns: sent_ns,
         sent_ns,
         first_ns: None,
         end_ns,
@@ -165,7 +168,7 @@ fn what_was_sent_before_the_window_is_in_no_figure_and_the_sums_are_exact() {
         tally.sent(0, sent_ns, 10);
     }
     tally.ended(0, &timing(4 * MS, 6 * MS), Some(204), 7, Ok(()));
-    tally.left_open(0, 5 * MS);
+    tally.left_open(0, &timing(5 * MS, 6 * MS), true);
     let (scenarios, steps) = tally.into_parts();
     assert_eq!(scenarios[0].counts, IterationCounts::default());
     let counts = steps[0].counts;
@@ -203,6 +206,7 @@ fn a_request_with_a_due_moment_has_both_times() {
     let mut tally = Tally::new(1, 2, 0);
     let late = Timing {
         due_ns: Some(MS),
+        asked_ns: 3 * MS,
         sent_ns: 3 * MS,
         first_ns: Some(4 * MS),
         end_ns: 6 * MS,
@@ -211,17 +215,18 @@ fn a_request_with_a_due_moment_has_both_times() {
     tally.ended(1, &timing(3 * MS, 6 * MS), Some(200), 0, Ok(()));
     let (_, steps) = tally.into_parts();
     let [first, second] = steps.try_into().ok().unwrap();
-    let times = *first.times.unwrap();
+    let mut times = *first.times.unwrap();
     let mean = |distribution| latency(distribution).map(|latency| latency.mean_ns / MS);
     assert_eq!(
         [
-            times.response.and_then(mean),
-            mean(times.service),
+            mean(times.blocked()),
+            mean(times.response),
+            times.service.and_then(mean),
             mean(times.first_byte)
         ],
-        [Some(5), Some(3), Some(1)]
+        [Some(0), Some(5), Some(3), Some(1)]
     );
-    assert!(second.times.unwrap().response.is_none());
+    assert!(second.times.unwrap().service.is_none());
 }
 
 #[test]
@@ -246,7 +251,8 @@ fn the_seconds_that_passed_are_told_once_with_the_sums_so_far() {
         Passed {
             scenarios: vec![IterationCounts::default()],
             steps: vec![Default::default(); 2],
-            verdicts: vec![Default::default(); 2]
+            verdicts: vec![Default::default(); 2],
+            open: Vec::new()
         }
     );
     for at in [0, 1, S, S + 1, S + 2] {

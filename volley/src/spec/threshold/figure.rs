@@ -33,6 +33,8 @@ pub enum Times {
     Gap,
     /// Of scenarios: from a request's sending to the first byte of its response.
     FirstByte,
+    /// Of scenarios: a request's wait for a connection.
+    Blocked,
     /// Of scenarios: from when an iteration was due to its beginning.
     Delay,
     /// Of scenarios: from an iteration's beginning to its end.
@@ -101,13 +103,30 @@ pub enum Runs {
     Scenarios,
 }
 
+/// So many samples must lie beyond a percentile: of fewer, it is their maximum, or close to it.
+const BEYOND: u64 = 10;
+
+impl Statistic {
+    /// How many samples it needs: 1,000 for p99, 1 for a mean.
+    #[must_use]
+    pub fn samples_needed(self) -> u64 {
+        match self {
+            Self::Percentile(rank_ppm @ ..1_000_000) => {
+                (BEYOND * 1_000_000).div_ceil(1_000_000 - u64::from(rank_ppm))
+            }
+            _ => 1,
+        }
+    }
+}
+
 /// The names of times; the main latency has none.
-const TIMES: [(&str, Times, Runs); 7] = [
+const TIMES: [(&str, Times, Runs); 8] = [
     ("first-message", Times::FirstMessage, Runs::Calls),
     ("gap", Times::Gap, Runs::Calls),
     ("service", Times::Service, Runs::Any),
     ("send-delay", Times::SendDelay, Runs::Calls),
     ("first-byte", Times::FirstByte, Runs::Scenarios),
+    ("blocked", Times::Blocked, Runs::Scenarios),
     ("delay", Times::Delay, Runs::Scenarios),
     ("iteration", Times::Iteration, Runs::Scenarios),
 ];

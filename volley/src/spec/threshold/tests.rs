@@ -78,7 +78,7 @@ fn a_threshold_of_scenarios_may_be_about_one_part() {
     let refused = "late > 1".parse::<Selected>().unwrap_err().to_string();
     assert_eq!(
         refused,
-        "there is no figure `late`: use p50 (or any other percentile), mean, min or max, also after `service`, `first-byte`, \
+        "there is no figure `late`: use p50 (or any other percentile), mean, min or max, also after `service`, `first-byte`, `blocked`, \
          `delay` or `iteration`; or rate, messages, ok, failed, wrong, sent, open, checks, dropped, iterations, iterations-ok \
          or iterations-failed"
     );

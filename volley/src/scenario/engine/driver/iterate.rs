@@ -9,7 +9,7 @@ use crate::scenario::engine::flight::{Fault, Flight, MOST_KEPT, is_open};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
-use crate::scenario::tally::{End, Failure, Reason, Timing};
+use crate::scenario::tally::{End, Failure, Reason};
 use crate::units::duration::GoDuration;
 
 /// A user whose actions failed before they could send anything waits so long before it does them again.
@@ -245,7 +245,8 @@ impl Driver<'_> {
         iteration.open += 1;
         let mut flight = core.spare_flights.pop().unwrap_or_default();
         (flight.serial, flight.iteration, flight.step) = (core.serial, key, step);
-        (flight.due_ns, flight.sent_ns) = (due_ns, now_ns);
+        flight.due_ns = due_ns;
+        (flight.asked_ns, flight.sent_ns) = (now_ns, now_ns);
         let flight = core.flights.insert(flight);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
@@ -298,22 +299,19 @@ impl Driver<'_> {
     }
 
     /// Counts what is still open when the run is over.
-    pub(super) fn cut(&mut self) {
-        for (_, flight) in self
-            .core
-            .flights
-            .iter()
-            .filter(|(_, flight)| flight.was_sent)
-        {
-            self.core.tally.left_open(flight.step, flight.sent_ns);
+    pub(super) fn cut(&mut self, now_ns: u64) {
+        let core = &mut self.core;
+        for (_, flight) in &core.flights {
+            let timing = flight.timing(now_ns);
+            core.tally.left_open(flight.step, &timing, flight.was_sent);
         }
-        for (_, iteration) in &self.core.iterations {
+        for (_, iteration) in &core.iterations {
             if let Course::Scenario(scenario) = iteration.course {
-                self.core
-                    .tally
-                    .iteration_left_open(scenario, iteration.began_ns);
+                let timing = (iteration.delay_ns, iteration.began_ns, now_ns);
+                core.tally.iteration_left_open(scenario, timing);
             }
         }
+        core.tally.close(now_ns);
     }
 }
 
@@ -331,13 +329,9 @@ impl Core<'_> {
             return;
         };
         let mut late = self.late(&flight, now_ns);
-        let verdict = verdict.and_then(|()| late.next().map_or(Ok(()), Err));
-        let timing = Timing {
-            due_ns: flight.due_ns,
-            sent_ns: flight.sent_ns,
-            first_ns: flight.first_ns,
-            end_ns: now_ns,
-        };
+        let mut overdue = || self.overdue(&flight, now_ns).or_else(|| late.next());
+        let verdict = verdict.and_then(|()| overdue().map_or(Ok(()), Err));
+        let timing = flight.timing(now_ns);
         let fault = verdict.as_ref().err();
         let said = fault.and_then(|fault| self.said(&mut flight, fault));
         if let Some(records) = self.records {
@@ -440,21 +434,29 @@ impl Core<'_> {
         record::said(self.plan, exchange, &iteration.values)
     }
 
+    /// What a response is that came after its `timeout`, before the request was given up.
+    #[inline]
+    fn overdue(&self, flight: &Flight, now_ns: u64) -> Option<Fault> {
+        let limit_ns = self.plan.steps.get(flight.step)?.timeout_ns?;
+        let is_late = now_ns.saturating_sub(flight.asked_ns) >= limit_ns;
+        is_late.then(|| no_response(limit_ns))
+    }
+
     /// What came slower than it must.
     #[inline]
     fn late(&self, flight: &Flight, now_ns: u64) -> impl Iterator<Item = Fault> + use<> {
         let expect = self.plan.steps.get(flight.step).map(|step| &step.expect);
         let (within_ns, first_within_ns) =
             expect.map_or((None, None), |it| (it.within_ns, it.first_within_ns));
-        let (sent_ns, first_ns) = (flight.sent_ns, flight.first_ns.unwrap_or(now_ns));
+        let (asked_ns, sent_ns) = (flight.asked_ns, flight.sent_ns);
         let limits = [
-            (within_ns, now_ns, Reason::Late),
-            (first_within_ns, first_ns, Reason::FirstLate),
+            (within_ns, (asked_ns, now_ns), Reason::Late),
+            (first_within_ns, (sent_ns, flight.first_ns.unwrap_or(now_ns)), Reason::FirstLate),
         ];
         limits
             .into_iter()
-            .filter_map(move |(limit_ns, end_ns, reason)| {
-                let took_ns = end_ns.saturating_sub(sent_ns);
+            .filter_map(move |(limit_ns, (from_ns, end_ns), reason)| {
+                let took_ns = end_ns.saturating_sub(from_ns);
                 let limit_ns = limit_ns.filter(|limit_ns| took_ns > *limit_ns)?;
                 Some(late(reason, took_ns, limit_ns))
             })
@@ -469,6 +471,13 @@ fn free_from(failed: bool, began_ns: u64, now_ns: u64) -> u64 {
         // Nothing took any time: others get their turn.
         (true, false) => now_ns.saturating_add(1),
     }
+}
+
+/// What is said of a request that has taken longer than its `timeout`.
+#[cold]
+pub(super) fn no_response(limit_ns: u64) -> Fault {
+    let limit = GoDuration(Duration::from_nanos(limit_ns));
+    Fault::new(Reason::Timeout, format!("no response in {limit} (`timeout`)"))
 }
 
 #[cold]

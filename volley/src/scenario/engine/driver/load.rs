@@ -379,7 +379,7 @@ impl Driver<'_> {
             let scenarios = &self.common.plan.scenarios;
             let dropped = state.dropped.scenario(shared.deal_dropped(), of, scenarios);
             if let Some(scenario) = dropped {
-                self.core.tally.dropped(scenario, 1, now_ns);
+                self.core.tally.dropped(scenario, 1, due_ns, now_ns);
             }
             return true;
         }
@@ -416,16 +416,27 @@ impl Driver<'_> {
         }
         let over_ns = ran_out_ns.unwrap_or(now_ns).min(now_ns);
         self.active_ns = self.active_ns.max(over_ns.min(state.ends_ns));
-        let Kind::Rate(agenda) = &state.kind else {
+        let Kind::Rate(agenda) = &mut state.kind else {
             return;
         };
-        let left = agenda.left_until(over_ns.saturating_add(1).min(state.ends_ns));
+        let until_ns = over_ns.saturating_add(1).min(state.ends_ns);
+        let next_ns = || {
+            let due_ns = agenda.next_ns().filter(|ns| *ns < until_ns);
+            agenda.take();
+            due_ns
+        };
+        let left: Vec<u64> = std::iter::from_fn(next_ns).collect();
         let (of, scenarios) = ((self.common.control, at), &self.common.plan.scenarios);
         state.dropped.weigh(state.weights, of, scenarios);
-        for (scenario, left) in state.dropped.mix.split(left) {
-            match ran_out_ns {
-                Some(_) => self.core.tally.unfed(scenario, left),
-                None => self.core.tally.dropped(scenario, left, now_ns),
+        for (scenario, part) in state.dropped.mix.split(left.len() as u64) {
+            if ran_out_ns.is_some() {
+                self.core.tally.unfed(scenario, part);
+                continue;
+            }
+            // Evenly from all of them: which was which scenario's, nobody decided.
+            let every = left.len().checked_div(part as usize).unwrap_or(1).max(1);
+            for due_ns in left.iter().step_by(every).take(part as usize) {
+                self.core.tally.dropped(scenario, 1, *due_ns, now_ns);
             }
         }
     }

@@ -335,7 +335,7 @@ impl<'a> Driver<'a> {
         // Other threads may go on for long.
         self.stage = Stage::Ended;
         self.report(last_ns);
-        self.cut();
+        self.cut(last_ns);
         self.hang_up();
         Ok(Harvest {
             tally: self.core.tally,

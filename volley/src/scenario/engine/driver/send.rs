@@ -1,7 +1,6 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
-use std::time::Duration;
-
+use super::iterate::no_response;
 use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
@@ -17,7 +16,6 @@ use crate::scenario::record::Records;
 use crate::scenario::secrets::masked;
 use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
-use crate::units::duration::GoDuration;
 
 impl Driver<'_> {
     /// Sends a request on the connection that its iteration used last, or on the next one with room. Without one, it
@@ -275,9 +273,7 @@ impl Driver<'_> {
         let flight = self.core.flights.get(key as usize);
         let Some(flight) = flight.filter(|flight| flight.place.is_none()) else {
             let step = flight.and_then(|flight| self.core.plan.steps.get(flight.step));
-            let limit_ns = step.and_then(|step| step.timeout_ns).unwrap_or_default();
-            let limit = GoDuration(Duration::from_nanos(limit_ns));
-            return late(&format!("no response in {limit} (`timeout`)"));
+            return no_response(step.and_then(|step| step.timeout_ns).unwrap_or_default());
         };
         let iteration = self.core.iterations.get(flight.iteration);
         let bond = iteration.map_or(Bond::Free, |iteration| iteration.bond);

@@ -11,6 +11,7 @@ use crate::pace::SECOND_NS;
 use crate::scenario::engine::flight::is_open;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::report::EndedBy;
+use crate::scenario::tally::Passed;
 
 /// While more is still to be read, requests are late only in one turn of so many.
 const MOST_BEHIND: u32 = 8;
@@ -116,8 +117,14 @@ impl Driver<'_> {
     /// Reports what this thread has counted so far.
     pub(super) fn report(&mut self, now_ns: u64) {
         if let Some(post) = &self.common.post {
+            let open = self.core.flights.iter();
+            let open = open.map(|(_, one)| (one.step, one.timing(now_ns).response_ns()));
+            let passed = Passed {
+                open: open.collect(),
+                ..self.core.tally.passed(now_ns)
+            };
             // Nobody may listen any more.
-            let _ = post.send((self.index, self.core.tally.passed(now_ns), self.stage));
+            let _ = post.send((self.index, passed, self.stage));
         }
     }
 

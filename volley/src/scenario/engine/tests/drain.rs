@@ -121,7 +121,7 @@ fn the_first_second_is_told_with_its_latencies() {
     };
     run(&plan, &Options::default(), &Arc::default(), news).unwrap();
     let step = &told.unwrap()[0];
-    assert!(step.ok > 0 && step.p50_ns.is_some(), "{step:?}");
+    assert!(step.ok > 0 && step.p50.is_some(), "{step:?}");
 }
 
 #[test]

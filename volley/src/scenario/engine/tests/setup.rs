@@ -256,7 +256,7 @@ setup: [{name: login, post: '${api}/login', save: {token: {json: /token}}}]
 scenarios: {one: {steps: [{name: a, get: '${api}/?${token}'}]}}
 load: [{users: 1}, {iterations: 5}]
 teardown: [{name: bye, get: '${api}/bye'}]
-thresholds: ['p99(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye) < 1', 'sent <= 5']
+thresholds: ['max(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye) < 1', 'sent <= 5']
 ";
     let Finished { report, failure } = finish(&server, 1, file).unwrap();
     assert!(

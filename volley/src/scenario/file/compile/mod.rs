@@ -34,7 +34,7 @@ use crate::watch::Address;
 use data::Draft;
 use names::{Names, Scope};
 use step::asks;
-pub use thresholds::check_part;
+pub use thresholds::{check_part, check_samples};
 
 /// The most iterations that can be open.
 const MOST_OPEN: u32 = 10_000_000;
@@ -113,7 +113,7 @@ impl<'a> Compiler<'a> {
         let teardown = self.teardown(&root.key("teardown"), &common);
         let loads = self.loads(&root, &scenarios);
         self.refuse_users(&loads, &scenarios);
-        let thresholds = self.goals(&root.key("thresholds"));
+        let thresholds = self.goals(&root.key("thresholds"), &loads, &scenarios);
         let limits = self.limits(&root.key("limits"));
         let control = self.control(&root.key("control"));
         self.settle_versions();

@@ -5,18 +5,19 @@ use std::collections::HashSet;
 use super::Compiler;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
-use crate::scenario::plan::{Goal, Step};
+use crate::scenario::plan::{Goal, Load, Scenario, Step};
 use crate::scenario::report::StepNames;
-use crate::spec::threshold::{Count, Figure, Selected, ThresholdError};
+use crate::spec::threshold::{Count, Figure, Selected, ThresholdError, Times};
 
 /// What a text is that is no threshold: what must hold is the opposite of what must not.
 const FORM: &str =
     "write a figure, one of < <= > >=, and a limit, such as `p99 < 20ms` or `failed < 0.1%`";
 
 impl Compiler<'_> {
-    pub(super) fn goals(&mut self, at: &Path) -> Vec<Goal> {
+    pub(super) fn goals(&mut self, at: &Path, loads: &[Load], scenarios: &[Scenario]) -> Vec<Goal> {
         let file = self.file;
         let mut goals = Vec::new();
+        let loads_are_known = self.mistakes.is_empty();
         for (index, written) in file.thresholds.iter().enumerate() {
             let at = at.index(index);
             let parsed = written.0.that.parse::<Selected>();
@@ -41,6 +42,10 @@ impl Compiler<'_> {
                     &self.steps,
                     self.names.slots(),
                 );
+                self.noted(&at, checked);
+            }
+            if loads_are_known {
+                let checked = check_samples(&selected, loads, scenarios, &self.steps);
                 self.noted(&at, checked);
             }
             let figure = selected.threshold.figure;
@@ -106,4 +111,60 @@ pub fn check_part<'a>(
     known.retain(|name| seen.insert(name.clone()));
     let hint = suggest::hint(of, &known, "there are none");
     Err(format!("no scenario or step is named `{of}`; {hint}"))
+}
+
+/// Checks that the loads can make as many requests, or iterations, as a condition on a percentile needs.
+///
+/// # Errors
+///
+/// They cannot. The message has both numbers.
+pub fn check_samples(
+    condition: &Selected,
+    loads: &[Load],
+    scenarios: &[Scenario],
+    steps: &[Step],
+) -> Result<(), String> {
+    let Figure::Time(times, statistic) = condition.threshold.figure else {
+        return Ok(());
+    };
+    let most_of = |(index, scenario): (usize, &Scenario)| {
+        let iterations = most_iterations(index, loads);
+        if matches!(times, Times::Iteration | Times::Delay) {
+            let is_of = condition.of.as_ref().is_none_or(|of| *of == scenario.name);
+            return if is_of { iterations } else { 0 };
+        }
+        let own = scenario.actions.iter().flat_map(|action| action.steps());
+        let is_of = |step: &&Step| {
+            let label = || format!("{}.{}", step.scenario, step.name);
+            let is_named = |of: &String| *of == step.scenario || *of == step.name || *of == label();
+            condition.of.as_ref().is_none_or(is_named)
+        };
+        let chosen = own.filter_map(|step| steps.get(*step)).filter(is_of).count() as u64;
+        iterations.saturating_mul(chosen).saturating_mul(scenario.repeat.into())
+    };
+    let most = scenarios.iter().enumerate().map(most_of);
+    let most = most.fold(0, u64::saturating_add);
+    let needed = statistic.samples_needed();
+    // Steps of setup and teardown belong to no scenario.
+    if most == 0 || most >= needed {
+        return Ok(());
+    }
+    Err(format!(
+        "`{}` needs {needed} samples, ten of them beyond it, and this load makes at most {most}: make it longer, or name a \
+         lower percentile, or `max`",
+        condition.threshold.figure
+    ))
+}
+
+/// The most iterations of a scenario that can begin; without a limit, the greatest number.
+fn most_iterations(scenario: usize, loads: &[Load]) -> u64 {
+    let of_load = |load: &Load| {
+        let (_, weight) = load.scenarios.iter().find(|(index, _)| *index == scenario)?;
+        let all = load.iterations.unwrap_or(u64::MAX).min(load.phases.most_iterations());
+        let weights: u64 = load.scenarios.iter().map(|(_, weight)| u64::from(*weight)).sum();
+        let is_exact = all < u64::MAX && !load.shares_requests;
+        let share = u128::from(all) * u128::from(*weight) / u128::from(weights.max(1)) + 1;
+        Some(if is_exact { u64::try_from(share).unwrap_or(all).min(all) } else { all })
+    };
+    loads.iter().filter_map(of_load).fold(0, u64::saturating_add)
 }

@@ -182,7 +182,7 @@ pub struct Threshold(pub ThresholdMap);
 pub struct ThresholdMap {
     /// Such as `dropped < 0.1%`.
     pub that: String,
-    /// The run ends as soon as this has not held for so long.
+    /// It is judged over a window of this length while the run goes on, and ends the run as soon as it does not hold.
     #[serde(default)]
     pub abort_after: Option<Time>,
 }

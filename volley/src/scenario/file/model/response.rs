@@ -25,7 +25,7 @@ pub struct Expect {
     pub fields: Named<Rule>,
     /// A condition on the whole body.
     pub body: Option<Rule>,
-    /// The most time from the sending to the end of the response.
+    /// The most time from when it was to be sent to the end of the response.
     pub within: Option<Time>,
     /// gRPC: the number of replies.
     pub replies: Option<u64>,

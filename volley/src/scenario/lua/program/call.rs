@@ -6,6 +6,7 @@ use crate::request::USER_AGENT;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::plan::Version;
 use crate::scenario::request::{RESERVED, is_token, value_fault};
+use crate::scenario::tally::Timing;
 
 /// Names and values, in lower case and in order.
 pub type Fields = Vec<(Box<[u8]>, Vec<u8>)>;
@@ -74,6 +75,19 @@ pub struct Call {
     pub received: u64,
     pub response: Response,
     pub fault: Option<Fault>,
+}
+
+impl Call {
+    /// Its moments, up to the present; `None`: it was not sent.
+    pub fn timing(&self, now_ns: u64) -> Option<Timing> {
+        Some(Timing {
+            due_ns: None,
+            asked_ns: self.asked_ns,
+            sent_ns: self.sent_ns?,
+            first_ns: self.first_ns,
+            end_ns: now_ns,
+        })
+    }
 }
 
 /// What came.

@@ -19,7 +19,7 @@ use crate::scenario::engine::heads::{field, indexing};
 use crate::scenario::engine::wire::Http;
 use crate::scenario::plan::HttpRequest;
 use crate::scenario::request::{Ask as Rendered, Head as Lines};
-use crate::scenario::tally::{Failure, Reason, Timing};
+use crate::scenario::tally::{Failure, Reason};
 
 /// After so many refusals, a request fails.
 const MOST_REFUSALS: u8 = 10;
@@ -228,7 +228,7 @@ impl Worker {
             return;
         };
         let (place, at) = (call.place, call.pool);
-        let ms = call.draft.timeout_ns / 1_000_000;
+        let timeout_ns = call.draft.timeout_ns;
         if let Some((link, stream)) = place
             && let Some(link) = self.links.get_mut(link)
         {
@@ -237,8 +237,7 @@ impl Worker {
         if let Some(pool) = self.pools.get_mut(at) {
             pool.waiting.retain(|waiting| *waiting != key);
         }
-        let words = format!("no complete response within {ms} ms");
-        self.finish(key, Err(Fault::new(Reason::Timeout, words)), now_ns);
+        self.finish(key, Err(too_late(timeout_ns)), now_ns);
         if let Some((link, _)) = place {
             self.touch(link);
             self.look_at(link, now_ns);
@@ -250,6 +249,12 @@ impl Worker {
         let Some(mut call) = self.calls.try_remove(key) else {
             return;
         };
+        let timeout_ns = call.draft.timeout_ns;
+        let is_late = now_ns.saturating_sub(call.asked_ns) >= timeout_ns;
+        let done = match is_late {
+            true => done.and(Err(too_late(timeout_ns))),
+            false => done,
+        };
         let is_complete = done.is_ok();
         let (status, done) = match done {
             Err(fault) => (None, Err(fault)),
@@ -259,14 +264,8 @@ impl Worker {
             reason: fault.reason,
             what: &fault.words,
         });
-        match call.sent_ns {
-            Some(sent_ns) => {
-                let timing = Timing {
-                    due_ns: None,
-                    sent_ns,
-                    first_ns: call.first_ns,
-                    end_ns: now_ns,
-                };
+        match call.timing(now_ns) {
+            Some(timing) => {
                 let verdict = failure.as_ref().map_or(Ok(()), Err);
                 self.tally
                     .ended(call.row, &timing, status, call.received, verdict);
@@ -303,6 +302,12 @@ impl Worker {
 }
 
 /// The status of a complete response, and whether it is a good one.
+#[cold]
+fn too_late(timeout_ns: u64) -> Fault {
+    let ms = timeout_ns / 1_000_000;
+    Fault::new(Reason::Timeout, format!("no complete response within {ms} ms"))
+}
+
 fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
     let response = &call.response;
     if !call.draft.is_grpc {

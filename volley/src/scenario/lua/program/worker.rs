@@ -244,7 +244,7 @@ impl Worker {
         let set_up = self.set_up.take();
         // The coroutine that has asked for threads is none of the load's.
         match set_up {
-            None => self.leave_open(),
+            None => self.leave_open(elapsed_ns),
             Some(_) => self.tally.reset(elapsed_ns),
         }
         self.shared.ended(self.open);
@@ -267,15 +267,15 @@ impl Worker {
     }
 
     /// Counts what is open at the end.
-    fn leave_open(&mut self) {
+    fn leave_open(&mut self, now_ns: u64) {
         for (_, call) in &self.calls {
-            if let Some(sent_ns) = call.sent_ns {
-                self.tally.left_open(call.row, sent_ns);
+            if let Some(timing) = call.timing(now_ns) {
+                self.tally.left_open(call.row, &timing, true);
             }
         }
         for (_, task) in &self.tasks {
             if task.number.is_some() {
-                self.tally.iteration_left_open(0, task.began_ns);
+                self.tally.iteration_left_open(0, (0, task.began_ns, now_ns));
             }
         }
     }
