@@ -107,10 +107,19 @@ def _is_empty(second: Second) -> bool:
     return second.length_s == 1 and not (second.ok or second.failed or second.messages)
 
 
+def _is_unreached(it: Judged) -> bool:
+    """Return whether the figure that ranks is only a lower bound."""
+    return it.profile.metric.is_latency and any("p99" in run.latency_ns.at_least for run in it.runs)
+
+
 def _has_stalled(it: Judged) -> bool:
-    """Return whether nothing arrived for a whole second of a run, with all calls in flight."""
+    """Return whether nothing arrived for a whole second of a run, with all calls in flight.
+
+    By a schedule, it is enough that too many calls were open at the end for a p99.
+    """
     closed = it.profile.load.kind == "closed"
-    return closed and any(_is_empty(second) for run in it.runs for second in run.seconds)
+    empty = closed and any(_is_empty(second) for run in it.runs for second in run.seconds)
+    return empty or _is_unreached(it)
 
 
 def _is_still_warming(it: Judged) -> bool:
@@ -166,6 +175,13 @@ FLAGS: tuple[Flag, ...] = (
         _has_stalled,
         "In at least one run, nothing arrived for at least one whole second, although calls were "
         "open. The record's page says in which run.",
+    ),
+    Flag(
+        "unreached",
+        _is_unreached,
+        "So many calls were open at the end that the p99 is only a lower bound (\u2265), so the row "
+        "has no rank.",
+        takes_rank=True,
     ),
     Flag(
         "failed-calls",

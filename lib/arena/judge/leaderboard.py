@@ -66,6 +66,7 @@ class Result(Frozen):
 
     `low` to `high` is the interval that ranks the row; `at_least` to `at_most` is the error bar of
     the headline's run. `seconds`, `points`, `steps`, latencies, costs and memory are of that run.
+    `latency_at_least` names its percentiles (`p99`) that are lower bounds.
 
     CPU seconds per million messages or requests lie between `_at_least` and `_at_most`; the latter
     is absent if no call finished. `overrides` are those that changed the load. `checks_passed`
@@ -88,6 +89,7 @@ class Result(Frozen):
     p50_ns: float | None
     p99_ns: float | None
     p999_ns: float | None
+    latency_at_least: tuple[str, ...] = ()
     latency_kind: str
     server_cpu_s_per_million_at_least: float | None
     server_cpu_s_per_million_at_most: float | None
@@ -492,6 +494,7 @@ def _result(record: Record) -> Result:
         p50_ns=best.latency_ns.p50,
         p99_ns=best.latency_ns.p99,
         p999_ns=best.latency_ns.p999,
+        latency_at_least=best.latency_ns.at_least,
         latency_kind=best.latency_ns.kind,
         server_cpu_s_per_million_at_least=_per_million(best, best.server, best.rate_at_most),
         server_cpu_s_per_million_at_most=_per_million(best, best.server, best.rate_at_least),

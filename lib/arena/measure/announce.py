@@ -34,7 +34,8 @@ def run_line(run: Run, metric: Metric) -> str:
     value, _, at_most = figure_of(metric, run)
     parts = [figure_words(metric, value, at_most)]
     if run.latency_ns.p99 is not None and not metric.is_latency:
-        parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
+        bound = "\u2265 " if "p99" in run.latency_ns.at_least else ""
+        parts.append(f"p99 {bound}{format_ns(run.latency_ns.p99)}")
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:
         parts.append(f"calls cut: {run.calls.cut}")

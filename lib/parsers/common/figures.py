@@ -47,11 +47,12 @@ class Calls:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Latency of OK calls in nanoseconds, from `samples` samples.
+    """Latency of calls in nanoseconds: of `samples` OK ones and, where volley timed it, of open ones.
 
     `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
     sent, "coordinated omission") and `response` when it was timed from the intended send.
-    A figure that the generator cannot know is null, and so is the number of samples.
+    A figure that the generator cannot know is null, and so is the number of samples. `at_least`
+    names the figures that are lower bounds, because too many calls were open at the end.
     """
 
     kind: LatencyKind
@@ -64,6 +65,7 @@ class Latency:
     p999: LatencyNs | None = None
     max: LatencyNs | None = None
     samples: Whole | None
+    at_least: tuple[str, ...] = ()
 
     @classmethod
     def from_samples(cls, samples_ns: Iterable[int]) -> Latency:

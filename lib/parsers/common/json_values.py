@@ -89,6 +89,13 @@ class JsonObject:
             raise self._wrong(key, "must be a string, is", value)
         return value
 
+    def strings(self, key: str) -> list[str]:
+        """Return a list of strings; empty without the member."""
+        found = self._list(key, self.members.get(key, []))
+        if not all(isinstance(each, str) for each in found):
+            raise self._wrong(key, "must be a list of strings", found)
+        return found
+
     def time_us(self, key: str) -> int:
         """Get an RFC 3339 time, with Go's up to nine decimals, in microseconds since 1970."""
         text = self.string(key)

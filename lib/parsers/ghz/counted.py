@@ -124,15 +124,21 @@ def read_failed(told: JsonObject) -> dict[str, int]:
 
 
 def read_latency(told: JsonObject, ok: int) -> Latency:
-    """Read the figures; without them if there are more samples than OK calls (`--count-errors`)."""
+    """Read the figures, of ended and of open calls.
+
+    There are none if there are more samples than OK calls (`--count-errors`).
+    """
     name, samples = told.string("kind"), told.whole("samples")
     kind = _KINDS.get(name)
     if kind is None:
         raise ParseError(f"`{told.where}.kind` must be {' or '.join(_KINDS)}, is {quoted(name)}")
-    if samples == 0 or samples > ok:
+    still_open = told.whole("open", INT64_MAX) if "open" in told.members else 0
+    if samples + still_open == 0 or samples > ok:
         return Latency(kind=kind, samples=0)
-    mean_ns = told.whole("mean", INT64_MAX)
+    mean_ns = told.whole("mean", INT64_MAX) if samples else None
     ordered_ns = {name: told.whole(name, INT64_MAX) for name in _ORDERED}
-    if [*ordered_ns.values()] != sorted(ordered_ns.values()) or mean_ns > ordered_ns["max"]:
+    if [*ordered_ns.values()] != sorted(ordered_ns.values()) or (mean_ns or 0) > ordered_ns["max"]:
         raise ParseError(f"the figures of `{told.where}` are not in order")
-    return Latency(kind=kind, samples=samples, mean=mean_ns, **ordered_ns)
+    bounds = told.strings("at_least") if still_open else ()
+    at_least = tuple(name for name in _ORDERED if name in bounds)
+    return Latency(kind=kind, samples=samples, mean=mean_ns, at_least=at_least, **ordered_ns)

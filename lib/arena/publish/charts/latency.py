@@ -71,9 +71,13 @@ def _curve(latency: Latency) -> _Curve:
 
 
 def _cells(number: int, latency: Latency) -> tuple[str, ...]:
-    values = (latency.mean, *(getattr(latency, name) for name in _ABOVE), latency.max)
+    values = {name: getattr(latency, name) for name in ("mean", *_ABOVE, "max")}
     samples = "–" if latency.samples is None else f"{latency.samples:,}"
-    return (f"{number}", *("–" if ns is None else format_ns(ns) for ns in values), samples)
+    shown = (
+        "–" if ns is None else f"{'≥ ' if name in latency.at_least else ''}{format_ns(ns)}"
+        for name, ns in values.items()
+    )
+    return (f"{number}", *shown, samples)
 
 
 def _drawn(curves: Sequence[tuple[Series, _Curve]]) -> Markup:
