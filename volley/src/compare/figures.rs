@@ -184,8 +184,16 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
         [Some(old_log), Some(new_log)] => {
             let half = half_width(old_log.1, new_log.1) + resolution;
             let difference = new_log.0 - old_log.0;
-            let low = if is_bound(old) { 0.0 } else { (difference - half).exp() };
-            let high = if is_bound(new) { f64::INFINITY } else { (difference + half).exp() };
+            let low = if is_bound(old) {
+                0.0
+            } else {
+                (difference - half).exp()
+            };
+            let high = if is_bound(new) {
+                f64::INFINITY
+            } else {
+                (difference + half).exp()
+            };
             Some(Estimate {
                 value: difference.exp(),
                 low,
@@ -267,7 +275,11 @@ fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
         Figure::Time(_, statistic) => {
             let measured = run.figures().measured(figure, Unit::Ns)?;
             let value = measured.value.max(1.0).ln();
-            let ages = if measured.is_at_least { &run.ages[..] } else { &[] };
+            let ages = if measured.is_at_least {
+                &run.ages[..]
+            } else {
+                &[]
+            };
             let pool = Pool::of(&run.slices, ages);
             let whole = pool.log(statistic, None)?;
             let left_out: Option<Vec<f64>> = (0..pool.batches)
@@ -317,11 +329,11 @@ impl Pool {
             let slices = slices.get(range.clone()).unwrap_or_default();
             let ended = slices.iter().flat_map(|slice| &slice.latencies);
             let ended = ended.map(|(ns, count)| (*ns, *count as f64));
-            let open = ages.iter().map(|(ns, count)| (*ns, *count as f64 / ranges.len() as f64));
+            let open = ages
+                .iter()
+                .map(|(ns, count)| (*ns, *count as f64 / ranges.len() as f64));
             for (ns, count) in ended.chain(open) {
-                let counts = buckets
-                    .entry(ns)
-                    .or_insert_with(|| vec![0.0; ranges.len()]);
+                let counts = buckets.entry(ns).or_insert_with(|| vec![0.0; ranges.len()]);
                 if let Some(own) = counts.get_mut(batch) {
                     *own += count;
                 }

@@ -296,7 +296,10 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
         0 => none,
         open => {
             let ages = times_of(&spread.ages, "latencies")?;
-            let sum: u128 = ages.iter().map(|(ns, count)| u128::from(*ns) * u128::from(*count)).sum();
+            let sum: u128 = ages
+                .iter()
+                .map(|(ns, count)| u128::from(*ns) * u128::from(*count))
+                .sum();
             Latency {
                 open,
                 oldest_ns: spread.oldest,

@@ -116,7 +116,10 @@ fn cells(row: &Row) -> [String; 6] {
 }
 
 fn shown(measured: Option<Measured>, unit: Unit) -> String {
-    let Some(Measured { value, is_at_least, .. }) = measured else {
+    let Some(Measured {
+        value, is_at_least, ..
+    }) = measured
+    else {
         return "–".to_owned();
     };
     let sign = if is_at_least { "≥ " } else { "" };

@@ -235,7 +235,11 @@ impl Caller {
     pub fn next(&mut self, until: Instant) -> Result<(Event, Instant), Lost> {
         loop {
             if let Some((event, at)) = self.came.pop_front() {
-                return if at < until { Ok((event, at)) } else { Err(Lost::TimedOut) };
+                return if at < until {
+                    Ok((event, at))
+                } else {
+                    Err(Lost::TimedOut)
+                };
             }
             self.turn(until)?;
         }

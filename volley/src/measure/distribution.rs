@@ -136,7 +136,10 @@ impl Distribution {
             found.map(|found| latency.within(found)).collect()
         };
         let latency = match &self.open {
-            None => Latency { percentiles: percentiles(&[]), ..latency },
+            None => Latency {
+                percentiles: percentiles(&[]),
+                ..latency
+            },
             Some(open) => Latency {
                 percentiles: percentiles(&open.counts()),
                 ended: percentiles(&[]),

@@ -69,7 +69,9 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     for condition in &args.fail_if {
         let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
         file::check_part(condition, scenarios, &plan.steps, &plan.slots)
-            .and_then(|()| file::check_samples(condition, &plan.loads, &plan.scenarios, &plan.steps))
+            .and_then(|()| {
+                file::check_samples(condition, &plan.loads, &plan.scenarios, &plan.steps)
+            })
             .map_err(|error| wrong(format!("`--fail-if`: {error}")))?;
     }
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));

@@ -174,7 +174,12 @@ mod tests {
             assert!(low > 0.05 && off < 0.01, "{truth}: {of_ended}, {estimate}");
         }
         let [of_ended, estimate] = simulated(|_| 1.0);
-        assert!([of_ended, estimate].concat().iter().all(|one| (one - 1.0).abs() < 1e-6));
+        assert!(
+            [of_ended, estimate]
+                .concat()
+                .iter()
+                .all(|one| (one - 1.0).abs() < 1e-6)
+        );
     }
 
     proptest! {

@@ -180,7 +180,10 @@ impl Latency {
             mean_ns: rounded_quotient(sum, u128::from(samples)),
             min_ns,
             max_ns,
-            percentiles: RANKS_PPM.iter().filter_map(|ppm| estimate.at(*ppm)).collect(),
+            percentiles: RANKS_PPM
+                .iter()
+                .filter_map(|ppm| estimate.at(*ppm))
+                .collect(),
             bars: bars(&linear_marks(min_ns, max_ns), each()),
             buckets: bars(&fixed_marks(), each()),
             ..Self::none(kind)
@@ -199,7 +202,11 @@ impl Latency {
 
     /// The same of the times that ended; `None` without any.
     pub fn ended_at(&self, rank_ppm: u32) -> Option<u64> {
-        let known = if self.open > 0 { &self.ended } else { &self.percentiles };
+        let known = if self.open > 0 {
+            &self.ended
+        } else {
+            &self.percentiles
+        };
         find(known, rank_ppm).map(|percentile| percentile.ns)
     }
 
@@ -218,7 +225,8 @@ impl Latency {
         if rank_ppm == 1_000_000 {
             return self.longest();
         }
-        self.at(rank_ppm).or_else(|| percentile_of(&[self], rank_ppm))
+        self.at(rank_ppm)
+            .or_else(|| percentile_of(&[self], rank_ppm))
     }
 
     /// A percentile that was found among the highest times of buckets, within what was recorded.
@@ -249,8 +257,14 @@ pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile
     let open = together(|latency| &latency.ages)?;
     let sampled = || latencies.iter().filter(|latency| latency.samples > 0);
     let whole = Latency {
-        min_ns: sampled().map(|latency| latency.min_ns).min().unwrap_or_default(),
-        max_ns: sampled().map(|latency| latency.max_ns).max().unwrap_or_default(),
+        min_ns: sampled()
+            .map(|latency| latency.min_ns)
+            .min()
+            .unwrap_or_default(),
+        max_ns: sampled()
+            .map(|latency| latency.max_ns)
+            .max()
+            .unwrap_or_default(),
         ..Latency::none(LatencyKind::Service)
     };
     Some(whole.within(Estimate::new(&ended, &open).at(rank_ppm)?))

@@ -340,7 +340,9 @@ impl Report {
     pub(crate) fn silence(&self) -> Option<Silence> {
         let is_open = self.latency.kind == LatencyKind::Response || self.latency.open == 0;
         let ends = self.series.ok.iter().zip(&self.series.failed);
-        let last = (1..).zip(ends).filter(|(_, (ok, failed))| *ok + *failed > 0);
+        let last = (1..)
+            .zip(ends)
+            .filter(|(_, (ok, failed))| *ok + *failed > 0);
         let intervals: u64 = last.last().map_or(0, |(interval, _)| interval);
         let since_ns = intervals * self.series.interval_ms * 1_000_000;
         let lasted_ns = self.elapsed_ns.saturating_sub(since_ns);

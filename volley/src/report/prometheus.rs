@@ -158,7 +158,10 @@ fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::R
     head(
         out,
         name,
-        &format!("Call latency in seconds ({}), of calls that ended.", latency.kind.name()),
+        &format!(
+            "Call latency in seconds ({}), of calls that ended.",
+            latency.kind.name()
+        ),
         "summary",
     )?;
     for rank_ppm in [

@@ -217,14 +217,17 @@ impl Measured {
             }
             Statistic::Mean => {
                 let sum = |one: &&Latency| {
-                    one.mean_ns as f64 * one.samples as f64 + one.open_mean_ns as f64 * one.open as f64
+                    one.mean_ns as f64 * one.samples as f64
+                        + one.open_mean_ns as f64 * one.open as f64
                 };
                 let sum = latencies.iter().map(sum).sum::<f64>();
                 (samples + open > 0).then(|| Self::exact(sum / (samples + open) as f64))
             }
             Statistic::Max | Statistic::Percentile(1_000_000..) => {
                 let longest = latencies.iter().filter_map(|latency| latency.longest());
-                longest.max_by_key(|one| (one.ns, one.is_at_least)).map(found)
+                longest
+                    .max_by_key(|one| (one.ns, one.is_at_least))
+                    .map(found)
             }
             Statistic::Percentile(rank_ppm) => {
                 let percentile = match latencies[..] {
@@ -355,7 +358,11 @@ mod tests {
     fn expect(report: &Report, conditions: &[(&str, bool, &str)]) {
         for (text, failed, shown) in conditions {
             let verdict = judged(report, text);
-            assert_eq!((verdict.failed, verdict.shown().as_str()), (*failed, *shown), "{text}");
+            assert_eq!(
+                (verdict.failed, verdict.shown().as_str()),
+                (*failed, *shown),
+                "{text}"
+            );
         }
     }
 
@@ -436,8 +443,16 @@ mod tests {
         let conditions = [
             ("p90 > 6ms", false, "5.00 ms"),
             ("p99 > 50ms", true, "≥ 900 ms"),
-            ("p99 > 2s", true, "≥ 900 ms, not decided: too much was open at the end"),
-            ("p99 < 1ms", true, "≥ 900 ms, not decided: too much was open at the end"),
+            (
+                "p99 > 2s",
+                true,
+                "≥ 900 ms, not decided: too much was open at the end",
+            ),
+            (
+                "p99 < 1ms",
+                true,
+                "≥ 900 ms, not decided: too much was open at the end",
+            ),
             ("max > 900ms", true, "≥ 1.00 s"),
             ("mean > 55ms", false, "55.0 ms"),
             ("mean > 54ms", true, "55.0 ms"),
@@ -469,7 +484,10 @@ mod tests {
         report.series.interval_ms = 100;
         report.series.ok = vec![450, 450, 0, 0];
         report.series.failed = vec![0; 4];
-        expect(&report, &[("p50 > 50ms", true, "5.00 ms, nothing ended after 200 ms")]);
+        expect(
+            &report,
+            &[("p50 > 50ms", true, "5.00 ms, nothing ended after 200 ms")],
+        );
         // It may take as long as that.
         assert!(!judged(&report, "p50 > 3s").failed);
         assert!(!judged(&report, "failed > 0").failed);

@@ -559,7 +559,8 @@ impl Phases {
             Self::Users(_) => u64::MAX,
             Self::Rate(phases) => {
                 let rate = PhasedRate::new(phases);
-                rate.end_ns().map_or(u64::MAX, |end_ns| rate.count_until(end_ns))
+                rate.end_ns()
+                    .map_or(u64::MAX, |end_ns| rate.count_until(end_ns))
             }
         }
     }

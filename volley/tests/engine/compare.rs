@@ -178,16 +178,37 @@ fn a_run_whose_calls_never_ended_is_slower_by_at_least_what_their_ages_say() {
     );
     let flags = ["--fail-if", "p90 ratio > 2", "--fail-if", "p90 > 3s"];
     let (code, table, errors) = compare(&whole, &frozen, &flags);
-    assert_eq!((code, table.starts_with("slower: mean, p90")), (99, true), "{table}");
+    assert_eq!(
+        (code, table.starts_with("slower: mean, p90")),
+        (99, true),
+        "{table}"
+    );
     let row = table.lines().find(|line| line.starts_with("p90")).unwrap();
-    assert!(row.contains("≥ 1.2") && row.contains(" or more  slower"), "{row}");
-    let failed: Vec<&str> = errors.lines().filter(|line| line.starts_with("failed: p90")).collect();
-    assert!(failed[0].starts_with("failed: p90 ratio is ≥ ") && failed[1].contains("not decided"), "{errors}");
+    assert!(
+        row.contains("≥ 1.2") && row.contains(" or more  slower"),
+        "{row}"
+    );
+    let failed: Vec<&str> = errors
+        .lines()
+        .filter(|line| line.starts_with("failed: p90"))
+        .collect();
+    assert!(
+        failed[0].starts_with("failed: p90 ratio is ≥ ") && failed[1].contains("not decided"),
+        "{errors}"
+    );
 
     let (_, json, _) = compare(&frozen, &whole, &["-O", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
-    let row = json["ratios"].as_array().unwrap().iter().find(|row| row["figure"] == "p90").unwrap();
-    assert_eq!((&row["verdict"], &row["low"]), (&"faster".into(), &0.0.into()));
+    let row = json["ratios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["figure"] == "p90")
+        .unwrap();
+    assert_eq!(
+        (&row["verdict"], &row["low"]),
+        (&"faster".into(), &0.0.into())
+    );
     assert_eq!(row["at_least"], json!(["old"]));
 }
 

@@ -39,11 +39,18 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
             ..Faults::default()
         });
         let run = UNARY.run().flags("-z 2500ms --connections 4").flags(load);
-        let report = run.arg("--fail-if").arg("p99 > 50ms").report(server.address());
+        let report = run
+            .arg("--fail-if")
+            .arg("p99 > 50ms")
+            .report(server.address());
         assert_eq!(report.exit, 99, "{load}");
         let verdict = report.own("/thresholds/0");
         let bounds = report.own("/latency_ns/at_least").as_array().unwrap();
-        assert_eq!(!bounds.contains(&"p99".into()), is_reached, "{load}: {bounds:?}");
+        assert_eq!(
+            !bounds.contains(&"p99".into()),
+            is_reached,
+            "{load}: {bounds:?}"
+        );
         assert_eq!(verdict["doubt"].is_string(), is_reached, "{verdict}");
         // What never ended is in no figure of ghz's.
         let cut = report.number("/calls/cut") + report.number("/missed");

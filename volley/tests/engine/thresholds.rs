@@ -137,8 +137,8 @@ fn what_is_no_condition_is_one_line_and_status_2() {
         ("service p99 > 1ms", "a closed loop has no such times"),
         ("p99 > 20ms", "needs 1000 calls"),
     ] {
-        let finished = failing(SERVER_STREAM.run().flags("-n 999"), &[condition])
-            .run("localhost:1");
+        let finished =
+            failing(SERVER_STREAM.run().flags("-n 999"), &[condition]).run("localhost:1");
         assert_eq!(
             (finished.code(), finished.stderr.lines().count()),
             (2, 1),

@@ -34,7 +34,8 @@ pub fn header(report: &Report, title: &str) -> String {
 
 pub fn tiles(report: &Report) -> String {
     let calls = &report.calls;
-    let told = |found: Option<Percentile>| found.map_or("–".to_owned(), |found| found.to_string());
+    let told =
+        |found: Option<Percentile>| found.map_or("–".to_owned(), |found| found.to_string());
     let at = |rank_ppm| told(report.latency.at(rank_ppm));
     let max = told(report.latency.longest());
     let kind = report.latency.kind.name();

@@ -113,7 +113,10 @@ fn unit(latency: &Latency) -> Unit {
 }
 
 fn show(unit: Unit, found: Option<Percentile>) -> String {
-    let Some(Percentile { ns, is_at_least, .. }) = found else {
+    let Some(Percentile {
+        ns, is_at_least, ..
+    }) = found
+    else {
         return "–".to_owned();
     };
     let sign = if is_at_least { "≥ " } else { "" };

@@ -223,7 +223,10 @@ impl Progress {
     fn sums(&self) -> Sums {
         let mut sums = Sums::default();
         for one in &self.threads {
-            sums.scenarios.resize(one.scenarios.len().max(sums.scenarios.len()), IterationCounts::default());
+            sums.scenarios.resize(
+                one.scenarios.len().max(sums.scenarios.len()),
+                IterationCounts::default(),
+            );
             for (sum, counts) in sums.scenarios.iter_mut().zip(&one.scenarios) {
                 sum.add(counts);
             }
@@ -503,7 +506,9 @@ mod tests {
             goal("dropped < 7", "crud"),
         ];
         let all = Duration::from_secs(3);
-        let verdicts = goals.iter().filter_map(|goal| progress.verdict(&names, goal, all, all));
+        let verdicts = goals
+            .iter()
+            .filter_map(|goal| progress.verdict(&names, goal, all, all));
         let failing = verdicts.filter(Verdict::is_beyond);
         let failing: Vec<_> = failing.map(|one| one.threshold).collect();
         assert_eq!(failing, ["p99 > 97ms", "failed >= 1", "dropped < 8"]);

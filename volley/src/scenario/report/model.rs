@@ -220,11 +220,16 @@ impl Report {
     /// or more at its end.
     pub(crate) fn silence(&self) -> Option<Silence> {
         let is_closed = self.scenarios.iter().all(|one| one.delay.is_empty());
-        let steps = || self.steps.iter().filter(|step| !step.names.scenario.is_empty());
+        let steps = || {
+            self.steps
+                .iter()
+                .filter(|step| !step.names.scenario.is_empty())
+        };
         let last_s = steps().map(|step| {
             let points = (1..).zip(&step.series.points);
             let ends = points.filter(|(_, point)| point.ok + point.failed > 0);
-            ends.last().map_or(0, |(place, _)| place * step.series.interval_s)
+            ends.last()
+                .map_or(0, |(place, _)| place * step.series.interval_s)
         });
         let since_ns = last_s.max().unwrap_or_default() * SECOND_NS;
         let lasted_ns = self.facts.elapsed_ns.saturating_sub(since_ns);
@@ -311,7 +316,9 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
     if let Some(mut times) = one.times {
         blocked = figures(times.blocked(), LatencyKind::Response);
         latency = figures(times.response, kind);
-        service = times.service.map(|service| figures(service, LatencyKind::Service));
+        service = times
+            .service
+            .map(|service| figures(service, LatencyKind::Service));
         first_byte = figures(times.first_byte, LatencyKind::Service);
         points = series(&times.seconds.into_history());
     }

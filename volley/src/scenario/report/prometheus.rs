@@ -169,16 +169,20 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "Latency of requests from when they were to be sent, or due; percentiles are estimated over ended and open ones.",
         "summary",
     )?;
-    let write_each = |out: &mut dyn Write, name: &str, step: &StepReport, value: fn(Percentile) -> f64| {
-        let StepReport { latency, .. } = step;
-        let labels = labels(step);
-        for found in RANKS_PPM.iter().filter_map(|rank_ppm| latency.at(*rank_ppm)) {
-            let (quantile, value) = (f64::from(found.rank_ppm) / 1e6, value(found));
-            let labels = format!("{labels},quantile=\"{quantile}\"");
-            writeln!(out, "volley_scenario_{name}{{{labels}}} {value}")?;
-        }
-        io::Result::Ok(())
-    };
+    let write_each =
+        |out: &mut dyn Write, name: &str, step: &StepReport, value: fn(Percentile) -> f64| {
+            let StepReport { latency, .. } = step;
+            let labels = labels(step);
+            for found in RANKS_PPM
+                .iter()
+                .filter_map(|rank_ppm| latency.at(*rank_ppm))
+            {
+                let (quantile, value) = (f64::from(found.rank_ppm) / 1e6, value(found));
+                let labels = format!("{labels},quantile=\"{quantile}\"");
+                writeln!(out, "volley_scenario_{name}{{{labels}}} {value}")?;
+            }
+            io::Result::Ok(())
+        };
     for step in &report.steps {
         write_each(out, name, step, |found| found.ns as f64 / 1e9)?;
         let (labels, latency) = (labels(step), &step.latency);
@@ -198,7 +202,9 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "gauge",
     )?;
     for step in &report.steps {
-        write_each(out, name, step, |found| f64::from(u8::from(!found.is_at_least)))?;
+        write_each(out, name, step, |found| {
+            f64::from(u8::from(!found.is_at_least))
+        })?;
     }
     Ok(())
 }

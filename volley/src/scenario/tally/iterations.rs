@@ -78,7 +78,9 @@ impl Iterations {
     pub fn dropped(&mut self, due_ns: u64, n: u64) {
         self.counts.dropped += n;
         let times = self.times();
-        let dropped = times.dropped.get_or_insert_with(|| Box::new(Distribution::new()));
+        let dropped = times
+            .dropped
+            .get_or_insert_with(|| Box::new(Distribution::new()));
         dropped.record_n(due_ns, n);
     }
 

@@ -24,7 +24,8 @@ impl Timing {
     /// Its main latency: with the wait for a connection, and with all the time that it was late.
     #[must_use]
     pub fn response_ns(&self) -> u64 {
-        self.end_ns.saturating_sub(self.due_ns.unwrap_or(self.asked_ns))
+        self.end_ns
+            .saturating_sub(self.due_ns.unwrap_or(self.asked_ns))
     }
 
     fn service_ns(&self) -> u64 {

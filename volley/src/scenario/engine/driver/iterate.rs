@@ -451,7 +451,11 @@ impl Core<'_> {
         let (asked_ns, sent_ns) = (flight.asked_ns, flight.sent_ns);
         let limits = [
             (within_ns, (asked_ns, now_ns), Reason::Late),
-            (first_within_ns, (sent_ns, flight.first_ns.unwrap_or(now_ns)), Reason::FirstLate),
+            (
+                first_within_ns,
+                (sent_ns, flight.first_ns.unwrap_or(now_ns)),
+                Reason::FirstLate,
+            ),
         ];
         limits
             .into_iter()
@@ -477,7 +481,10 @@ fn free_from(failed: bool, began_ns: u64, now_ns: u64) -> u64 {
 #[cold]
 pub(super) fn no_response(limit_ns: u64) -> Fault {
     let limit = GoDuration(Duration::from_nanos(limit_ns));
-    Fault::new(Reason::Timeout, format!("no response in {limit} (`timeout`)"))
+    Fault::new(
+        Reason::Timeout,
+        format!("no response in {limit} (`timeout`)"),
+    )
 }
 
 #[cold]

@@ -139,8 +139,13 @@ pub fn check_samples(
             let is_named = |of: &String| *of == step.scenario || *of == step.name || *of == label();
             condition.of.as_ref().is_none_or(is_named)
         };
-        let chosen = own.filter_map(|step| steps.get(*step)).filter(is_of).count() as u64;
-        iterations.saturating_mul(chosen).saturating_mul(scenario.repeat.into())
+        let chosen = own
+            .filter_map(|step| steps.get(*step))
+            .filter(is_of)
+            .count() as u64;
+        iterations
+            .saturating_mul(chosen)
+            .saturating_mul(scenario.repeat.into())
     };
     let most = scenarios.iter().enumerate().map(most_of);
     let most = most.fold(0, u64::saturating_add);
@@ -159,12 +164,29 @@ pub fn check_samples(
 /// The most iterations of a scenario that can begin; without a limit, the greatest number.
 fn most_iterations(scenario: usize, loads: &[Load]) -> u64 {
     let of_load = |load: &Load| {
-        let (_, weight) = load.scenarios.iter().find(|(index, _)| *index == scenario)?;
-        let all = load.iterations.unwrap_or(u64::MAX).min(load.phases.most_iterations());
-        let weights: u64 = load.scenarios.iter().map(|(_, weight)| u64::from(*weight)).sum();
+        let (_, weight) = load
+            .scenarios
+            .iter()
+            .find(|(index, _)| *index == scenario)?;
+        let all = load
+            .iterations
+            .unwrap_or(u64::MAX)
+            .min(load.phases.most_iterations());
+        let weights: u64 = load
+            .scenarios
+            .iter()
+            .map(|(_, weight)| u64::from(*weight))
+            .sum();
         let is_exact = all < u64::MAX && !load.shares_requests;
         let share = u128::from(all) * u128::from(*weight) / u128::from(weights.max(1)) + 1;
-        Some(if is_exact { u64::try_from(share).unwrap_or(all).min(all) } else { all })
+        Some(if is_exact {
+            u64::try_from(share).unwrap_or(all).min(all)
+        } else {
+            all
+        })
     };
-    loads.iter().filter_map(of_load).fold(0, u64::saturating_add)
+    loads
+        .iter()
+        .filter_map(of_load)
+        .fold(0, u64::saturating_add)
 }

@@ -305,7 +305,10 @@ impl Worker {
 #[cold]
 fn too_late(timeout_ns: u64) -> Fault {
     let ms = timeout_ns / 1_000_000;
-    Fault::new(Reason::Timeout, format!("no complete response within {ms} ms"))
+    Fault::new(
+        Reason::Timeout,
+        format!("no complete response within {ms} ms"),
+    )
 }
 
 fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {

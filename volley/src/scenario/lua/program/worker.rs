@@ -275,7 +275,8 @@ impl Worker {
         }
         for (_, task) in &self.tasks {
             if task.number.is_some() {
-                self.tally.iteration_left_open(0, (0, task.began_ns, now_ns));
+                self.tally
+                    .iteration_left_open(0, (0, task.began_ns, now_ns));
             }
         }
     }
