@@ -20,7 +20,8 @@ const MOST_BODY: usize = 4096;
 ///
 /// If the address cannot be listened on.
 pub fn serve(address: &Address, shows: Shows) -> io::Result<Server> {
-    server::host(address, move |request| shows.clone().answer(request))
+    let token = shows.token.clone();
+    server::host(address, token, move |request| shows.clone().answer(request))
 }
 
 impl Shows {

@@ -2,6 +2,8 @@
 
 mod address;
 mod calls;
+#[cfg(any(feature = "control", feature = "edit"))]
+mod clients;
 mod debug_log;
 #[cfg(feature = "control")]
 mod http;

@@ -3,15 +3,17 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -21,16 +23,17 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::address::{Address, Server, remove_stale};
+use super::clients::{Clients, Patient};
 use crate::report::write_json;
 
-/// The maximum number of clients at a time; others wait.
-const MOST_CLIENTS: usize = 16;
+/// A client must have sent the head of its request by then, then its body, and it must then have read the answer.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A client must have sent the head of its request by then, and then its body.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest head of a request, in bytes.
+const MOST_HEAD: usize = 16 << 10;
 
 /// At the program's end, answers that are on their way have so long: the one to an order to stop is among them.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -44,13 +47,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What a client gets.
 pub type Answer = Response<Full<Bytes>>;
 
-/// Listens, and answers from now on. A request whose client is gone is dropped.
+/// Listens, and answers from now on. A request whose client is gone is dropped. Clients that send `token` have places of
+/// their own.
 ///
 /// # Errors
 ///
 /// If the address cannot be listened on.
 pub fn host<F>(
     address: &Address,
+    token: Option<Arc<str>>,
     answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
 ) -> io::Result<Server>
 where
@@ -63,6 +68,12 @@ where
         let _inside = runtime.enter();
         bind(address)?
     };
+    let door = Door {
+        address: address.clone(),
+        token,
+        clients: Arc::default(),
+        answer,
+    };
     let (leave, mut leaves) = oneshot::channel::<()>();
     let (left, has_left) = mpsc::channel();
     let farewell = move || {
@@ -73,12 +84,12 @@ where
     thread::spawn(move || {
         runtime.block_on(async move {
             let graceful = GracefulShutdown::new();
-            let places = Arc::new(Semaphore::new(MOST_CLIENTS));
             {
                 let mut serving = pin!(async {
-                    // Nobody closes it.
-                    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
-                        listener.accept(&answer, place, graceful.watcher()).await;
+                    loop {
+                        listener.accept(&door, graceful.watcher()).await;
+                        // It may say who it is before the next one comes.
+                        tokio::task::yield_now().await;
                     }
                 });
                 poll_fn(|context| match pin!(&mut leaves).poll(context) {
@@ -104,21 +115,18 @@ enum Listener {
 
 impl Listener {
     /// Takes a client. One that is gone already, or for which there is no room, is let go.
-    async fn accept<F>(
-        &self,
-        answer: &(impl Fn(Request<Incoming>) -> F + Clone + Send + 'static),
-        place: OwnedSemaphorePermit,
-        watcher: Watcher,
-    ) where
+    async fn accept<A, F>(&self, door: &Door<A>, watcher: Watcher)
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Answer> + Send + 'static,
     {
         match self {
             Self::Tcp(listener) => match listener.accept().await {
-                Ok((socket, _)) => converse(socket, answer.clone(), place, watcher),
+                Ok((socket, _)) => door.clone().converse(socket, watcher),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             },
             Self::Unix(listener) => match listener.accept().await {
-                Ok((socket, _)) => converse(socket, answer.clone(), place, watcher),
+                Ok((socket, _)) => door.clone().converse(socket, watcher),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             },
         }
@@ -143,29 +151,78 @@ fn bind(address: &Address) -> io::Result<(Listener, Address)> {
     }
 }
 
-/// Answers a client's requests; its place is free once it is gone.
-fn converse<F>(
-    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    answer: impl Fn(Request<Incoming>) -> F + Send + 'static,
-    place: OwnedSemaphorePermit,
-    watcher: Watcher,
-) where
+/// Who comes in.
+#[derive(Clone)]
+struct Door<A> {
+    /// Where it is.
+    address: Address,
+    token: Option<Arc<str>>,
+    clients: Arc<Mutex<Clients>>,
+    answer: A,
+}
+
+impl<A, F> Door<A>
+where
+    A: Fn(Request<Incoming>) -> F + Send + 'static,
     F: Future<Output = Answer> + Send + 'static,
 {
-    let answer = service_fn(move |request| {
-        let answer = answer(request);
-        async move { Ok::<_, Infallible>(answer.await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
-        .serve_connection(TokioIo::new(socket), answer);
-    let connection = watcher.watch(connection);
-    // What a client does wrong ends its connection, and nothing else.
-    tokio::spawn(async move {
-        drop(connection.await);
-        drop(place);
-    });
+    /// Answers a client's requests.
+    fn converse(
+        self,
+        socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        watcher: Watcher,
+    ) {
+        let clients = Arc::clone(&self.clients);
+        let answer = service_fn(move |request| {
+            let answer = self.open(&request).map(|()| (self.answer)(request));
+            async move {
+                Ok::<_, Infallible>(match answer {
+                    Ok(answer) => answer.await,
+                    Err(refusal) => refusal,
+                })
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE)
+            .max_buf_size(MOST_HEAD)
+            .serve_connection(TokioIo::new(Patient::new(socket)), answer);
+        let connection = watcher.watch(connection);
+        // What a client does wrong ends its connection, and nothing else.
+        let task = tokio::spawn(async move { drop(connection.await) });
+        locked(&clients).add(task.abort_handle());
+    }
+
+    /// Refuses what was sent to another name: a web page can make a name of its own lead here, and then reads answers.
+    /// It knows no token.
+    fn open(&self, request: &Request<Incoming>) -> Result<(), Answer> {
+        let token = self.token.as_deref();
+        let has_token = token.is_some_and(|token| knows(request, token));
+        locked(&self.clients).note(has_token);
+        if has_token || is_of(&self.address, request.headers().get(HOST)) {
+            return Ok(());
+        }
+        let reason = "this name is not known here: use localhost, the address, or the token";
+        Err(error(StatusCode::MISDIRECTED_REQUEST, reason))
+    }
+}
+
+fn locked(clients: &Mutex<Clients>) -> MutexGuard<'_, Clients> {
+    // They are whole at any moment.
+    clients.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a `Host` leads to an address by itself, and not through a name that may lead anywhere. Its port does not
+/// matter: a tunnel has one of its own. No web page comes through a Unix socket.
+fn is_of(address: &Address, host: Option<&HeaderValue>) -> bool {
+    if let Address::Unix(_) = address {
+        return true;
+    }
+    let host = host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let name = host.as_ref().map_or("", Authority::host);
+    let ip = name.trim_matches(['[', ']']).parse();
+    name.eq_ignore_ascii_case("localhost")
+        || ip.is_ok_and(|ip: IpAddr| ip.is_loopback() || !address.is_local())
 }
 
 /// Whether a client knows the token.
@@ -234,4 +291,28 @@ pub fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Ans
     let kind = HeaderValue::from_static(kind);
     answer.headers_mut().insert(CONTENT_TYPE, kind);
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_others_reach_has_any_ip_and_no_name() {
+        let all: Address = "0.0.0.0:80".parse().unwrap();
+        let socket: Address = "unix:/run/v.sock".parse().unwrap();
+        for (host, is_there) in [
+            ("10.0.0.1", true),
+            ("[fe80::1]:9090", true),
+            ("localhost", true),
+            ("evil.example:80", false),
+            ("10.0.0.1@evil.example", false),
+            ("", false),
+        ] {
+            let host = HeaderValue::from_static(host);
+            assert_eq!(is_of(&all, Some(&host)), is_there, "{host:?}");
+            assert!(is_of(&socket, Some(&host)));
+        }
+        assert!(!is_of(&all, None));
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,6 +20,14 @@ impl Answer {
     }
 }
 
+/// An answer that takes longer never comes.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A connection to an address as volley prints it: `http://127.0.0.1:1`.
+pub fn connect(address: &str) -> TcpStream {
+    TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap()
+}
+
 /// Asks at an address as volley prints it: `http://127.0.0.1:1` or `unix:/path`.
 pub fn ask(
     address: &str,
@@ -27,16 +36,19 @@ pub fn ask(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: volley\r\nconnection: close\r\n");
-    for (name, value) in headers {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    let has_host = headers.iter().any(|(name, _)| *name == "host");
+    let own = [("host", "localhost")];
+    for (name, value) in own.iter().filter(|_| !has_host).chain(headers) {
         text += &format!("{name}: {value}\r\n");
     }
     text += &format!("content-length: {}\r\n\r\n{body}", body.len());
     match address.strip_prefix("unix:") {
         Some(path) => converse(UnixStream::connect(path).unwrap(), &text),
         None => {
-            let address = address.strip_prefix("http://").unwrap();
-            converse(TcpStream::connect(address).unwrap(), &text)
+            let socket = connect(address);
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            converse(socket, &text)
         }
     }
 }

@@ -1,12 +1,14 @@
 //! A run that is watched and changed while it goes on.
 
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use volley::serve::Faults;
 
-use crate::common::http::{Answer, ask};
+use crate::common::http::{Answer, PATIENCE, ask, connect};
 use crate::common::shape::UNARY;
 use crate::common::{Report, Running, Scratch, Volley, awaited, reference, settled};
 use crate::signals::interrupt;
@@ -318,17 +320,119 @@ fn a_file_that_is_no_socket_is_kept() {
 
 #[test]
 fn a_client_that_never_finishes_its_request_holds_no_other_up() {
-    use std::io::Write;
     let server = reference(Faults::default());
     let (running, address) = start(server.address(), "--rps 100");
-    let mut silent = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
-    write!(
-        silent,
-        "PATCH /v1/load HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"
-    )
-    .unwrap();
+    let mut silent = connect(&address);
+    let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";
+    silent.write_all(head.as_bytes()).unwrap();
     assert_eq!(patch(&address, r#"{"rps": 200}"#).status, 200);
     stop(running, &address);
+}
+
+/// Many requests at once.
+fn requests() -> Vec<u8> {
+    b"GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(1000)
+}
+
+#[test]
+fn clients_that_do_not_read_hold_no_order_up() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100");
+    until(&address, |stats| stats["phase"] == "window");
+    let greedy: Vec<TcpStream> = (0..16)
+        .map(|_| {
+            let mut client = connect(&address);
+            client.set_nonblocking(true).unwrap();
+            while client.write(&requests()).is_ok() {}
+            client
+        })
+        .collect();
+    let silent: Vec<TcpStream> = (0..100).map(|_| connect(&address)).collect();
+    let report = stop(running, &address);
+    assert!(report.warns_of("stopped by order after"));
+    drop((greedy, silent));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_let_go() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100");
+    until(&address, |stats| stats["phase"] == "window");
+    let mut client = connect(&address);
+    client.set_write_timeout(Some(PATIENCE)).unwrap();
+    let error = loop {
+        if let Err(error) = client.write_all(&requests()) {
+            break error.kind();
+        }
+    };
+    assert!(
+        matches!(error, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe),
+        "{error}"
+    );
+    stop(running, &address);
+}
+
+#[test]
+fn strangers_do_not_drive_out_a_client_with_the_token() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100 --control-token secret");
+    let token = [("authorization", "Bearer secret")];
+    let mut client = connect(&address);
+    let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer secret\r\n\
+                connection: close\r\nexpect: 100-continue\r\ncontent-length: 12\r\n\r\n";
+    client.write_all(head.as_bytes()).unwrap();
+    let mut go_on = [0; 25];
+    client.read_exact(&mut go_on).unwrap();
+    assert_eq!(go_on, *b"HTTP/1.1 100 Continue\r\n\r\n");
+    let strangers: Vec<TcpStream> = (0..200).map(|_| connect(&address)).collect();
+    let stats = || ask(&address, "GET", "/v1/stats", &token, "").json();
+    awaited(stats, |stats| stats["phase"] == "window");
+    client.write_all(b"{\"rps\": 200}").unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert_eq!(stats()["load"]["rps"], 200);
+    assert_eq!(ask(&address, "POST", "/v1/stop", &token, "").status, 200);
+    running.wait().report();
+    drop(strangers);
+}
+
+#[test]
+fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100");
+    let status = |host, path| ask(&address, "GET", path, &[("host", host)], "").status;
+    for path in ["/metrics", "/v1/stats"] {
+        for host in [
+            "evil.example",
+            "evil.example:9090",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+        ] {
+            assert_eq!(status(host, path), 421, "{host}");
+        }
+        // A tunnel has another port.
+        for host in ["localhost", "localhost:1", "127.0.0.1:9090", "[::1]:9090"] {
+            assert_eq!(status(host, path), 200, "{host}");
+        }
+    }
+    let evil = [("host", "evil.example")];
+    let refused = ask(&address, "POST", "/v1/stop", &evil, "");
+    let reason = "this name is not known here: use localhost, the address, or the token";
+    assert_eq!(refused.json()["error"], reason);
+    assert_eq!(post(&address, "/v1/stop").status, 200);
+    running.wait();
+
+    let (running, address) = start(server.address(), "--control-token secret");
+    assert_eq!(ask(&address, "GET", "/metrics", &evil, "").status, 421);
+    let named = [
+        ("host", "loadgen1:9090"),
+        ("authorization", "Bearer secret"),
+    ];
+    assert_eq!(ask(&address, "GET", "/metrics", &named, "").status, 200);
+    assert_eq!(ask(&address, "POST", "/v1/stop", &named, "").status, 200);
+    running.wait();
 }
 
 #[test]

@@ -93,7 +93,8 @@ fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<
 
 fn listened(site: Site, listen: SocketAddr) -> io::Result<Server> {
     let address = Address::Tcp(listen);
-    server::host(&address, move |request| site.clone().answer(request)).map_err(|error| {
+    let token = Some(site.token());
+    server::host(&address, token, move |request| site.clone().answer(request)).map_err(|error| {
         io::Error::other(format!("`--listen`: cannot listen on {listen}: {error}"))
     })
 }
