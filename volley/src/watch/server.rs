@@ -182,7 +182,9 @@ where
                 })
             }
         });
+        // One request each, so that nobody lines up thousands.
         let connection = http1::Builder::new()
+            .keep_alive(false)
             .timer(TokioTimer::new())
             .header_read_timeout(PATIENCE)
             .max_buf_size(MOST_HEAD)
@@ -295,7 +297,33 @@ pub fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Ans
 
 #[cfg(test)]
 mod tests {
+    use std::io::{ErrorKind, Write};
+    use std::net::TcpStream;
+
     use super::*;
+
+    #[test]
+    fn a_client_that_does_not_read_its_answer_is_let_go() {
+        let nowhere = ":0".parse().unwrap();
+        let long = |_| async { of(StatusCode::OK, "text/plain", vec![b' '; 64 << 20]) };
+        let server = host(&nowhere, None, long).unwrap();
+        let Address::Tcp(address) = server.address else {
+            unreachable!("it listens on TCP");
+        };
+        let mut client = TcpStream::connect(address).unwrap();
+        client.set_write_timeout(Some(12 * PATIENCE)).unwrap();
+        client
+            .write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .unwrap();
+        // The server reads nothing more, so this waits until the connection is closed.
+        let error = loop {
+            if let Err(error) = client.write_all(&[b' '; 1 << 16]) {
+                break error.kind();
+            }
+        };
+        let closed = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+        assert!(closed.contains(&error), "{error}");
+    }
 
     #[test]
     fn an_address_that_others_reach_has_any_ip_and_no_name() {

@@ -21,7 +21,7 @@ impl Answer {
 }
 
 /// An answer that takes longer never comes.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection to an address as volley prints it: `http://127.0.0.1:1`.
 pub fn connect(address: &str) -> TcpStream {
