@@ -84,6 +84,9 @@ fn malformed(error: &csv::Error) -> RequestError {
     }
 }
 
+/// How many names a column's name may consist of. JSON is hardly read deeper.
+const DEEPEST: usize = 100;
+
 /// What a message of a row has: its columns, by their places, and messages within it.
 #[derive(Default)]
 struct Columns(Vec<(String, Node)>);
@@ -97,7 +100,11 @@ fn columns(header: &csv::StringRecord, input: &MessageDescriptor) -> Result<Colu
     let mut all = Columns::default();
     for (place, name) in header.iter().enumerate() {
         let parts: Vec<&str> = name.trim().split('.').collect();
-        all.add(&parts, place, input).map_err(|reason| {
+        let added = match parts.len() > DEEPEST {
+            true => Err("is nested too deeply".to_owned()),
+            false => all.add(&parts, place, input),
+        };
+        added.map_err(|reason| {
             let name = excerpt(name, 60);
             RequestError::Csv {
                 reason: format!("the column `{name}` {reason}"),

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message as _;
-use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto};
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use volley::grpc::reflection::{Answer, Files, Question, Refused};
@@ -333,6 +334,60 @@ fn declarations_are_the_text_that_they_were_compiled_from() {
         assert_eq!(sorted(before), sorted(after), "{written}");
         assert_eq!(before.service, after.service, "{written}");
     }
+}
+
+#[test]
+fn messages_that_contain_themselves_as_groups_are_described_once() {
+    let field = |name: &str, kind: Type, of: &str| FieldDescriptorProto {
+        name: Some(name.to_owned()),
+        number: Some(i32::from(name.as_bytes()[0])),
+        label: Some(Label::Optional.into()),
+        r#type: Some(kind.into()),
+        type_name: Some(of.to_owned()),
+        ..FieldDescriptorProto::default()
+    };
+    let message = |name: &str, field: Vec<_>, nested_type: Vec<_>| DescriptorProto {
+        name: Some(name.to_owned()),
+        field,
+        nested_type,
+        ..DescriptorProto::default()
+    };
+    let group = |name: &str, of: &str| field(name, Type::Group, of);
+    let nested = message("N", vec![group("n", ".A.N"), group("a", ".A")], vec![]);
+    let fields = vec![
+        group("a", ".A"),
+        group("b", ".B"),
+        field("m", Type::Message, ".A"),
+        group("n", ".A.N"),
+        group("o", ".A.N"),
+    ];
+    let file = FileDescriptorProto {
+        name: Some("a.proto".to_owned()),
+        message_type: vec![
+            message("A", fields, vec![nested]),
+            message("B", vec![group("a", ".A")], vec![]),
+        ],
+        ..FileDescriptorProto::default()
+    };
+    let mut pool = DescriptorPool::new();
+    pool.add_file_descriptor_proto(file).unwrap();
+    assert_eq!(
+        text::declaration(&pool, "A").unwrap(),
+        "\
+message A {
+  optional A a = 97 [features.message_encoding = DELIMITED];
+  optional B b = 98 [features.message_encoding = DELIMITED];
+  optional A m = 109;
+  optional group N = 110 {
+    optional A.N n = 110 [features.message_encoding = DELIMITED];
+    optional A a = 97 [features.message_encoding = DELIMITED];
+  }
+  optional A.N o = 111 [features.message_encoding = DELIMITED];
+}
+"
+    );
+    let of_b = "message B {\n  optional A a = 97 [features.message_encoding = DELIMITED];\n}\n";
+    assert_eq!(text::declaration(&pool, "B").unwrap(), of_b);
 }
 
 proptest! {

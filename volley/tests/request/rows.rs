@@ -169,6 +169,10 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
             csv("int32,\n1,2\n"),
             "the data is not usable CSV: the column `` is no field of ",
         ),
+        (
+            csv(&("inner.".repeat(100_000) + "value\n1\n")),
+            "the data is not usable CSV: the column `inner.inner.inner.inner.inner.inner.inner.inner.inner.inner.…` is nested too deeply",
+        ),
         (csv("int32\n"), "there is no data to send: "),
         (
             lines("{\"int32\": 1}\n{\"int32\": }\n"),

@@ -211,10 +211,17 @@ impl Text {
     }
 }
 
-/// The message of a group, which is declared with its field.
+/// The message of a group, which is declared with its field, and named as it. Any other message may be delimited as a group
+/// is (of an edition, or of a hostile server), and contain itself.
 fn group(field: &FieldDescriptor) -> Option<MessageDescriptor> {
     match field.kind() {
-        Kind::Message(message) if field.is_group() => Some(message),
+        Kind::Message(message)
+            if field.is_group()
+                && message.parent_message().as_ref() == Some(field.parent_message())
+                && message.name().eq_ignore_ascii_case(field.name()) =>
+        {
+            Some(message)
+        }
         _ => None,
     }
 }
@@ -257,6 +264,9 @@ fn options(field: &FieldDescriptor) -> String {
     if let Some(options) = &proto.options {
         shown.extend(options.packed.map(|packed| format!("packed = {packed}")));
         shown.extend(options.deprecated.map(|it| format!("deprecated = {it}")));
+    }
+    if field.is_group() && group(field).is_none() {
+        shown.push("features.message_encoding = DELIMITED".to_owned());
     }
     match shown.is_empty() {
         true => String::new(),
