@@ -4,6 +4,7 @@
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
+//! - `input`: the files that a user names.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
 //! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
@@ -39,6 +40,7 @@ pub mod grpc;
 pub mod http;
 pub mod http1;
 pub mod http2;
+mod input;
 pub mod measure;
 pub mod pace;
 pub mod program;

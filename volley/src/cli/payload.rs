@@ -1,7 +1,6 @@
 //! Data and metadata, read from their sources.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use super::apply::{filled, filled_path};
 use super::args::DataArgs;
 use super::exit::UsageError;
 use super::value;
+use crate::input;
 use crate::spec::Data;
 
 /// Whether stdin is the payload.
@@ -40,13 +40,13 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
         ],
     )?;
     if let Some(path) = binary_file {
-        return Ok(Some(Data::Binary(read("binary-file", &path)?)));
+        return Ok(Some(Data::Binary(read("binary-file", &path, input::DATA)?)));
     }
     if binary {
         return Ok(Some(Data::Binary(read_stdin("--binary", stdin)?)));
     }
     if let Some(path) = json_file {
-        let bytes = read("data-file", &path)?;
+        let bytes = read("data-file", &path, input::DATA)?;
         let text = text("--data-file", &format!("`{}`", path.display()), bytes)?;
         let extension = path
             .extension()
@@ -85,7 +85,7 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
             ("--metadata-file", true),
         ],
     )?;
-    let bytes = read("metadata-file", &path)?;
+    let bytes = read("metadata-file", &path, input::TEXT)?;
     value::strings(&String::from_utf8_lossy(&bytes))
         .map(Some)
         .map_err(|reason| UsageError::Metadata { path, reason })
@@ -122,8 +122,8 @@ fn only_one(what: &'static str, flags: &[(&'static str, bool)]) -> Result<(), Us
     }
 }
 
-fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, UsageError> {
-    fs::read(path).map_err(|error| UsageError::File {
+fn read(flag: &'static str, path: &Path, most: u64) -> Result<Vec<u8>, UsageError> {
+    input::read(path, most).map_err(|error| UsageError::File {
         flag,
         path: path.to_owned(),
         reason: error.to_string(),
@@ -131,12 +131,8 @@ fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, UsageError> {
 }
 
 fn read_stdin(flag: &'static str, stdin: &mut impl Read) -> Result<Vec<u8>, UsageError> {
-    let mut bytes = Vec::new();
-    stdin
-        .read_to_end(&mut bytes)
-        .map_err(|error| UsageError::Stdin {
-            flag,
-            reason: error.to_string(),
-        })?;
-    Ok(bytes)
+    input::all(stdin, input::DATA).map_err(|error| UsageError::Stdin {
+        flag,
+        reason: error.to_string(),
+    })
 }

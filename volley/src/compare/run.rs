@@ -1,13 +1,13 @@
 //! One run, as its JSON report tells it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::input;
 use crate::report::latency::{Latency, LatencyKind, decode, rounded_quotient};
 use crate::report::verdict::Figures;
 
@@ -172,7 +172,7 @@ impl Run {
     ///
     /// If the file is no report of a whole run, written by this version.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        Self::parse(path, &fs::read_to_string(path)?)
+        Self::parse(path, &input::text(path, input::DATA)?)
     }
 
     /// The same for its text.

@@ -1,6 +1,5 @@
 //! TLS: which servers to trust, and the client's own identity.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use thiserror::Error;
 
 use super::transport::TlsClient;
 use super::trust::{Trust, Whom, may_sign};
+use crate::input;
 use crate::spec::{Target, TargetSpec, TlsSpec, without_port};
 
 /// Why TLS cannot be set up as requested.
@@ -115,7 +115,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|error| broken(flag, path, error))
+    input::read(path, input::TEXT).map_err(|error| broken(flag, path, error))
 }
 
 fn broken(flag: &'static str, path: &Path, reason: impl ToString) -> TlsError {

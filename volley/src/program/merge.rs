@@ -1,7 +1,6 @@
 //! `volley merge`: one report from those of several processes.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::{Failure, Out, deliver};
 use crate::cli::{Format, Merge};
 use crate::compare::is_of_scenarios;
+use crate::input;
 use crate::measure::Part;
 use crate::report::Warning;
 use crate::report::verdict::{self, Figures};
@@ -82,7 +82,7 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
 
 /// A part, and the version of volley that wrote it.
 fn read(path: &Path) -> Result<(Part, String), Failure> {
-    let text = fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string()))?;
+    let text = input::text(path, input::DATA).map_err(|error| wrong(path, &error.to_string()))?;
     let foreign = |error| wrong(path, &format!("it is no JSON report of volley: {error}"));
     let report: Value = serde_json::from_str(&text).map_err(foreign)?;
     if is_of_scenarios(&report) {

@@ -13,6 +13,7 @@ use rustls::{ServerConfig, ServerConnection};
 
 use super::ServeError;
 use super::config::Identity;
+use crate::input;
 
 /// How many bytes of plain text become records at a time; see [`super::Counts`].
 const TLS_BATCH: usize = 64 << 10;
@@ -155,13 +156,16 @@ pub(crate) fn load_tls(
         key: key.clone(),
         reason,
     };
-    let chain = CertificateDer::pem_file_iter(cert)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    let read =
+        |path| input::read(path, input::TEXT).map_err(|error| broken(path, &PemError::Io(error)));
+    let chain = CertificateDer::pem_slice_iter(&read(cert)?)
+        .collect::<Result<Vec<_>, _>>()
         .map_err(|reason| broken(cert, &reason))?;
     if chain.is_empty() {
         return Err(broken(cert, &PemError::NoItemsFound));
     }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|reason| broken(key, &reason))?;
+    let private =
+        PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|reason| broken(key, &reason))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(unfit)?

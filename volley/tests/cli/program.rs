@@ -1,7 +1,10 @@
 //! The program itself: its streams and its exit status.
 
 use std::fs::File;
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use crate::file;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
     let Output {
@@ -83,6 +86,60 @@ fn what_cannot_be_printed_ends_with_status_1() {
             .unwrap();
         assert_eq!(done.code(), Some(2), "{words}");
     }
+}
+
+#[test]
+fn what_is_no_file_and_what_is_too_long_is_not_read() {
+    let huge = file("huge.lua", "");
+    // It has no blocks on disk.
+    File::create(&huge).unwrap().set_len(2 << 30).unwrap();
+    let huge = huge.to_str().unwrap();
+    let device = "it is a device, and neither a file nor a pipe\n";
+    for named in ["/dev/zero", huge] {
+        for (words, most) in [
+            ("--config FILE", 1),
+            ("merge FILE FILE", 1024),
+            ("compare FILE FILE", 1024),
+            ("run FILE", 16),
+            ("check FILE", 16),
+            ("describe --protoset FILE a.B", 64),
+            ("CALL --data-file FILE localhost:1", 1024),
+            ("CALL --binary-file FILE localhost:1", 1024),
+            ("CALL --metadata-file FILE localhost:1", 16),
+            ("serve --tls-cert FILE --tls-key FILE", 16),
+        ] {
+            let words = words.replace("FILE", named).replace(
+                "CALL",
+                "--proto ../requests/benchmark.proto --call benchmark.BenchmarkService/GetSum",
+            );
+            let words: Vec<&str> = words.split(' ').collect();
+            let (status, out, errors) = volley(&words);
+            assert_eq!((status, out.as_str()), (2, ""), "{words:?}: {errors}");
+            let long = format!("it has more than {most} MiB\n");
+            let reason = if named == huge { &long } else { device };
+            assert!(errors.ends_with(reason), "{words:?}: {errors}");
+            assert_eq!(errors.lines().count(), 1, "{errors}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_is_read_as_a_file_is() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(["--config", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin
+        .write_all(br#"{"proto": "a.proto", "call": "p.S/M", "host": "localhost"}"#)
+        .unwrap();
+    drop(stdin);
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    assert_eq!(status.code(), Some(2));
+    let errors = String::from_utf8(stderr).unwrap();
+    assert!(errors.contains("`localhost` has no port"), "{errors}");
 }
 
 #[test]

@@ -293,7 +293,7 @@ fn a_folder_is_no_file() {
     let folder = scratch.0.join("folder.proto");
     fs::create_dir(&folder).unwrap();
     let error = refusal(&proto_file(folder), "a.B/C");
-    assert!(error.contains("Is a directory"), "{error}");
+    assert!(error.contains("it is not a file"), "{error}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn a_file_that_cannot_be_read_is_named() {
         file::read(Path::new("/dev/zero"))
             .unwrap_err()
             .to_string()
-            .contains("it is not a file")
+            .contains("it is a device, and neither a file nor a pipe")
     );
 }
 

@@ -1,15 +1,15 @@
 //! Reads a file of any of the three formats into one table.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::ConfigError;
+use crate::input;
 
 /// The entries of a file, in its order.
 pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|error| ConfigError::Read {
+    let text = input::text(path, input::CONFIG).map_err(|error| ConfigError::Read {
         path: path.to_owned(),
         reason: error.to_string(),
     })?;

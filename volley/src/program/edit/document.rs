@@ -10,6 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use ring::digest::{SHA256, digest};
 use tempfile::Builder;
 
+use crate::input;
+use crate::scenario::file::LARGEST;
+
 /// The version of a file that does not exist.
 const ABSENT: &str = "absent";
 
@@ -85,7 +88,7 @@ impl Document {
     ///
     /// It cannot be read, or is no UTF-8.
     pub fn read(&self) -> io::Result<Content> {
-        match fs::read_to_string(&self.path) {
+        match input::text(&self.path, LARGEST) {
             Ok(text) => Ok(Content {
                 version: version(text.as_bytes()),
                 text: Some(text),
@@ -112,7 +115,7 @@ impl Document {
     pub fn save(&self, text: &str, seen: &str) -> Result<String, Unsaved> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let old = match fs::read(&self.path) {
+        let old = match input::read(&self.path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             read => Some(read?),
         };

@@ -64,6 +64,9 @@ fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<
         _ => unusable(format!("cannot edit the file: {error}")),
     })?;
     if document.path().exists() {
+        if !document.path().is_file() {
+            return Err(unusable("it is not a file".to_owned()));
+        }
         match file::text(path) {
             Err(mistakes) => return Ok(refuse(&mistakes)),
             Ok(text) if file::is_foreign(&text) => {

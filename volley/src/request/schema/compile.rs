@@ -1,15 +1,18 @@
 //! Compiles files to a pool of descriptors.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use prost::Message as _;
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use protox::Compiler;
+use protox::file::{
+    ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver,
+};
 
 use super::{SchemaError, files};
+use crate::input;
 use crate::request::excerpt::excerpt;
 
 /// Compiles a `.proto` file and its imports.
@@ -23,12 +26,33 @@ pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorP
         });
     }
     let found = find(file, import_paths)?;
-    let mut compiler =
-        Compiler::new(search_path(&found, import_paths)).map_err(|error| failed(file, &error))?;
+    let mut resolver = ChainFileResolver::new();
+    for folder in search_path(&found, import_paths) {
+        resolver.add(Folder(folder));
+    }
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = Compiler::with_file_resolver(resolver);
     compiler
         .open_file(&found)
         .map_err(|error| failed(file, &error))?;
     Ok(compiler.descriptor_pool())
+}
+
+/// A folder with files that can be read whole.
+struct Folder(PathBuf);
+
+impl FileResolver for Folder {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        IncludeFileResolver::new(self.0.clone()).resolve_path(path)
+    }
+
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let path = self.0.join(name);
+        if path.exists() {
+            input::check(&path, input::SCHEMA).map_err(protox::Error::new)?;
+        }
+        IncludeFileResolver::new(self.0.clone()).open_file(name)
+    }
 }
 
 /// The file as given, or else in one of the import paths.
@@ -48,7 +72,7 @@ fn find(file: &Path, import_paths: &[PathBuf]) -> Result<PathBuf, SchemaError> {
 
 /// Reads a serialized `FileDescriptorSet`.
 pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
-    let bytes = fs::read(file).map_err(|error| SchemaError::Read {
+    let bytes = input::read(file, input::SCHEMA).map_err(|error| SchemaError::Read {
         file: file.to_owned(),
         error,
     })?;
@@ -57,7 +81,8 @@ pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
         reason,
     };
     let set = FileDescriptorSet::decode(bytes.as_slice());
-    let FileDescriptorSet { file: files } = set.map_err(|error| broken(error.to_string()))?;
+    let FileDescriptorSet { file: files } =
+        set.map_err(|error| broken(excerpt(&error.to_string(), 200)))?;
     let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
     let mut imports = files.iter().flat_map(|file| &file.dependency);
     if let Some(missing) = imports.find(|name| !names.contains(name.as_str())) {

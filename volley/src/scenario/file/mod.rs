@@ -12,7 +12,6 @@ mod model;
 mod node;
 mod shape;
 
-use std::fs;
 use std::path::Path;
 
 pub use compile::{check_part, check_samples};
@@ -26,11 +25,12 @@ use serde::de::IgnoredAny;
 use super::plan::Plan;
 #[cfg(not(feature = "import"))]
 use crate::features::Lacks;
+use crate::input;
 use compile::Compiler;
 use node::Node;
 
 /// The largest file that is read, in bytes.
-pub const LARGEST: u64 = 16 << 20;
+pub const LARGEST: u64 = input::TEXT;
 
 /// A file that has been read and compiled.
 #[derive(Debug)]
@@ -100,9 +100,7 @@ fn doubts(text: &str, plan: &Plan) -> Vec<String> {
 ///
 /// It cannot be read.
 pub fn text(path: &Path) -> Result<String, Mistakes> {
-    let text =
-        readable(path).and_then(|()| fs::read_to_string(path).map_err(|error| error.to_string()));
-    text.map_err(|reason| {
+    input::text(path, LARGEST).map_err(|reason| {
         let problem = format!("cannot read the file: {reason}");
         let mistake = Mistake::new(1_usize, mistake::Path::default(), problem);
         Mistakes::sorted(path, vec![mistake])
@@ -184,12 +182,7 @@ pub(crate) fn schema() -> schemars::Schema {
     schemars::schema_for!(model::File)
 }
 
-/// Whether a file can be read whole: it is no device, and not too large.
+/// Whether a file that another one names can be read whole. It may be read twice.
 fn readable(path: &Path) -> Result<(), String> {
-    let data = fs::metadata(path).map_err(|error| error.to_string())?;
-    match data.len() {
-        _ if !data.is_file() => Err("it is not a file".to_owned()),
-        length if length > LARGEST => Err(format!("it has more than {} MiB", LARGEST >> 20)),
-        _ => Ok(()),
-    }
+    input::check(path, LARGEST).map_err(|error| error.to_string())
 }

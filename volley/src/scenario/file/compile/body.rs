@@ -1,10 +1,10 @@
 //! Bodies of HTTP requests.
 
-use std::fs;
 use std::path::PathBuf;
 
 use super::Compiler;
 use super::names::Scope;
+use crate::input;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{self, Named, Scalar, Step};
 use crate::scenario::request::{Part, multipart};
@@ -73,7 +73,7 @@ impl Compiler<'_> {
     /// A file that exists, and its bytes.
     fn contents(&mut self, at: &Path, file: &str) -> Option<(PathBuf, Vec<u8>)> {
         let path = self.existing(at, file)?;
-        let read = fs::read(&path);
+        let read = input::read(&path, input::TEXT);
         let read = read.map_err(|error| format!("cannot read `{}`: {error}", path.display()));
         self.noted(at, read).map(|bytes| (path, bytes))
     }

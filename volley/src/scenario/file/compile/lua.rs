@@ -1,14 +1,15 @@
 //! Scripts of Lua.
 
-use std::fs;
 use std::sync::{Arc, LazyLock};
 
 use regex::{Captures, Regex};
 
 use super::Compiler;
 use super::names::Scope;
+use crate::input;
 use crate::scenario::file::mistake::{Mistake, Path};
 use crate::scenario::file::model::{Lua, Step};
+use crate::scenario::file::readable;
 use crate::scenario::lua::{FUNCTIONS, NO_FUNCTION, check};
 use crate::scenario::plan::{Action, Script};
 
@@ -26,7 +27,7 @@ impl Compiler<'_> {
         let (name, text, is_inline) = match (&written.file, &written.text) {
             (Some(file), None) => {
                 let path = self.existing(&at.key("file"), file)?;
-                let text = fs::read_to_string(&path);
+                let text = input::text(&path, input::TEXT);
                 let text = text.map_err(|error| format!("cannot read `{file}`: {error}"));
                 let text = self.noted(&at.key("file"), text)?;
                 let name = file.clone();
@@ -91,7 +92,9 @@ impl Compiler<'_> {
         };
         // What cannot be read is named elsewhere.
         let file = written.file.as_ref();
-        let file = file.and_then(|file| fs::read_to_string(self.folder.join(file)).ok());
+        let file = file.map(|file| self.folder.join(file));
+        let file = file.filter(|file| readable(file).is_ok());
+        let file = file.and_then(|file| input::text(&file, input::TEXT).ok());
         let text = file.as_ref().or(written.text.as_ref());
         let found = VARS.captures_iter(text.map_or("", String::as_str));
         let names = found.filter_map(|found| {

@@ -1,12 +1,12 @@
 //! Rows in the file itself, and the names of columns in files of data.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path;
 
 use serde_json::Value;
 
 use super::Compiler;
+use crate::input;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Scalar, words};
 
@@ -60,7 +60,7 @@ impl Compiler<'_> {
 
 /// The names of a CSV file's columns.
 pub(in crate::scenario::file) fn csv_header(path: &path::Path) -> Result<Vec<String>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = input::open(path).map_err(|error| error.to_string())?;
     let mut reader = csv::Reader::from_reader(file.take(LONGEST_LINE));
     let header = reader.headers().map_err(|error| error.to_string())?;
     let names: Vec<String> = header
@@ -75,7 +75,7 @@ pub(in crate::scenario::file) fn csv_header(path: &path::Path) -> Result<Vec<Str
 
 /// The keys of a JSON-lines file's first row.
 pub(super) fn first_keys(path: &path::Path) -> Result<Vec<String>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = input::open(path).map_err(|error| error.to_string())?;
     let mut reader = BufReader::new(file.take(LONGEST_LINE));
     let mut line = String::new();
     reader

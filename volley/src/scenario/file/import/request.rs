@@ -1,12 +1,11 @@
 //! Requests, which become steps.
 
-use std::fs;
-
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
 use super::variables::{Piece, Place, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
+use crate::input;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::request::RESERVED;
 
@@ -321,9 +320,7 @@ impl Importer<'_> {
             self.fault(&at, fault::PAYLOAD_FILE);
         }
         if is_file && (!self.how.as_run || scope.old.is_some()) {
-            let read = super::super::readable(&file)
-                .and_then(|()| fs::read(&file).map_err(|error| error.to_string()));
-            let content = match read {
+            let content = match input::read(&file, input::TEXT) {
                 Ok(content) => content,
                 Err(error) => {
                     self.wrong(&at, format!("`{}`: {error}", file.display()));

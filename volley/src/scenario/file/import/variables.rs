@@ -1,17 +1,17 @@
 //! What `${names}` stand for.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
 use super::words::{Word, plain, words};
 use super::{Importer, fault};
+use crate::input;
 use crate::scenario::file::mistake::Path;
 
 /// So much of a CSV file is looked at, in bytes.
-const LOOKED_AT: usize = 1 << 20;
+const LOOKED_AT: u64 = 1 << 20;
 
 /// A text whose names are those of the new file.
 pub(super) type Text = Vec<Piece>;
@@ -237,7 +237,8 @@ impl Importer<'_> {
     /// The columns of a CSV file, which is looked at for what h2loadrunner reads differently.
     fn columns(&mut self, at: &Path, file: &str) -> Option<Vec<String>> {
         let path = self.how.from.join(file);
-        let read = super::super::compile::csv_header(&path);
+        let read = input::check(&path, u64::MAX).map_err(|error| error.to_string());
+        let read = read.and_then(|()| super::super::compile::csv_header(&path));
         let columns = match read {
             Ok(columns) => columns,
             Err(error) => {
@@ -254,10 +255,11 @@ impl Importer<'_> {
                 format!("the column `{odd}` cannot stand in `${{}}`: rename it"),
             );
         }
-        let lines = File::open(&path).map(|file| BufReader::new(file).split(b'\n'));
+        let file = input::open(&path).map(|file| file.take(LOOKED_AT));
+        let lines = file.map(|file| BufReader::new(file).split(b'\n'));
         let mut left = LOOKED_AT;
         let is_near = |line: &Vec<u8>| {
-            left = left.saturating_sub(line.len());
+            left = left.saturating_sub(line.len() as u64 + 1);
             left > 0
         };
         let is_odd = |line: Vec<u8>| {

@@ -20,7 +20,6 @@ mod task;
 mod turn;
 mod worker;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +28,7 @@ use std::time::{Duration, SystemTime};
 
 use super::check;
 use crate::engine::{EngineError, allow_sockets};
+use crate::input;
 use crate::measure::process;
 use crate::scenario::engine::{Finished, RunError};
 use crate::scenario::plan::{Script, TlsFiles};
@@ -72,7 +72,7 @@ pub struct Options {
 pub fn read(file: &Path) -> Result<Program, String> {
     let name = file.display().to_string();
     let text =
-        fs::read_to_string(file).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+        input::text(file, input::TEXT).map_err(|error| format!("cannot read `{name}`: {error}"))?;
     // As lua does.
     let text = match text.starts_with('#') {
         true => format!("--{text}"),

@@ -6,7 +6,6 @@ mod rule;
 mod serve;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
@@ -16,6 +15,7 @@ use tokio::sync::Notify;
 
 use super::answer::Registered;
 use super::worker::Postbox;
+use crate::input;
 use config::Config;
 use rule::Rule;
 
@@ -63,7 +63,7 @@ impl Servers {
         if let Some(running) = all.iter().find(|running| running.file == file) {
             return Ok(running.id.clone());
         }
-        let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+        let text = input::text(file, input::TEXT).map_err(|error| error.to_string())?;
         let config = Config::parse(&text)?;
         let mock = Arc::new(Mock {
             rules: config.rules()?,
