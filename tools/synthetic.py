@@ -473,7 +473,9 @@ def _block_run(
     run = a_run(rate, server_cpu_s=chance.uniform(2, 5))
     return run.model_copy(
         update={
-            "latency_ns": Latency(kind="service", max=p50 * 12, samples=100_000, **latency),
+            "latency_ns": Latency(
+                kind="service", max=p50 * 12, samples=100_000, at_least=(), **latency
+            ),
             "seconds": tuple(seconds),
             "data_frames": int(run.messages / per_frame),
             "warm_up": tuple(int(rate * share) for share in (0.3, 0.8, 0.9, *([1.0] * 7))),

@@ -121,8 +121,9 @@ def some_runs(dice: random.Random, rate: float, count: int = 3) -> list[Run]:
         run = a_run(got, server_cpu_s=spent, generator_cpu_s=3.0, cut=dice.choice((0, 0, 20)))
         p50 = 256 / rate * 5000 * 1e9
         latency = Latency(
-            kind="service", samples=1000, **{name: p50 * times for name, times in _TIMES.items()}
-        )
+            kind="service", samples=1000, at_least=(),
+            **{name: p50 * times for name, times in _TIMES.items()},
+        )  # fmt: skip
         runs.append(run.model_copy(update={"latency_ns": latency}))
     return runs
 

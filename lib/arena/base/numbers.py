@@ -22,7 +22,12 @@ def rate_words(value: float, high: float, *, client_bound: bool = False) -> str:
     """
     if not value and high:
         return f"< {format_rate(high)}"
-    return f"≥ {format_rate(value)}" if client_bound else format_rate(value)
+    return at_least(format_rate(value), is_bound=client_bound)
+
+
+def at_least(figure: str, *, is_bound: bool) -> str:
+    """Return a figure in words, with `≥` before it if it is only a lower bound."""
+    return f"≥ {figure}" if is_bound else figure
 
 
 def bar_words(low: float, high: float) -> str:

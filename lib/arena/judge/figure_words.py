@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from arena.base.numbers import (
     RATES,
     TIMES_NS,
+    at_least,
     bar_words,
     format_ns,
     interval_words,
@@ -12,15 +13,28 @@ from arena.base.numbers import (
     rate_words,
     rounded,
 )
+from arena.record.measurement import Latency
 from arena.what.loads import LoadShape
 from arena.what.metrics import Metric
 
 
+def latency_words(latency: Latency, name: str) -> str:
+    """Return one of its figures, such as `p99`: `1.20 ms`, or `≥ 2.00 s`; a dash if unknown."""
+    ns = getattr(latency, name)
+    return "–" if ns is None else at_least(format_ns(ns), is_bound=name in latency.at_least)
+
+
+def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
+    """Return whether a headline with these flags is only a lower bound."""
+    return ("unreached" if metric.is_latency else "client-bound") in flags
+
+
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure, or the bound that is known: `≥ 1.02 M`, `1.20 ms`."""
+    bound = is_bound(metric, flags)
     if metric.is_latency:
-        return format_ns(value)
-    return rate_words(value, high, client_bound="client-bound" in flags)
+        return at_least(format_ns(value), is_bound=bound)
+    return rate_words(value, high, client_bound=bound)
 
 
 def rounded_words(
@@ -32,18 +46,23 @@ def rounded_words(
     """
     if not value and high:
         return value_words(metric, value, high, flags)
-    place = place_of(value, low, high)
-    if metric.is_latency:
-        return rounded(value, place, TIMES_NS)
-    bound = "client-bound" in flags
-    return "≥ " * bound + rounded(value, place, RATES, down=bound)
+    place, bound = place_of(value, low, high), is_bound(metric, flags)
+    units = TIMES_NS if metric.is_latency else RATES
+    return at_least(rounded(value, place, units, down=bound), is_bound=bound)
 
 
-def rounded_interval(metric: Metric, value: float, low: float, high: float) -> str:
-    """Return a figure's interval in the digits that it justifies; empty if its width is 0."""
+def rounded_interval(
+    metric: Metric, value: float, low: float, high: float, flags: Sequence[str] = ()
+) -> str:
+    """Return a figure's interval in the digits that it justifies; empty if its width is 0.
+
+    That of a latency that is only a lower bound has no end: `2.00 s or more`.
+    """
+    units = TIMES_NS if metric.is_latency else RATES
+    if metric.is_latency and is_bound(metric, flags):
+        return f"{rounded(low, place_of(low, low, low), units, down=True)} or more"
     if low == high:
         return ""
-    units = TIMES_NS if metric.is_latency else RATES
     return interval_words(low, high, place_of(value or high, low, high), units)
 
 

@@ -108,7 +108,7 @@ def _is_empty(second: Second) -> bool:
 
 
 def _is_unreached(it: Judged) -> bool:
-    """Return whether the figure that ranks is only a lower bound."""
+    """Return whether the p99 that ranks is only a lower bound in some run."""
     return it.profile.metric.is_latency and any("p99" in run.latency_ns.at_least for run in it.runs)
 
 
@@ -174,13 +174,14 @@ FLAGS: tuple[Flag, ...] = (
         "stalled",
         _has_stalled,
         "In at least one run, nothing arrived for at least one whole second, although calls were "
-        "open. The record's page says in which run.",
+        "open, or too many calls of a schedule were open at the end. The record's page says in "
+        "which run.",
     ),
     Flag(
         "unreached",
         _is_unreached,
-        "So many calls were open at the end that the p99 is only a lower bound (\u2265), so the row "
-        "has no rank.",
+        "In at least one run, so many calls were open at the end that its p99 is only a lower "
+        "bound (≥), so the row has no rank.",
         takes_rank=True,
     ),
     Flag(

@@ -35,14 +35,16 @@ def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
     """Return the best run and its number, from 1.
 
     For a latency, it is the lowest of the runs that have one. Sending less lowers latencies, so a
-    run that kept its schedule is better than any that did not.
+    run that kept its schedule is better than any that did not. Among these, a p99 that is known is
+    better than any lower bound of one.
     """
 
-    def order(numbered: tuple[int, Run]) -> tuple[bool, bool, float]:
-        value, _, _ = figure_of(metric, numbered[1])
+    def order(numbered: tuple[int, Run]) -> tuple[bool, bool, bool, float]:
+        _, run = numbered
+        value, _, _ = figure_of(metric, run)
         if metric.lower_is_better:
-            return value > 0, kept_schedule(numbered[1]), -value
-        return True, True, value
+            return value > 0, kept_schedule(run), "p99" not in run.latency_ns.at_least, -value
+        return True, True, True, value
 
     return max(enumerate(runs, 1), key=order)
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from arena.base.numbers import format_ns
-from arena.judge.figure_words import bar_of, figure_words, value_words
+from arena.judge.figure_words import bar_of, figure_words, latency_words, value_words
 from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed, stalled_words
 from arena.record.figures import figure_of
 from arena.record.measurement import SATURATED, Run
@@ -21,7 +20,9 @@ def headline_line(record: Record) -> str:
     middle = ""
     if len(record.runs) > 1:
         known = spread.median
-        middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
+        # The generator bounds only the best run.
+        bounds = record.flags if profile.metric.is_latency else ()
+        middle = f"median {value_words(profile.metric, known, 0, bounds) if known else 'unknown'}"
     bar = bar_of(profile.metric, profile.load, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
     trial = "a trial" if record.is_trial else ""
@@ -31,11 +32,13 @@ def headline_line(record: Record) -> str:
 
 def run_line(run: Run, metric: Metric) -> str:
     """Return one run as one line."""
-    value, _, at_most = figure_of(metric, run)
-    parts = [figure_words(metric, value, at_most)]
-    if run.latency_ns.p99 is not None and not metric.is_latency:
-        bound = "\u2265 " if "p99" in run.latency_ns.at_least else ""
-        parts.append(f"p99 {bound}{format_ns(run.latency_ns.p99)}")
+    p99 = latency_words(run.latency_ns, "p99")
+    if metric.is_latency:
+        parts = [metric.of(p99)]
+    else:
+        value, _, at_most = figure_of(metric, run)
+        parts = [figure_words(metric, value, at_most)]
+        parts += [f"p99 {p99}"] * (run.latency_ns.p99 is not None)
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:
         parts.append(f"calls cut: {run.calls.cut}")
@@ -47,8 +50,8 @@ def notes(record: Record) -> Iterator[str]:
     """Yield what disturbed a record, where it stalled, and the reasons why it has no rank."""
     if disturbed := disturbed_words(record.runs):
         yield f"disturbed: {disturbed}"
-    if "stalled" in record.flags:
-        yield f"stalled: nothing arrived for whole seconds: {stalled_words(record.runs)}"
+    if "stalled" in record.flags and (stalled := stalled_words(record.runs)):
+        yield f"stalled: nothing arrived for whole seconds: {stalled}"
     if "missed-schedule" in record.flags and record.headline:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"

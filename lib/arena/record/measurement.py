@@ -60,7 +60,8 @@ class BlastPoint(Frozen, revalidate_instances="always"):
 class Step(Frozen, revalidate_instances="always"):
     """A step of a scenario: `count` requests, those that are `ok`, and the `failed` by reason.
 
-    Those that are neither were still open at the end. `latency_ns` is that of the OK ones.
+    Those that are neither were still open at the end. `latency_ns` is that of the OK ones and, from
+    a volley that counts their ages, of the open ones.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=200)]

@@ -47,7 +47,7 @@ class Calls:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Latency of calls in nanoseconds: of `samples` OK ones and, where volley timed it, of open ones.
+    """Latency of calls in nanoseconds: of `samples` OK ones and, from volley, of open ones.
 
     `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
     sent, "coordinated omission") and `response` when it was timed from the intended send.
@@ -86,6 +86,7 @@ class Latency:
             **{name: ordered[(rank * n + 999) // 1000 - 1] for name, rank in per_mille.items()},
             max=ordered[-1],
             samples=n,
+            at_least=(),
         )
 
 

@@ -143,4 +143,5 @@ def latency_as_printed(
         **{f"p{percent}": percentiles_ns.get(percent) for percent in (50, 75, 90, 95, 99)},
         max=slowest_ns,
         samples=samples,
+        at_least=(),
     )

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from arena.base.numbers import format_ns, format_rate
+from arena.base.numbers import format_rate
+from arena.judge.figure_words import latency_words
 from arena.judge.leaderboard import Board, Result
 from arena.publish.charts.axes import FEW, Axis, apart, log, powers, rates, top
 from arena.publish.charts.closed import is_sustained
@@ -156,7 +157,7 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
         f"{point.requests:,}",
         format_rate(point.rate),
         f"{format_rate(point.rate_at_least)} – {format_rate(point.rate_at_most)}",
-        *("–" if value is None else format_ns(value) for value in (latency.p50, latency.p99)),
+        *(latency_words(latency, name) for name in ("p50", "p99")),
         ", ".join(f"{count:,} {status}" for status, count in sorted(point.failed.items())) or "0",
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from arena.base.numbers import format_ns
+from arena.judge.figure_words import latency_words
 from arena.publish.charts.axes import latencies, log, steps
 from arena.publish.charts.picture import Picture, Table
 from arena.publish.charts.svg import ACCENT, QUIET, Plot, Series, svg
@@ -30,6 +30,7 @@ _KINDS = {
     "the calls that would have shown the stall.",
     "response": "Response latency counts from when a call was due, so a stall shows in full.",
 }
+_BOUNDS = "≥ marks a lower bound: too many calls were open at the end. There the true curve may be higher."
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ def latency_picture(record: Record) -> Picture | None:
         label=f"{record.framework.display_name}: latency of the calls by percentile, "
         f"a curve for each of {len(known)} runs",
         svg=_drawn([(_BEST if each == headline else _OTHERS, known[each]) for each in drawn]),
-        words=tuple(_KINDS[kind] for kind in kinds),
+        words=(
+            *(_KINDS[kind] for kind in kinds),
+            *[_BOUNDS] * any(run.latency_ns.at_least for run in record.runs),
+        ),
         table=Table(
             _HEAD,
             tuple(_cells(number, run.latency_ns) for number, run in enumerate(record.runs, 1)),
@@ -71,13 +75,9 @@ def _curve(latency: Latency) -> _Curve:
 
 
 def _cells(number: int, latency: Latency) -> tuple[str, ...]:
-    values = {name: getattr(latency, name) for name in ("mean", *_ABOVE, "max")}
+    figures = (latency_words(latency, name) for name in ("mean", *_ABOVE, "max"))
     samples = "–" if latency.samples is None else f"{latency.samples:,}"
-    shown = (
-        "–" if ns is None else f"{'≥ ' if name in latency.at_least else ''}{format_ns(ns)}"
-        for name, ns in values.items()
-    )
-    return (f"{number}", *shown, samples)
+    return (f"{number}", *figures, samples)
 
 
 def _drawn(curves: Sequence[tuple[Series, _Curve]]) -> Markup:

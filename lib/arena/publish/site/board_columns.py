@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
-from arena.base.numbers import TIMES_NS, cost_words, in_unit
-from arena.judge.figure_words import rounded_interval, rounded_words
+from arena.base.numbers import TIMES_NS, at_least, cost_words, in_unit
+from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
 from arena.publish.site.words import share
+from arena.record.measurement import Latency
 
 _NONE = "–"
+
+# A bound sorts after a figure of the same four digits, and before the next one.
+_AFTER = 1 + 1e-5
+
+# A time in ns, and whether it is only a lower bound.
+_Time = tuple[float | None, bool]
+_UNKNOWN: _Time = (None, False)
 
 # The key of the classic headline on a board of blocks: rows can be ordered by it instead.
 CLASSIC = "classic"
@@ -101,12 +109,18 @@ def headline_words(board: Board, result: Result) -> str:
 
 def interval_words(board: Board, of: Result | BlockEstimate) -> str:
     """Return the interval as text; empty if it has no width."""
-    return rounded_interval(board.metric, of.value, of.low, of.high)
+    flags = of.flags if isinstance(of, Result) else ()
+    return rounded_interval(board.metric, of.value, of.low, of.high, flags)
 
 
-def sortable(value: float | None) -> str:
-    """Return a number with four digits, for a script to sort by."""
-    return "" if value is None else f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
+def sortable(value: float | None, *, is_least: bool = False) -> str:
+    """Return a number with four digits, for a script to sort by; a lower bound has some more."""
+    if value is None:
+        return ""
+    digits = f"{value:.4g}"
+    if is_least:
+        digits = f"{float(digits) * _AFTER:.6g}"
+    return digits.replace("e+0", "e").replace("e+", "e")
 
 
 def _estimate(board: Board, row: Row) -> Cell:
@@ -123,7 +137,13 @@ def _classic(board: Board, row: Row) -> Cell:
 
 
 def _headline(board: Board, result: Result) -> Cell:
-    return Cell(headline_words(board, result), sortable(result.value), is_headline=True)
+    sort = sortable(result.value, is_least=_is_least(board, result))
+    return Cell(headline_words(board, result), sort, is_headline=True)
+
+
+def _is_least(board: Board, result: Result) -> bool:
+    """Return whether the board ranks by a latency, and that of the result is only a lower bound."""
+    return board.metric.is_latency and is_bound(board.metric, result.flags)
 
 
 def _median(board: Board, result: Result) -> Cell:
@@ -132,9 +152,10 @@ def _median(board: Board, result: Result) -> Cell:
         return Cell(_NONE, remark="one run" if len(result.rates) == 1 else "")
     # A median below a bound is rounded as the bound is: it must not stand above its headline.
     words = rounded_words(board.metric, result.median, result.low, result.high, result.flags)
-    words = words.removeprefix("≥ ")
+    is_least = _is_least(board, result)
+    words = words if is_least else words.removeprefix("≥ ")
     spread = "" if result.cv is None else f"± {share(result.cv)} %"
-    return Cell(words, sortable(result.median), spread)
+    return Cell(words, sortable(result.median, is_least=is_least), spread)
 
 
 def _point(result: Result) -> Cell:
@@ -147,12 +168,17 @@ def _point(result: Result) -> Cell:
 
 def _latencies(results: Sequence[Result | None], *, by_p99: bool) -> list[Column]:
     """Return the latency columns, all in one unit."""
-    columns: list[tuple[str, str, Sequence[float | None]]] = [
-        ("p50", "p50", [each.p50_ns if each else None for each in results]),
-        *([] if by_p99 else [("p99", "p99", [each.p99_ns if each else None for each in results])]),
-        ("p999", "p99.9", [each.p999_ns if each else None for each in results]),
+    titles = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
+    columns = [
+        (name, title, [_whole(each, name) if each else _UNKNOWN for each in results])
+        for name, title in titles.items()
+        if not (by_p99 and name == "p99")
     ]
     return _in_one_unit(columns, "")
+
+
+def _whole(result: Result, name: str) -> _Time:
+    return getattr(result, f"{name}_ns"), name in result.latency_at_least
 
 
 def step_names(results: Iterable[Result | None]) -> list[str]:
@@ -160,36 +186,42 @@ def step_names(results: Iterable[Result | None]) -> list[str]:
     return list(dict.fromkeys(step.name for each in results if each for step in each.steps))
 
 
-def p99_of(result: Result, name: str) -> float | None:
-    """Return the p99 latency of a step, in ns; None if it is not known."""
-    return next((each.latency_ns.p99 for each in result.steps if each.name == name), None)
+def latency_of(result: Result, name: str) -> Latency | None:
+    """Return the latency of a step; None if the result does not have the step."""
+    return next((each.latency_ns for each in result.steps if each.name == name), None)
+
+
+def _p99(latency: Latency | None) -> _Time:
+    return (latency.p99, "p99" in latency.at_least) if latency else _UNKNOWN
 
 
 def _steps(results: Sequence[Result | None]) -> list[Column]:
     """Return a column for each step: its p99 latency, all in one unit."""
     columns = [
-        (f"step-{at}", name, [p99_of(each, name) if each else None for each in results])
+        (f"step-{at}", name, [_p99(latency_of(each, name) if each else None) for each in results])
         for at, name in enumerate(step_names(results), 1)
     ]
     return _in_one_unit(columns, "p99, ")
 
 
-def _in_one_unit(
-    columns: Sequence[tuple[str, str, Sequence[float | None]]], what: str
-) -> list[Column]:
-    """Return columns of times, given in ns, in the unit that fits the middle of the first one."""
-    known = next((found for _, _, each in columns if (found := [v for v in each if v])), [0.0])
+def _in_one_unit(columns: Sequence[tuple[str, str, Sequence[_Time]]], what: str) -> list[Column]:
+    """Return columns of times in the unit that fits the middle of the first one."""
+    known = next((found for *_, each in columns if (found := [ns for ns, _ in each if ns])), [0.0])
     middle = median_low(known)
     power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
     unit = f"{what}{TIMES_NS[power].strip()}"
     return [
-        Column(key, title, unit, tuple(_time(value, power) for value in values))
-        for key, title, values in columns
+        Column(key, title, unit, tuple(_time(each, power) for each in times))
+        for key, title, times in columns
     ]
 
 
-def _time(value: float | None, power: int) -> Cell:
-    return Cell(_NONE) if value is None else Cell(in_unit(value / 10**power), sortable(value))
+def _time(time: _Time, power: int) -> Cell:
+    ns, is_least = time
+    if ns is None:
+        return Cell(_NONE)
+    text = at_least(in_unit(ns / 10**power), is_bound=is_least)
+    return Cell(text, sortable(ns, is_least=is_least))
 
 
 def _cpu(result: Result) -> Cell:

@@ -5,10 +5,13 @@ import io
 from collections.abc import Callable
 
 from arena.base.text import printable
+from arena.judge.figure_words import is_bound
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
 from arena.publish.site import board_columns, links
 from arena.publish.site.edition import Edition
+from arena.record.measurement import Latency
+from arena.what.metrics import Metric
 
 Cell = str | float | None
 
@@ -17,7 +20,8 @@ def board_csv(board: Board, edition: Edition) -> str:
     """Return the board as RFC 4180 defines it: commas, quotes where needed, CRLF line ends.
 
     `rank`, `value` and `runs` are classic; `estimate`, `blocks`, `rank_low` and `rank_high` are
-    those of the board's night of blocks. Each step of a scenario has a column, with its p99.
+    those of the board's night of blocks. `latency_at_least` has the latencies that are only lower
+    bounds. Each step of a scenario has a column with its p99, and one that has `>=` if it is one.
     `record` is the link to the record's page, relative to the file.
     """
     text = io.StringIO()
@@ -42,8 +46,8 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
     def of(part: Callable[[Result], Cell]) -> Callable[[Row], Cell]:
         return lambda row: part(row.result) if row.result else None
 
-    def p99(name: str) -> Callable[[Result], Cell]:
-        return lambda it: board_columns.p99_of(it, name)
+    def of_step(name: str, part: Callable[[Latency], Cell]) -> Callable[[Row], Cell]:
+        return of(lambda it: part(told) if (told := board_columns.latency_of(it, name)) else None)
 
     def by_blocks(part: Callable[[BlockEstimate], Cell]) -> Callable[[Row], Cell]:
         return lambda row: part(row.estimate) if row.estimate else None
@@ -57,7 +61,7 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "display_name": lambda row: row.display_name,
         "language": lambda row: row.language,
         "type": lambda row: row.type,
-        "bound": of(_bound),
+        "bound": of(lambda it: _bound(board.metric, it)),
         f"value_{unit}": of(lambda it: it.value or None),
         f"low_{unit}": of(lambda it: it.low),
         f"high_{unit}": of(lambda it: it.high),
@@ -74,7 +78,17 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "latency_p50_ns": of(lambda it: it.p50_ns),
         "latency_p99_ns": of(lambda it: it.p99_ns),
         "latency_p999_ns": of(lambda it: it.p999_ns),
-        **{f"latency_p99_ns_{printable(name)}": of(p99(name)) for name in steps},
+        "latency_at_least": of(lambda it: " ".join(it.latency_at_least)),
+        **{
+            f"latency_p99_ns_{printable(name)}": of_step(name, lambda told: told.p99)
+            for name in steps
+        },
+        **{
+            f"latency_p99_bound_{printable(name)}": of_step(
+                name, lambda told: ">=" if "p99" in told.at_least else ""
+            )
+            for name in steps
+        },
         f"{cost}_at_least": of(lambda it: it.server_cpu_s_per_million_at_least),
         f"{cost}_at_most": of(lambda it: it.server_cpu_s_per_million_at_most),
         "server_peak_bytes": of(lambda it: it.server_peak_bytes),
@@ -93,11 +107,11 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
     }
 
 
-def _bound(result: Result) -> str:
+def _bound(metric: Metric, result: Result) -> str:
     """Return how the value bounds the truth: `>=` it, or `<` the high end if there is no value."""
     if not result.value:
         return "<"
-    return ">=" if "client-bound" in result.flags else ""
+    return ">=" if is_bound(metric, result.flags) else ""
 
 
 def _inert(cell: Cell) -> str:

@@ -10,6 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
+from arena.judge.figure_words import latency_words
 from arena.judge.flags import WORDS
 from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, links, words
@@ -56,6 +57,7 @@ def _environment(templates: Path) -> jinja2.Environment:
     environment.filters.update(
         rate=format_rate,
         ns=format_ns,
+        latency=latency_words,
         bytes=format_bytes,
         three_digits=three_digits,
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
@@ -79,6 +81,8 @@ def _environment(templates: Path) -> jinja2.Environment:
         divisions=words.DIVISIONS,
         kinds=SHOWN,
         standin=words.STANDIN,
+        ended=words.ENDED,
+        bounds=words.BOUNDS,
     )
     return environment
 

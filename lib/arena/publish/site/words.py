@@ -29,6 +29,15 @@ TYPES = {
 # The framings of a board of streams: all servers, or those that send each message in a frame.
 FRAMINGS = {"all": "all", "single": "one message a frame"}
 
+# What the latencies of a generator leave out. volley's have every call, whether it ended or not.
+ENDED = {
+    name: f"{name}'s latencies are of calls that ended. A call without an end is in none of them, "
+    "and in no percentile."
+    for name in ("ghz", "h2load")
+}
+
+BOUNDS = "≥ before a latency marks a lower bound: too many calls were open at the end to know more."
+
 # The divisions, as text for a switch and for a sentence.
 DIVISIONS = {"framework": "production and tuned", "engine": "engines"}
 

@@ -166,6 +166,16 @@ class BoardView:
         """The start point of the latencies, if there are any."""
         return dict.fromkeys(it.latency_kind for it in self.results if it.p50_ns is not None)
 
+    @property
+    def has_bounds(self) -> bool:
+        """Whether some latency is only a lower bound."""
+        return any(
+            "unreached" in it.flags
+            or it.latency_at_least
+            or any(step.latency_ns.at_least for step in it.steps)
+            for it in self.results
+        )
+
     def values(self, field: str) -> list[str]:
         """Return the distinct values of a field of the results, the best row's first."""
         return list(dict.fromkeys(filter(None, (getattr(it, field) for it in self.results))))

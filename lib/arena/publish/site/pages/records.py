@@ -24,7 +24,7 @@ from arena.publish.site.pages.watched import watched
 from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
-from arena.record.measurement import Run
+from arena.record.measurement import Latency, Run
 from arena.record.record import Check, Record
 from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
 
@@ -141,11 +141,12 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",
-        bar=rounded_interval(*figures) if figures else "",
+        bar=rounded_interval(*figures, record.flags) if figures else "",
         said={"disturbed": disturbed_words(record.runs), "stalled": stalled_words(record.runs)},
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),
+        has_bounds=any(latency.at_least for run in record.runs for latency in _latencies(run)),
         raws=[name if name in around.files else None for name in runs],
         log=log if log in around.files else None,
         log_lines=_last_lines(edition, path, log) if log in around.files else "",
@@ -189,6 +190,14 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     return [
         name for name in names if any(getattr(run.latency_ns, name) is not None for run in runs)
     ]
+
+
+def _latencies(run: Run) -> Iterator[Latency]:
+    """Yield the latencies of a run and of its parts."""
+    yield run.latency_ns
+    yield from (each.latency_ns for each in run.steps)
+    yield from (each.latency_ns for each in run.points)
+    yield from (each.latency_ns for each in run.generators)
 
 
 def _last_lines(edition: Edition, path: str, name: str | None) -> str:
