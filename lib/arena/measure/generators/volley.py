@@ -34,6 +34,10 @@ _VERSION = re.compile(r"volley (\S+(?: \([^()\n]+\))?)\s*")
 # What volley prints to stderr when its warm-up is over.
 _WARM = "volley: warm"
 
+# The largest reply: gRPC's usual limit. No reply of a profile is near it, and volley alone would keep
+# up to 2 GiB of one in memory.
+_LARGEST_REPLY = "4MiB"
+
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
 
@@ -48,8 +52,8 @@ _PROFILES = ("release", "dist")
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
-    """Return ghz's flags, and the expected replies: volley decodes and checks each one."""
-    return ghz_flags.closed(profile, [*_expected(profile), *more])
+    """Return ghz's flags, and what replies may be: volley decodes and checks each one."""
+    return ghz_flags.closed(profile, [*_replies(profile), *more])
 
 
 def told(profile: MeasuredProfile, warm_up: WarmUp) -> list[str]:
@@ -73,7 +77,7 @@ def blast(profile: MeasuredProfile) -> list[str]:
     return [
         "blast",
         *ghz_flags.request(profile),
-        *_expected(profile),
+        *_replies(profile),
         "--requests", ",".join(map(str, load.sweep)),
         "--connections", ",".join(map(str, profile.connections)),
         "--repetitions", str(load.repetitions),
@@ -84,9 +88,10 @@ def blast(profile: MeasuredProfile) -> list[str]:
     ]  # fmt: skip
 
 
-def _expected(profile: MeasuredProfile) -> list[str]:
+def _replies(profile: MeasuredProfile) -> list[str]:
+    limit = ["--max-recv-message-size", _LARGEST_REPLY]
     rules = [flag for rule in profile.expect for flag in ("--expect", rule)]
-    return ["--expect-replies", str(profile.replies), *rules]
+    return [*limit, "--expect-replies", str(profile.replies), *rules]
 
 
 def version_of(command: Sequence[str]) -> str | None:
@@ -206,7 +211,7 @@ VOLLEY = Description(
             told=Told(told, _WARM, measurements.volley_cpu_s),
         ),
         Scheduled: Way(
-            lambda profile, _, __: ghz_flags.scheduled(profile, _expected(profile)),
+            lambda profile, _, __: ghz_flags.scheduled(profile, _replies(profile)),
             measurements.of_volley,
         ),
         Blast: Way(

@@ -30,7 +30,9 @@ _KINDS = {
     "the calls that would have shown the stall.",
     "response": "Response latency counts from when a call was due, so a stall shows in full.",
 }
-_BOUNDS = "≥ marks a lower bound: too many calls were open at the end. There the true curve may be higher."
+_BOUNDS = (
+    "≥ marks a lower bound: too many calls were open at the end. The true curve may be higher."
+)
 
 
 @dataclass(frozen=True)
