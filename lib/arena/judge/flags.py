@@ -167,8 +167,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "none-finished",
         lambda it: not it.best.calls.ok,
-        "No call finished inside the window. There is no latency, and a rate that is derived "
-        "from calls is only an upper bound.",
+        "No call finished inside the window. No latency is known, and a rate that is derived from "
+        "calls is only an upper bound.",
     ),
     Flag(
         "stalled",

@@ -34,8 +34,8 @@ _VERSION = re.compile(r"volley (\S+(?: \([^()\n]+\))?)\s*")
 # What volley prints to stderr when its warm-up is over.
 _WARM = "volley: warm"
 
-# The largest reply: gRPC's usual limit. No reply of a profile is near it, and volley alone would keep
-# up to 2 GiB of one in memory.
+# The largest reply: gRPC's usual limit, far above the replies of all profiles. Without it, volley
+# would take up to 2 GiB of one into memory.
 _LARGEST_REPLY = "4MiB"
 
 # It gives up this long after the longest warm-up, if nobody opens its window.

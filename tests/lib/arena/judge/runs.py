@@ -18,9 +18,9 @@ SCHEDULED = a_profile(
 KEPT = a_second(200, 200)
 
 
-def a_timed_run(p99_ns: float, *seconds: Second, **changes: object) -> Run:
+def a_timed_run(p99_ns: float, *seconds: Second, is_bound: bool = False, **changes: object) -> Run:
     run = a_run(kind="response", **changes)  # type: ignore[arg-type]
-    latency = replace(run.latency_ns, p99=p99_ns)
+    latency = replace(run.latency_ns, p99=p99_ns, at_least=("p99",) * is_bound)
     return run.model_copy(update={"latency_ns": latency, "seconds": seconds})
 
 

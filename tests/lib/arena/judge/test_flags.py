@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judge.flags import disturbed_words, flags_of, missed, stalled_words
+from arena.judge.flags import UNRANKED, disturbed_words, flags_of, missed, stalled_words
 from arena.judge.headline import headline_of, spread_of
 from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
 from arena.what.metrics import Metric
@@ -215,6 +215,16 @@ def test_a_closed_load_without_a_reply_for_a_second_has_stalled(
 def test_a_schedule_may_have_a_second_without_a_call() -> None:
     runs = [a_timed_run(1e6, a_second(0, 0))]
     assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ()
+
+
+def test_a_p99_that_is_a_lower_bound_in_any_run_takes_the_rank_of_a_schedule() -> None:
+    runs = [a_timed_run(1e6, KEPT), a_timed_run(2e6, KEPT, is_bound=True)]
+    assert flags_of(SCHEDULED, runs[:1], headline_of(SCHEDULED, runs[:1]), 2) == ()
+    found = flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+    assert found == ("stalled", "unreached")
+    assert UNRANKED.intersection(found) == {"unreached"}
+    # Where a rate ranks, it is only a remark on the latency.
+    assert "unreached" not in flags_of(a_profile(), runs, headline_of(a_profile(), runs), 2)
 
 
 def test_latencies_that_fall_are_no_warm_up() -> None:

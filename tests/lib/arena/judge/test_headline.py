@@ -6,7 +6,16 @@ from arena.judge.headline import headline_of, spread_of
 from arena.record.figures import interval_of
 from arena.what.metrics import Metric
 from tests.fakes import a_profile, a_run
-from tests.lib.arena.judge.runs import BLAST, KEPT, POINTS, SCHEDULED, a_point, a_timed_run, swept
+from tests.lib.arena.judge.runs import (
+    BLAST,
+    KEPT,
+    POINTS,
+    SCHEDULED,
+    a_point,
+    a_second,
+    a_timed_run,
+    swept,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +63,13 @@ def test_a_latency_is_best_when_it_is_lowest() -> None:
     spread = spread_of(Metric.P99, runs)
     assert spread
     assert (spread.min, spread.median, spread.max) == (0.5e6, 1.5e6, 3e6)
+
+
+def test_a_latency_that_is_known_is_better_than_a_lower_bound_of_one() -> None:
+    stalled, known = a_timed_run(1e6, KEPT, is_bound=True), a_timed_run(2e6, KEPT)
+    late = a_timed_run(0.5e6, a_second(200, 100))
+    headlines = [headline_of(SCHEDULED, runs) for runs in ((stalled, known), (stalled, late))]
+    assert [each and (each.value, each.run) for each in headlines] == [(2e6, 2), (1e6, 1)]
 
 
 def test_the_interval_of_a_latency_is_that_of_the_runs_that_have_one() -> None:

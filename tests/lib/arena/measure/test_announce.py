@@ -1,8 +1,11 @@
 """What a terminal says of a record."""
 
-from arena.measure.announce import notes
+from arena.measure.announce import headline_line, notes, run_line
 from arena.record.measurement import Second
+from arena.what.metrics import Metric
 from tests.fakes import a_generator, a_record, a_run
+from tests.lib.arena.judge.runs import a_timed_run
+from tests.lib.arena.publish.loads import SCHEDULED, a_second
 
 
 def test_hosts_at_their_limit_are_numbered_where_they_are_the_bound() -> None:
@@ -21,3 +24,16 @@ def test_a_stalled_run_is_named() -> None:
     ]
     # A schedule may have empty seconds.
     assert list(notes(a_record(runs=runs))) == []
+
+
+def test_a_latency_that_is_a_lower_bound_is_announced_as_one() -> None:
+    runs = [a_timed_run(each, a_second(), is_bound=True) for each in (2e9, 3e9)]
+    assert run_line(runs[0], Metric.P99).startswith("p99 latency ≥ 2.00 s; CPU")
+    assert "messages/s; p99 ≥ 2.00 s; CPU" in run_line(runs[0], Metric.MESSAGES)
+    assert "messages/s; p99 2.10 s; CPU" in run_line(a_run(), Metric.MESSAGES)
+    record = a_record(runs=runs, profile=SCHEDULED, flags=["stalled", "unreached"])
+    line = headline_line(record)
+    assert "p99 latency ≥ 2.00 s (" in line
+    assert "median ≥ 2.50 s; " in line
+    # No second was empty, so none is named.
+    assert [each.partition(":")[0] for each in notes(record)] == ["unreached"]

@@ -66,10 +66,12 @@ POINTS = (
 )
 
 
-def a_step(name: str, p99_ns: float | None, failed: dict[str, int] | None = None) -> Step:
-    """Return a step of a thousand requests."""
+def a_step(
+    name: str, p99_ns: float | None, failed: dict[str, int] | None = None, *bounds: str
+) -> Step:
+    """Return a step of a thousand requests; `bounds` are its figures that are lower bounds."""
     lost = sum((failed or {}).values())
-    latency = Latency(kind="service", p50=1e6, p99=p99_ns, samples=1000 - lost)
+    latency = Latency(kind="service", p50=1e6, p99=p99_ns, samples=1000 - lost, at_least=bounds)
     return Step(name=name, count=1000, ok=1000 - lost, failed=failed or {}, latency_ns=latency)
 
 

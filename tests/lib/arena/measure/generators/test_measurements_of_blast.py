@@ -92,6 +92,6 @@ def test_volley_is_told_the_whole_sweep() -> None:
     assert shlex.join(volley.blast(a_blast(seed=7))) == (
         "blast --insecure --proto requests/benchmark.proto "
         '--call benchmark.BenchmarkService/GetSum -d \'{"a":1,"b":2}\' '
-        "--expect-replies 1 --expect 'result = a + b' --requests 1,2,5 --connections 1,2 "
-        "--repetitions 2 --seed 7 --max-duration 30s -O json localhost:8080"
+        "--max-recv-message-size 4MiB --expect-replies 1 --expect 'result = a + b' "
+        "--requests 1,2,5 --connections 1,2 --repetitions 2 --seed 7 --max-duration 30s -O json localhost:8080"
     )

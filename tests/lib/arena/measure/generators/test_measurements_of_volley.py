@@ -71,7 +71,20 @@ def test_calls_are_what_became_of_them(raw: Path) -> None:
 def test_latency_goes_as_far_as_the_thousandth_call_and_the_slowest(raw: Path) -> None:
     told = a_report()["volley"]["latency_ns"]
     known = told.keys() - {"p9999", "histogram"}
-    assert asdict(measured(raw).latency_ns) == {name: told[name] for name in known}
+    found = asdict(measured(raw).latency_ns)
+    assert found.pop("at_least") == ()
+    assert found == {name: told[name] for name in known}
+
+
+def test_figures_that_open_calls_make_lower_bounds_are_named(raw: Path) -> None:
+    of = "volley.latency_ns."
+    bounds = {f"{of}open": 2, f"{of}at_least": ["p99", "p999", "p9999", "max"]}
+    assert measured(raw, **bounds).latency_ns.at_least == ("p99", "p999", "max")
+    # Without one call that ended, all are bounds, and there is no mean.
+    found = measured(raw, **ALL_CUT, **bounds, **{f"{of}mean": None}).latency_ns
+    assert (found.samples, found.mean, found.p99) == (0, None, 1.9e9)
+    with pytest.raises(ValueError, match="list of strings"):
+        measured(raw, **{**bounds, f"{of}at_least": [1]})
 
 
 ALL_CUT = {

@@ -72,6 +72,7 @@ def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -
     ghz = ghz_flags.closed(profile)
     assert shown[1:] == [
         *ghz[:-1],
+        "--max-recv-message-size", "4MiB",
         "--expect-replies", "5000", "--expect", "result = a + b + i", "--expect", "x = 1",
         ghz[-1],
     ]  # fmt: skip

@@ -1,5 +1,7 @@
 """What the pictures of boards and records show and say, as numbers and words."""
 
+from dataclasses import replace
+
 import pytest
 
 from arena.judge.leaderboard import rank
@@ -82,6 +84,22 @@ def test_a_way_is_named_by_what_it_is_for_most_of_the_sweep() -> None:
     points = [a_point(c, n, 1.0) for c in (1, 8, 1000) for n in (1, 10, 100, 1000, 10_000)]
     names = [way.series.name for way in ways_of(points, {})]
     assert names == ["1 connection", "8 connections", "one per request, up to 1,000"]
+
+
+def test_a_lower_bound_of_a_latency_is_one_in_every_table_of_a_picture() -> None:
+    point = a_point(8, 1000, 20_000.0)
+    unsure = point.changed(latency_ns=replace(point.latency_ns, at_least=("p99",)))
+    (picture,) = pictures(blast("a", [unsure]), profile="bang")
+    assert picture.table.rows[0][4:6] == ("1.00 ms", "≥ 2.00 ms")
+    known, bound = (
+        latency_picture(a_record(runs=[with_latency(p50=1e6, p99=2e6, at_least=at_least)]))
+        for at_least in ((), ("p99",))
+    )
+    assert known
+    assert bound
+    assert [picture.table.rows[0][6] for picture in (known, bound)] == ["2.00 ms", "≥ 2.00 ms"]
+    assert "≥ marks a lower bound" in bound.words[-1]
+    assert bound.words[:-1] == known.words
 
 
 def test_the_numbers_of_a_blast_are_in_its_table() -> None:

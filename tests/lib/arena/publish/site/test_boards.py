@@ -411,6 +411,42 @@ def test_all_latencies_of_a_board_are_in_one_unit() -> None:
     assert "200 900 3,000" in text
 
 
+def test_a_latency_that_is_a_lower_bound_is_shown_as_one_and_sorts_after_the_same_figure() -> None:
+    bound = of_latency(p99=2.1e9, p999=3e9, at_least=("p99", "p999"))
+    html = page(a_record("exact", runs=[of_latency(p999=3e9)]), a_record("open", runs=[bound]))
+    assert {"2.10", "3.00"} <= set(cells(html, "exact"))
+    assert {"≥ 2.10", "≥ 3.00"} <= set(cells(html, "open"))
+    exact, after = re.findall(r'data-v="([^"]*)">(?:≥ )?2\.10<', html)
+    # The next figure that differs in four digits still comes later.
+    assert float(exact) < float(after) < 2.101e9
+    assert "≥ before a latency marks a lower bound" in text_of(html)
+    assert "marks a lower bound" not in text_of(page(a_record("exact", 1e6)))
+
+
+def test_a_headline_that_is_a_lower_bound_has_no_rank_and_no_end() -> None:
+    run = a_run(kind="response")
+    latency = replace(run.latency_ns, at_least=("p99",))
+    bound = run.model_copy(update={"latency_ns": latency})
+    record = a_record("a", runs=[bound, run], profile=SCHEDULED, flags=["unreached"])
+    html = page(record, scheduled("b", [a_second()]))
+    assert cells(html, "a")[0] == "–"
+    assert cells(html, "a")[2:5] == ["≥ 2.10 s", "2.10 s or more", "≥ 2.10 s ± 0.0 %"]
+    exact, headline, median = sorted(map(float, re.findall(r'data-v="(2\.1[^"]*)"', html)))
+    assert exact < headline == median
+    assert "marks a lower bound" in text_of(html)
+    assert "the generator may have been the limit" not in text_of(html)
+
+
+@pytest.mark.parametrize(
+    ("generator", "is_said"), [("ghz", True), ("h2load", True), ("volley", False)]
+)
+def test_a_board_says_whose_latencies_leave_out_calls_without_an_end(
+    generator: str, is_said: bool
+) -> None:
+    html = page(a_record("a", 1e6, profile={"generator": generator}))
+    assert ("A call without an end is in none of them" in text_of(html)) is is_said
+
+
 def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
     text = text_of(page(a_record("a", 2e6)))
     assert "Each headline is a single run" in text
@@ -441,6 +477,12 @@ def test_a_board_of_a_scenario_has_a_column_a_step_all_in_one_unit() -> None:
     assert cells(html, "b")[at : at + 3] == ["–", "3.40", "5.00"]
     assert 'data-key="step-1"' in html
     assert "The steps of the scenario : create , change , remove . Each" in text_of(html)
+
+
+def test_a_p99_of_a_step_that_is_a_lower_bound_is_shown_as_one() -> None:
+    html = page(items("a", 3000.0, a_step("create", 12e6, None, "p99"), *STEPS[1:]))
+    assert {"≥ 12.0", "3.40", "5.00"} <= set(cells(html, "a"))
+    assert "marks a lower bound" in text_of(html)
 
 
 def test_a_board_without_steps_says_nothing_of_steps() -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -28,7 +29,7 @@ from tests.lib.arena.publish.editions import (
     put,
     site_of,
 )
-from tests.lib.arena.publish.loads import items
+from tests.lib.arena.publish.loads import SCHEDULED, a_step, items
 
 BOARD = "boards/stream-grpc/64/ghz"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -300,6 +301,23 @@ def test_what_is_only_a_bound_says_so_in_a_csv_and_what_is_unknown_is_empty() ->
     assert found == [(">=", "3000000.0"), ("", "2000000.0"), ("<", "")]
     assert rows[2]["median_messages_per_s"] == ""
     assert rows[2]["high_messages_per_s"] == "5000.0"
+
+
+def test_a_csv_says_which_latencies_are_lower_bounds() -> None:
+    run = a_run()
+    bound = run.changed(latency_ns=replace(run.latency_ns, at_least=("p99", "max")))
+    known, open_ = rows_of(a_record("a", 2e6), a_record("b", runs=[bound]))
+    assert [row["latency_at_least"] for row in (known, open_)] == ["", "p99 max"]
+    assert open_["latency_p99_ns"] == known["latency_p99_ns"]
+    record = items("a", 3000.0, a_step("create", 12e6, None, "p99"), a_step("remove", 5e6))
+    text = page(a_site(record), "boards/crud-h2c/4/volley/board.csv")
+    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    assert (row["latency_p99_bound_create"], row["latency_p99_bound_remove"]) == (">=", "")
+    # A headline that is a lower bound has the sign that one by the generator has.
+    record = a_record("a", runs=[bound], profile=SCHEDULED, flags=["unreached"])
+    text = page(a_site(record), "boards/steady/1/volley/board.csv")
+    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    assert row["bound"] == ">="
 
 
 def test_a_board_of_a_scenario_has_the_p99_of_each_step_as_csv_and_the_whole_step_as_json() -> None:

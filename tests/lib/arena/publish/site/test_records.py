@@ -3,6 +3,7 @@
 import html as html_text
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.lib.arena.publish.editions import (
 )
 from tests.lib.arena.publish.loads import (
     a_second,
+    a_step,
     blast,
     items,
     lasting,
@@ -374,6 +376,29 @@ def test_a_record_of_a_scenario_has_the_steps_of_every_run() -> None:
         "1 remove 1,000 1,000 0 – 1.00 ms 5.00 ms – –",
     ]
     assert "Steps of every run" not in page(a_record("a"))
+
+
+def test_latencies_that_are_lower_bounds_are_shown_as_such_in_every_table() -> None:
+    latency = replace(a_run().latency_ns, at_least=("p99",))
+    run = a_run().changed(latency_ns=latency, generators=(a_generator(1, latency_ns=latency),))
+    html = page(a_record(runs=[run]))
+    # The run, its host, and the table of the picture.
+    assert sum("≥ 2.10 s" in row for row in rows_of(html)) == 3
+    step = items("a", 3000.0, a_step("create", 12e6, None, "p99"))
+    for record in (a_record(runs=[run]), step):
+        assert "≥ before a latency marks a lower bound" in text_of(page(record))
+    assert "1 create 1,000 1,000 0 – 1.00 ms ≥ 12.0 ms – –" in text_of(page(step))
+    assert "marks a lower bound" not in page(a_record())
+
+
+@pytest.mark.parametrize(
+    ("generator", "is_said"), [("ghz", True), ("h2load", True), ("volley", False)]
+)
+def test_a_record_says_whose_latencies_leave_out_calls_without_an_end(
+    generator: str, is_said: bool
+) -> None:
+    html = page(a_record("a", profile={"generator": generator}))
+    assert ("A call without an end is in none of them" in html) is is_said
 
 
 def test_the_hosts_of_a_fleet_stand_side_by_side(tmp_path: Path) -> None:
