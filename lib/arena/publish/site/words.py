@@ -31,8 +31,8 @@ FRAMINGS = {"all": "all", "single": "one message a frame"}
 
 # What the latencies of a generator leave out. volley's have every call, whether it ended or not.
 ENDED = {
-    name: f"{name}'s latencies are of calls that ended. A call without an end is in none of them, "
-    "and in no percentile."
+    name: f"{name}'s latencies are of calls that ended: a call without an end is in none of its "
+    "percentiles."
     for name in ("ghz", "h2load")
 }
 

@@ -93,5 +93,6 @@ def test_volley_is_told_the_whole_sweep() -> None:
         "blast --insecure --proto requests/benchmark.proto "
         '--call benchmark.BenchmarkService/GetSum -d \'{"a":1,"b":2}\' '
         "--max-recv-message-size 4MiB --expect-replies 1 --expect 'result = a + b' "
-        "--requests 1,2,5 --connections 1,2 --repetitions 2 --seed 7 --max-duration 30s -O json localhost:8080"
+        "--requests 1,2,5 --connections 1,2 --repetitions 2 --seed 7 "
+        "--max-duration 30s -O json localhost:8080"
     )
