@@ -174,11 +174,11 @@ where
     ) {
         let clients = Arc::clone(&self.clients);
         let answer = service_fn(move |request| {
-            let answer = self.open(&request).map(|()| (self.answer)(request));
+            let answer = self.lets_in(&request).then(|| (self.answer)(request));
             async move {
                 Ok::<_, Infallible>(match answer {
-                    Ok(answer) => answer.await,
-                    Err(refusal) => refusal,
+                    Some(answer) => answer.await,
+                    None => misdirected(),
                 })
             }
         });
@@ -195,18 +195,19 @@ where
         locked(&clients).add(task.abort_handle());
     }
 
-    /// Refuses what was sent to another name: a web page can make a name of its own lead here, and then reads answers.
-    /// It knows no token.
-    fn open(&self, request: &Request<Incoming>) -> Result<(), Answer> {
+    /// Not what was sent to another name: a web page can make a name of its own lead here, and then reads answers. It knows
+    /// no token.
+    fn lets_in(&self, request: &Request<Incoming>) -> bool {
         let token = self.token.as_deref();
         let has_token = token.is_some_and(|token| knows(request, token));
         locked(&self.clients).note(has_token);
-        if has_token || is_of(&self.address, request.headers().get(HOST)) {
-            return Ok(());
-        }
-        let reason = "this name is not known here: use localhost, the address, or the token";
-        Err(error(StatusCode::MISDIRECTED_REQUEST, reason))
+        has_token || is_of(&self.address, request.headers().get(HOST))
     }
+}
+
+fn misdirected() -> Answer {
+    let reason = "this name is not known here: use localhost, the address, or the token";
+    error(StatusCode::MISDIRECTED_REQUEST, reason)
 }
 
 fn locked(clients: &Mutex<Clients>) -> MutexGuard<'_, Clients> {
