@@ -19,6 +19,20 @@ fn spent_s(clock: ClockId) -> f64 {
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
+/// The unit of times in proc_pid_stat(5), per second.
+const TICKS: f64 = 100.0;
+
+/// User and system time of a thread of this process, in seconds; `None` if `/proc` does not show it.
+#[must_use]
+pub fn cpu_of_thread_s(thread: i32) -> Option<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
+    // The thread's name is in parentheses, and may have any of them itself.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut times = fields.split_ascii_whitespace().skip(11);
+    let mut next = || times.next()?.parse::<f64>().ok();
+    Some((next()? + next()?) / TICKS)
+}
+
 /// The peak resident memory of the process, in bytes; 0 if `/proc` does not show it.
 #[must_use]
 pub fn peak_bytes() -> u64 {

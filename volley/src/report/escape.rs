@@ -26,6 +26,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same for a text of several lines: line breaks and tabs stay.
+pub fn visible_lines(text: &str) -> String {
+    let parts = text.split_inclusive(['\n', '\t']);
+    parts.fold(String::with_capacity(text.len()), |shown, part| {
+        let words = part.trim_end_matches(['\n', '\t']);
+        shown + &visible(words) + part.strip_prefix(words).unwrap_or_default()
+    })
+}
+
 fn acts(character: char) -> bool {
     character.is_control()
         || matches!(character,

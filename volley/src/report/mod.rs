@@ -27,7 +27,7 @@ pub mod warning;
 #[cfg(test)]
 pub(crate) mod samples;
 
-pub(crate) use escape::{label_value, visible, write_json, write_pretty_json};
+pub(crate) use escape::{label_value, visible, visible_lines, write_json, write_pretty_json};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, Use,

@@ -56,7 +56,8 @@ impl Machine {
         let io = allow_io.then_some(&*plan.folder);
         let made = Self::empty(plan, io);
         let mut made = made.map_err(|error| Trouble::Error(format!("Lua: {error}")))?;
-        for step in &plan.steps {
+        for (at, step) in plan.steps.iter().enumerate() {
+            made.state.watch().about(at);
             let hooked = made.hooked(step)?;
             made.steps.push(hooked);
         }
@@ -68,7 +69,11 @@ impl Machine {
             bytes: plan.limits.lua_memory,
             key: Some("`limits.lua_memory`"),
         };
-        let state = State::new(limit, io)?;
+        let names = plan.steps.iter().enumerate().map(|(at, step)| {
+            let script = step.lua.as_ref().map_or("", |script| &script.name);
+            format!("step `{}` ended the run: {script}", plan.step_name(at))
+        });
+        let state = State::new(limit, io, names.collect())?;
         Ok(Self {
             objects: Objects::new(&state, &plan.slots)?,
             state,
@@ -149,6 +154,7 @@ impl Machine {
             return Ok(());
         };
         let (state, shared) = (&self.state, &self.objects.shared);
+        state.watch().about(step);
         shared.context.borrow_mut().elsewhere = sketch.elsewhere;
         let (function, req) = match &mut hooked.ask {
             None => return Ok(()),
@@ -196,6 +202,7 @@ impl Machine {
             return Ok(());
         };
         let (state, shared) = (&self.state, &self.objects.shared);
+        state.watch().about(step);
         {
             let mut context = shared.context.borrow_mut();
             context.elsewhere = kept.elsewhere;

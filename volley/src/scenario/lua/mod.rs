@@ -7,21 +7,21 @@
 #[cfg(not(feature = "lua"))]
 mod absent;
 #[cfg(feature = "lua")]
+mod limits;
+#[cfg(feature = "lua")]
 mod machine;
 #[cfg(feature = "lua")]
 mod objects;
-#[cfg(feature = "lua")]
-mod pattern;
 #[cfg(feature = "lua")]
 pub mod program;
 #[cfg(feature = "lua")]
 mod state;
 #[cfg(feature = "lua")]
-mod strings;
-#[cfg(feature = "lua")]
 mod tables;
 #[cfg(all(test, feature = "lua"))]
 mod tests;
+#[cfg(feature = "lua")]
+mod watchdog;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -90,17 +90,29 @@ pub struct Rewritten {
     body: Option<Span>,
     fields: Vec<(Rc<str>, Option<Span>)>,
     bytes: Vec<u8>,
+    #[cfg(feature = "lua")]
+    held: Option<limits::Held>,
 }
+
+/// What a field takes beside its value, more or less, in bytes.
+#[cfg(feature = "lua")]
+const FIELD: usize = 64;
+
+/// The most bytes that are kept for the next request.
+const MOST_SPARE: usize = 64 << 10;
 
 /// A part of the bytes: from, and behind.
 type Span = (usize, usize);
 
 impl Rewritten {
-    /// Forgets all, and keeps the memory.
+    /// Forgets all, and keeps the memory, unless that is much.
     pub fn clear(&mut self) {
         (self.method, self.url, self.body) = (None, None, None);
         self.fields.clear();
         self.bytes.clear();
+        self.bytes.shrink_to(MOST_SPARE);
+        #[cfg(feature = "lua")]
+        self.held.take();
     }
 
     /// Whether the request is as the file says.
@@ -152,6 +164,17 @@ impl Rewritten {
             Some((_, place)) => *place = value,
             None => self.fields.push((name, value)),
         }
+    }
+
+    /// Counts its memory as that of the state.
+    ///
+    /// # Errors
+    ///
+    /// The state has more than it may.
+    fn count(&mut self, watch: &limits::Watch, lua: &mlua::Lua) -> mlua::Result<()> {
+        let names = self.fields.iter().map(|(name, _)| name.len() + FIELD);
+        let bytes = self.bytes.len() + names.sum::<usize>();
+        watch.hold(lua, &mut self.held, bytes)
     }
 
     fn add(&mut self, parts: &[&[u8]]) -> Span {

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use mlua::{BString, Lua, LuaString, Table, Value};
 
-use super::state::{State, Watch, wrong};
+use super::limits::Watch;
+use super::state::{State, wrong};
 use super::{Kept, Rewritten};
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{HttpRequest, Pointer};
@@ -77,7 +78,9 @@ impl Shared {
         if names.len() >= MOST_NAMES {
             names.clear();
         }
-        names.insert(name.to_vec(), Rc::clone(&lower));
+        if name.len() <= MOST_NAME {
+            names.insert(name.to_vec(), Rc::clone(&lower));
+        }
         Ok(lower)
     }
 }
@@ -93,11 +96,16 @@ pub struct Objects {
 /// The longest number that is one in Lua, too.
 const MOST_DIGITS: usize = 15;
 
-/// The most names of headers that are kept.
+/// The most names of headers that are kept, and the longest.
 const MOST_NAMES: usize = 256;
+const MOST_NAME: usize = 256;
 
-/// The most different pointers that are kept ready.
+/// The most different pointers that are kept ready, and the longest that there may be.
 const MOST_TREES: usize = 256;
+const MOST_POINTER: usize = 1024;
+
+/// The longest value that a script gives to an iteration, which keeps it.
+const MOST_VALUE: usize = 1 << 20;
 
 impl Objects {
     /// Gives scripts their objects. `slots`: the names of all values.
@@ -109,7 +117,7 @@ impl Objects {
         };
         let shared = Rc::new(Shared {
             context: RefCell::default(),
-            watch: state.watch(),
+            watch: Rc::clone(state.watch()),
             slots: slots.iter().enumerate().map(slot).collect(),
             names: RefCell::default(),
         });
@@ -226,7 +234,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
         context.rewritten.set_url(&[&path]);
-        Ok(())
+        context.rewritten.count(&s.watch, lua)
     };
     methods.set("set_path", lua.create_function(set_path)?)?;
     let s = Rc::clone(shared);
@@ -237,7 +245,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let name = s.field(&name, value);
         let name = name.map_err(|fault| wrong(lua, &fault))?;
         context.rewritten.set(name, value);
-        Ok(())
+        context.rewritten.count(&s.watch, lua)
     };
     methods.set("set_header", lua.create_function(set_header)?)?;
     let s = Rc::clone(shared);
@@ -245,7 +253,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
         context.rewritten.set_body(&body);
-        Ok(())
+        context.rewritten.count(&s.watch, lua)
     };
     methods.set("set_body", lua.create_function(set_body)?)?;
     Ok(methods)
@@ -280,6 +288,10 @@ fn vars(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
                     let words = format!("a value is text, and not a {}", value.type_name());
                     return Err(wrong(lua, &words));
                 };
+                if text.as_bytes().len() > MOST_VALUE {
+                    let most = MOST_VALUE >> 20;
+                    return Err(wrong(lua, &format!("a value has at most {most} MiB")));
+                }
                 context.values.set(*slot, &text.as_bytes());
             }
         }
@@ -323,6 +335,10 @@ impl Context {
     fn json(&mut self, lua: &Lua, pointer: &[u8]) -> mlua::Result<Value> {
         self.response(lua)?;
         if !self.trees.contains_key(pointer) {
+            if pointer.len() > MOST_POINTER {
+                let words = format!("a JSON pointer has at most {MOST_POINTER} bytes");
+                return Err(wrong(lua, &words));
+            }
             let text = String::from_utf8_lossy(pointer);
             let Some(made) = Pointer::parse(&text) else {
                 let words = format!("`{text}` is no JSON pointer, such as `/items/0/id`");

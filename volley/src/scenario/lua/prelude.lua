@@ -1,7 +1,7 @@
 -- What scripts find besides the safe part of the standard library. `host` is what Rust gives.
 local host = ...
-local concat, getfenv, load_any, next, pcall, select = table.concat, getfenv, load, next, pcall, select
-local sort_by, sub, tostring, type = table.sort, string.sub, tostring, type
+local concat, date, error, getfenv, load_any, next = table.concat, os.date, error, getfenv, load, next
+local pcall, select, sort_by, sub, tostring, type = pcall, select, table.sort, string.sub, tostring, type
 
 -- The limit of time is checked in Lua code only: a handler of `xpcall` is called when the error is over, ...
 local function handled(handler, ok, ...)
@@ -23,6 +23,16 @@ end
 function table.sort(list, before)
     return sort_by(list, before or is_before)
 end
+
+-- A format of many MiB would take as many seconds.
+function os.date(format, time)
+    if type(format) == "string" and #format > 1000 then
+        error("os.date: a format has at most 1000 bytes", 2)
+    end
+    return date(format, time)
+end
+
+string.gfind = string.gmatch
 
 -- Text only: bytecode can do anything.
 function load(chunk, name, mode, env)
@@ -83,117 +93,3 @@ function host.flat(known, count, headers, body)
 end
 
 host.sub = sub
-
--- Patterns: `find` has the limit of time.
-local find, error = string.find, error
-
--- The captures of a match, or all of it.
-local function captured(text, first, last, ...)
-    if select("#", ...) == 0 then
-        return sub(text, first, last)
-    end
-    return ...
-end
-
-function string.gmatch(text, pattern)
-    text = tostring(text)
-    -- `^` is a character here.
-    pattern = sub(pattern, 1, 1) == "^" and "%" .. pattern or pattern
-    local from = 1
-    local function next_match(first, last, ...)
-        if not first then
-            from = nil
-            return nil
-        end
-        -- An empty match is followed by a later one.
-        from = last < first and last + 2 or last + 1
-        return captured(text, first, last, ...)
-    end
-    return function()
-        if not from or from > #text + 1 then
-            return nil
-        end
-        return next_match(find(text, pattern, from))
-    end
-end
-
-string.gfind = string.gmatch
-
--- What takes the place of a match.
-local function replaced(text, with, first, last, ...)
-    local kind, value = type(with), nil
-    local whole = sub(text, first, last)
-    if kind == "function" then
-        value = with(captured(text, first, last, ...))
-    elseif kind == "table" then
-        value = with[(captured(text, first, last, ...))]
-    else
-        local captures, count = { ... }, select("#", ...)
-        local parts, at = {}, 1
-        while true do
-            local mark = find(with, "%", at, true)
-            if not mark then
-                parts[#parts + 1] = sub(with, at)
-                return concat(parts)
-            end
-            parts[#parts + 1] = sub(with, at, mark - 1)
-            local digit = sub(with, mark + 1, mark + 1)
-            if digit == "0" or digit == "1" and count == 0 then
-                parts[#parts + 1] = whole
-            elseif find(digit, "^%d$") then
-                local capture = captures[digit + 0]
-                if not capture then
-                    error("invalid capture index", 3)
-                end
-                parts[#parts + 1] = capture
-            else
-                parts[#parts + 1] = digit
-            end
-            at = mark + 2
-        end
-    end
-    if not value then
-        return whole
-    end
-    if type(value) ~= "string" and type(value) ~= "number" then
-        error("invalid replacement value (a " .. type(value) .. ")", 3)
-    end
-    return value
-end
-
-function string.gsub(text, pattern, with, most)
-    text, pattern = tostring(text), tostring(pattern)
-    local kind = type(with)
-    if kind == "number" then
-        with = tostring(with)
-    elseif kind ~= "string" and kind ~= "table" and kind ~= "function" then
-        error("bad argument #3 to 'gsub' (string/function/table expected, got " .. kind .. ")", 2)
-    end
-    local parts, from, count, is_anchored = {}, 1, 0, sub(pattern, 1, 1) == "^"
-    -- The place to go on from; without one, all is done.
-    local function take(first, last, ...)
-        if not first then
-            return nil
-        end
-        count = count + 1
-        parts[#parts + 1] = sub(text, from, first - 1)
-        parts[#parts + 1] = replaced(text, with, first, last, ...)
-        if last < first then
-            parts[#parts + 1] = sub(text, first, first)
-            return first + 1
-        end
-        return last + 1
-    end
-    while from and from <= #text + 1 and count < (most or count + 1) do
-        local next_from = take(find(text, pattern, from))
-        if not next_from then
-            break
-        end
-        from = next_from
-        if is_anchored then
-            break
-        end
-    end
-    parts[#parts + 1] = sub(text, from)
-    return concat(parts), count
-end

@@ -1,39 +1,19 @@
-//! A Lua state in which scripts can harm nobody: what they may use, how long, and how much memory.
-//!
-//! LuaJIT calls a hook after every few instructions, but not in code that it has compiled: a loop there would never
-//! end. So the library that starts its compiler is left out, and its interpreter, which is fast, does all of the work.
+//! A Lua state in which scripts can harm nobody: what they may use, and what their errors mean.
 
-use std::cell::{Cell, RefCell};
+use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 
 use mlua::chunk::ChunkMode;
-use mlua::debug::HookTriggers;
-use mlua::state::{GcIncParams, GcMode};
 use mlua::{
-    Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, MultiValue, StdLib, Table,
-    Thread, Value, VmState,
+    Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Thread, Value,
 };
 
-use rustix::time::{ClockId, clock_gettime};
-
-use super::{Trouble, strings};
-use crate::measure::process;
+use super::Trouble;
+use super::limits::{self, Watch};
+use super::watchdog::Pulse;
+use crate::report::visible_lines;
 use crate::scenario::plan::Script;
-
-/// The longest time of one call, in ms.
-const MOST_MS: i64 = 500;
-
-/// A look at the clock after so many instructions.
-const INSTRUCTIONS: u32 = 200;
-
-/// The collector waits until there is so much of what there was after its last cycle, in per cent. Cycles cost much in a
-/// small state: it waits longer there, but not so long that garbage reaches the limit of memory.
-const PAUSE: i32 = 200;
-const PAUSE_WHEN_SMALL: i32 = 400;
-
-/// A state with more bytes is not small any more.
-const SMALL: usize = 4 << 20;
 
 /// What is no business of a script: it reaches files, other programs, or the memory of this one.
 const FORBIDDEN: [&str; 5] = ["dofile", "loadfile", "newproxy", "gcinfo", "collectgarbage"];
@@ -57,6 +37,9 @@ const OF_IO: [(&str, &str); 9] = [
 /// The name of volley's own code in errors.
 pub const PRELUDE: &str = "volley";
 
+/// The most bytes of what an error says.
+const MOST_WORDS: usize = 4096;
+
 /// Where tracebacks, which mlua appends to errors, begin.
 const TRACEBACK: &str = "\nstack traceback:";
 
@@ -79,43 +62,27 @@ pub struct Limit {
     pub key: Option<&'static str>,
 }
 
-/// The limits of the call that goes on.
-#[derive(Default)]
-pub struct Watch {
-    /// In bytes.
-    memory: usize,
-    /// By [`now_ms`].
-    began: Cell<Option<i64>>,
-    /// Half of the time is over: the CPU seconds of the thread at that moment.
-    half_s: Cell<Option<f64>>,
-    is_large: Cell<bool>,
-    /// The line that ran when memory was last seen nearly full, as `name:line: `: an error of memory has none.
-    nearly_full: RefCell<String>,
-    /// The call has taken too long: its error, which comes again and again until the call is over.
-    late: RefCell<Option<String>>,
-}
-
 impl State {
-    /// A state with a limit of memory. `io`: scripts may use files and modules of this folder.
-    pub fn new(limit: Limit, io: Option<&Path>) -> mlua::Result<Self> {
+    /// A state with a limit of memory, for the thread that makes it. `io`: scripts may use files and modules of this
+    /// folder. `names`: what its calls are about, in words.
+    pub fn new(limit: Limit, io: Option<&Path>, names: Vec<String>) -> mlua::Result<Self> {
         let mut libraries =
             StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::OS;
         if io.is_some() {
             libraries |= StdLib::IO | StdLib::PACKAGE;
         }
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
-        let watch = Rc::new(Watch {
-            memory: limit.bytes,
-            ..Watch::default()
-        });
+        let pulse = Pulse::new(names).map_err(Error::external)?;
+        let watch = Rc::new(Watch::new(limit.bytes, pulse));
         let host = lua.create_table()?;
         host.set("failed", lua.create_table()?)?;
         let print = |_: &Lua, line: mlua::LuaString| {
-            eprintln!("{}", line.to_string_lossy());
+            let text = line.to_string_lossy();
+            // If nobody reads this, the run continues.
+            let _ = writeln!(io::stderr(), "{}", visible_lines(&text));
             Ok(())
         };
         host.set("print", lua.create_function(print)?)?;
-        strings::install(&lua, &watch)?;
         let prelude = lua.load(include_str!("prelude.lua"));
         let prelude = prelude.set_name(format!("={PRELUDE}"));
         prelude.call::<()>(&host)?;
@@ -141,8 +108,7 @@ impl State {
                 package.set("path", path.display().to_string())?;
             }
         }
-        pause(&lua, PAUSE_WHEN_SMALL);
-        arm(&lua, INSTRUCTIONS, Rc::clone(&watch))?;
+        limits::install(&lua, &watch)?;
         Ok(Self {
             lua,
             host,
@@ -152,8 +118,8 @@ impl State {
         })
     }
 
-    pub fn watch(&self) -> Rc<Watch> {
-        Rc::clone(&self.watch)
+    pub fn watch(&self) -> &Rc<Watch> {
+        &self.watch
     }
 
     /// Compiles a script, and runs it: its functions are in an environment of its own.
@@ -188,7 +154,7 @@ impl State {
         args: impl IntoLuaMulti,
         script: &Script,
     ) -> Result<R, Trouble> {
-        let called = self.within_limits(args, |args| function.call::<R>(args));
+        let called = (self.watch).within(&self.lua, args, |args| function.call::<R>(args));
         called.map_err(|error| self.trouble(&error, script, Some(function)))
     }
 
@@ -203,26 +169,8 @@ impl State {
         args: impl IntoLuaMulti,
         script: &Script,
     ) -> Result<R, Trouble> {
-        let resumed = self.within_limits(args, |args| thread.resume::<R>(args));
+        let resumed = (self.watch).within(&self.lua, args, |args| thread.resume::<R>(args));
         resumed.map_err(|error| self.trouble(&error, script, None))
-    }
-
-    #[inline]
-    fn within_limits<R>(
-        &self,
-        args: impl IntoLuaMulti,
-        run: impl FnOnce(MultiValue) -> mlua::Result<R>,
-    ) -> mlua::Result<R> {
-        let done = args.into_lua_multi(&self.lua).and_then(|args| {
-            self.watch.began.set(Some(now_ms()));
-            self.watch.half_s.set(None);
-            self.lua.set_memory_limit(self.watch.memory)?;
-            let done = run(args);
-            self.lua.set_memory_limit(0)?;
-            done
-        });
-        self.watch.began.set(None);
-        done
     }
 
     /// What an error means. `function`: what was called.
@@ -233,13 +181,13 @@ impl State {
         let begins = begins.filter(|line| *line > 0);
         let begins = begins.map(|line| format!("{}:{line}", script.name));
         let place = line(error).or(begins);
-        if let Some(late) = &*self.watch.late.borrow() {
-            return Trouble::Broken(placed(late.clone(), script, place));
+        if let Some(late) = self.watch.late() {
+            return Trouble::Broken(placed(late, script, place));
         }
         if is_memory(error) {
-            let most = self.watch.memory >> 20;
+            let most = self.watch.memory() >> 20;
             let key = self.key.map_or(String::new(), |key| format!(" ({key})"));
-            let near = self.watch.nearly_full.borrow();
+            let near = self.watch.nearly_full();
             let words = format!("{near}the state of Lua has more than {most} MiB{key}");
             return Trouble::Broken(placed(words, script, place));
         }
@@ -274,79 +222,6 @@ fn compile(lua: &Lua, script: &Script) -> mlua::Result<(Function, Table)> {
         .set_mode(ChunkMode::Text)
         .set_environment(names.clone());
     Ok((chunk.into_function()?, names))
-}
-
-/// Lets the clock be looked at.
-fn arm(lua: &Lua, every: u32, watch: Rc<Watch>) -> mlua::Result<()> {
-    let triggers = HookTriggers::new().every_nth_instruction(every);
-    lua.set_global_hook(triggers, move |lua, _| {
-        if !watch.is_large.get() && lua.used_memory() > SMALL {
-            watch.is_large.set(true);
-            pause(lua, PAUSE);
-        }
-        if watch.is_large.get() && lua.used_memory() > watch.memory / 4 * 3 {
-            *watch.nearly_full.borrow_mut() = place(lua);
-        }
-        if watch.is_late(lua)? {
-            let late = watch.late.borrow().clone();
-            return Err(Error::runtime(late.unwrap_or_default()));
-        }
-        Ok(VmState::Continue)
-    })
-}
-
-/// How long the collector waits.
-fn pause(lua: &Lua, per_cent: i32) {
-    lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(per_cent)));
-}
-
-/// A clock that is read in a few ns, to 4 ms or so.
-fn now_ms() -> i64 {
-    let now = clock_gettime(ClockId::MonotonicCoarse);
-    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
-}
-
-impl Watch {
-    /// Whether the call that goes on has taken too long.
-    pub fn is_late(self: &Rc<Self>, lua: &Lua) -> mlua::Result<bool> {
-        if self.late.borrow().is_some() {
-            return Ok(true);
-        }
-        let began = self.began.get();
-        let took_ms = began.map_or(0, |began| now_ms() - began);
-        if took_ms < MOST_MS / 2 {
-            return Ok(false);
-        }
-        // Of a thread that did not run, the time says nothing: the second half must be one of work.
-        let cpu_s = process::thread_cpu_s();
-        let half_s = self.half_s.get().unwrap_or(cpu_s);
-        self.half_s.set(Some(half_s));
-        if took_ms < MOST_MS || cpu_s - half_s < MOST_MS as f64 / 2e3 {
-            return Ok(false);
-        }
-        let place = place(lua);
-        *self.late.borrow_mut() = Some(format!("{place}the script ran longer than {MOST_MS} ms"));
-        // Whatever catches the error meets it again at once.
-        arm(lua, 1, Rc::clone(self))?;
-        Ok(true)
-    }
-
-    /// Takes the limit of memory away while Rust makes values: mlua would protect each of them from it, which takes longer
-    /// than making it.
-    pub fn unlimited<'a>(&'a self, lua: &'a Lua) -> Unlimited<'a> {
-        // Of a state that mlua made, it is there.
-        let _ = lua.set_memory_limit(0);
-        Unlimited(lua, self.memory)
-    }
-}
-
-/// While it is there, memory has no limit.
-pub struct Unlimited<'a>(&'a Lua, usize);
-
-impl Drop for Unlimited<'_> {
-    fn drop(&mut self) {
-        let _ = self.0.set_memory_limit(self.1);
-    }
 }
 
 /// The line of a script that runs, as `name:line: `.
@@ -388,6 +263,7 @@ fn words(error: &Error) -> String {
         other => other.to_string(),
     };
     let end = text.find(TRACEBACK).unwrap_or(text.len());
+    let end = text.floor_char_boundary(end.min(MOST_WORDS));
     match text.get(..end).unwrap_or_default() {
         table if table.starts_with("table: 0x") => "the error is a table, and no text".to_owned(),
         words => words.to_owned(),

@@ -170,7 +170,8 @@ impl Hook {
         } else if let Some(path) = path {
             rewritten.set_url(&[path]);
         }
-        Ok(())
+        let counted = rewritten.count(state.watch(), &state.lua);
+        counted.map_err(|fault| state.trouble(&fault, script, Some(&self.function)))
     }
 
     /// Puts all values that vary into one text.

@@ -416,7 +416,10 @@ impl Core<'_> {
             }
             self.ready.push(flight.iteration);
         }
-        self.spare_rewritten.extend(flight.rewritten.take());
+        if let Some(mut rewritten) = flight.rewritten.take() {
+            rewritten.clear();
+            self.spare_rewritten.push(rewritten);
+        }
         flight.renew();
         self.spare_flights.push(flight);
     }

@@ -2,7 +2,7 @@
 
 use mlua::{BString, FromLuaMulti, Lua, MultiValue, Value};
 
-use super::call::{Base, Draft};
+use super::call::{Base, Draft, MOST_NAME};
 use super::shared::Group;
 
 const MS: f64 = 1e6;
@@ -74,6 +74,8 @@ impl Ask {
             b"resolve" => {
                 let (name, ttl): (Option<BString>, f64) =
                     FromLuaMulti::from_lua_multi(values, lua)?;
+                // There is no longer name.
+                let name = name.filter(|name| name.len() <= MOST_NAME);
                 Ok(Self::Resolve {
                     name: String::from_utf8_lossy(&name.unwrap_or_default()).into_owned(),
                     ttl_ns: (ttl * MS) as u64,

@@ -19,6 +19,16 @@ const MS_NS: u64 = 1_000_000;
 /// The longest body of a response.
 pub const MOST_BODY: usize = 64 << 20;
 
+/// The longest text of those that a thread may keep for later requests: methods, names of hosts, and of rows.
+pub const MOST_NAME: usize = 1024;
+
+/// The longest URL, and the most headers.
+pub const MOST_URL: usize = 64 << 10;
+const MOST_FIELDS: usize = 1000;
+
+/// What a request takes beside its texts, more or less.
+const CALL: usize = 512;
+
 /// The header that names the protocol, and the one that names the host, of requests that are forwarded.
 const PROTOCOL: &str = "x-protocol-to-use";
 const ORIGINAL: &str = "x-envoy-original-dst-host";
@@ -102,15 +112,16 @@ pub struct Response {
 impl Response {
     /// The bytes that it takes, more or less.
     pub fn bytes(&self) -> usize {
-        let fields = self.fields.iter().chain(&self.trailers);
-        let fields = fields.map(|(name, value)| name.len() + value.len());
-        self.body.len() + fields.sum::<usize>()
+        self.body.len() + length(&self.fields) + length(&self.trailers)
     }
 }
 
 impl Base {
     /// Where a URL leads.
     pub fn of_url(url: &[u8]) -> Result<Self, String> {
+        if url.len() > MOST_URL {
+            return Err(format!("a URL has more than {MOST_URL} bytes"));
+        }
         let parsed = HttpUrl::parse(url)
             .map_err(|error| format!("`{}`: {error}", String::from_utf8_lossy(url)))?;
         Ok(Self {
@@ -141,6 +152,11 @@ impl Base {
 }
 
 impl Draft {
+    /// The bytes that it takes, more or less.
+    pub fn bytes(&self) -> usize {
+        CALL + self.path.len() + self.body.len() + length(&self.fields)
+    }
+
     /// Reads a request: `count` names and values with NUL between them.
     pub fn new(
         headers: &[u8],
@@ -157,6 +173,18 @@ impl Draft {
             let text = || String::from_utf8_lossy(value).into_owned();
             if let Some(fault) = value_fault(value) {
                 return Err(format!("header `{name}`: {fault}"));
+            }
+            let is_kept = [
+                ":scheme",
+                ":authority",
+                "host",
+                ":method",
+                ROW,
+                PROTOCOL,
+                ORIGINAL,
+            ];
+            if value.len() > MOST_NAME && is_kept.contains(&&*name) {
+                return Err(format!("header `{name}`: more than {MOST_NAME} bytes"));
             }
             match name.as_str() {
                 ":scheme" => scheme = text(),
@@ -207,10 +235,11 @@ impl Draft {
         if !has_agent {
             fields.push((b"user-agent".as_slice().into(), USER_AGENT.into()));
         }
-        let row = row.unwrap_or_else(|| match is_grpc {
+        let mut row = row.unwrap_or_else(|| match is_grpc {
             true => String::from_utf8_lossy(&path).into_owned(),
             false => format!("{method} {}", base.authority),
         });
+        row.truncate(row.floor_char_boundary(MOST_NAME));
         Ok(Self {
             base: Base { is_http1, ..base },
             method,
@@ -232,8 +261,17 @@ impl Draft {
     }
 }
 
+/// The bytes of names and values.
+pub fn length(fields: &Fields) -> usize {
+    let lengths = fields.iter().map(|(name, value)| name.len() + value.len());
+    lengths.sum()
+}
+
 /// Names in lower case, and values.
 pub fn pairs(flat: &[u8], count: usize) -> Result<Vec<(String, &[u8])>, String> {
+    if count > 2 * MOST_FIELDS {
+        return Err(format!("there are more than {MOST_FIELDS} headers"));
+    }
     let mut parts: Vec<&[u8]> = flat.split(|byte| *byte == 0).collect();
     if count == 0 {
         parts.clear();

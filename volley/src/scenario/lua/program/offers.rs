@@ -9,7 +9,7 @@ use mlua::{AnyUserData, BString, Function, Lua, LuaString, Table, Value};
 
 use super::MEMORY;
 use super::answer::{Address, Registered, Reply};
-use super::call::{Fields, pairs, prefixed};
+use super::call::{Fields, MOST_URL, pairs, prefixed};
 use super::shared::{Group, Shared};
 use super::worker::Postbox;
 use crate::http::HttpUrl;
@@ -179,7 +179,10 @@ fn parse_uri(lua: &Lua, url: BString) -> mlua::Result<Option<Table>> {
         headers.set(":path", lua.create_string(url.as_slice())?)?;
         return Ok(Some(headers));
     }
-    let Ok(parsed) = HttpUrl::parse(&url) else {
+    let Some(parsed) = (url.len() <= MOST_URL)
+        .then(|| HttpUrl::parse(&url).ok())
+        .flatten()
+    else {
         return Ok(None);
     };
     let path = match parsed.target.first() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::MEMORY;
 use super::answer::Answer;
 use super::call::{Call, Draft, Response};
 use super::links::make_room;
@@ -17,6 +18,7 @@ use crate::scenario::Values;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::heads::{field, indexing};
 use crate::scenario::engine::wire::Http;
+use crate::scenario::lua::Trouble;
 use crate::scenario::plan::HttpRequest;
 use crate::scenario::request::{Ask as Rendered, Head as Lines};
 use crate::scenario::tally::{Failure, Reason};
@@ -38,6 +40,7 @@ impl Worker {
             }
         };
         let pool = self.pool(&draft.base);
+        self.hold(draft.bytes());
         self.serial += 1;
         let (serial, timeout_ns) = (self.serial, draft.timeout_ns);
         let key = self.calls.insert(Call {
@@ -67,6 +70,19 @@ impl Worker {
         match pool {
             Ok(at) => self.send(at, key, now_ns),
             Err(words) => self.finish(key, Err(Fault::new(Reason::Connect, words)), now_ns),
+        }
+    }
+
+    /// Counts bytes of a request that is not over. Too many end the run.
+    pub(super) fn hold(&mut self, bytes: usize) {
+        self.held += bytes;
+        if self.held > MEMORY {
+            let words = format!(
+                "{}: requests that are not over, and their responses, have more than {} MiB",
+                self.shared.script.name,
+                MEMORY >> 20
+            );
+            self.fail(Trouble::Broken(words));
         }
     }
 
@@ -249,6 +265,7 @@ impl Worker {
         let Some(mut call) = self.calls.try_remove(key) else {
             return;
         };
+        self.held -= call.draft.bytes() + call.response.bytes();
         let timeout_ns = call.draft.timeout_ns;
         let is_late = now_ns.saturating_sub(call.asked_ns) >= timeout_ns;
         let done = match is_late {

@@ -201,7 +201,8 @@ impl Worker {
             }
             _ => Fault::new(Reason::Closed, "the server closed it".to_owned()),
         };
-        let over = sink.over;
+        let (over, came) = (sink.over, sink.came);
+        self.hold(came);
         self.finish_all(over, now_ns);
         self.lose(key, fault, now_ns);
     }
@@ -217,7 +218,8 @@ impl Worker {
             .and_then(|pool| pool.site.as_deref());
         let mut sink = Sink::new(&mut self.calls, now_ns);
         let taken = link.wire.take(bytes, || site, &REMEDIES, &mut sink);
-        let over = sink.over;
+        let (over, came) = (sink.over, sink.came);
+        self.hold(came);
         self.finish_all(over, now_ns);
         if let Err(fault) = taken {
             return self.lose(key, fault, now_ns);
@@ -248,6 +250,8 @@ struct Sink<'a> {
     now_ns: u64,
     /// Requests that are over.
     over: Vec<(FlightKey, Closed)>,
+    /// The bytes that came, and are kept.
+    came: usize,
 }
 
 impl<'a> Sink<'a> {
@@ -256,6 +260,7 @@ impl<'a> Sink<'a> {
             calls,
             now_ns,
             over: Vec::new(),
+            came: 0,
         }
     }
 }
@@ -271,7 +276,10 @@ impl Handler<FlightKey> for Sink<'_> {
             true => (&mut response.fields, headers.iter()),
             false => (&mut response.trailers, headers.iter()),
         };
-        place.extend(fields.map(|(name, value)| (name.into(), value.to_vec())));
+        for (name, value) in fields {
+            self.came += name.len() + value.len();
+            place.push((name.into(), value.to_vec()));
+        }
         if is_head {
             call.first_ns = Some(self.now_ns);
             let status = headers
@@ -295,6 +303,7 @@ impl Handler<FlightKey> for Sink<'_> {
             call.fault.get_or_insert(fault);
             return Next::Cancel(ErrorCode::Cancel);
         }
+        self.came += data.len();
         call.response.body.extend_from_slice(data);
         Next::Continue
     }

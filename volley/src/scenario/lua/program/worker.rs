@@ -140,6 +140,8 @@ pub struct Worker {
     /// Connections by the numbers that the program knows them by.
     pub link_numbers: HashMap<u64, usize>,
     pub calls: Slab<Call>,
+    /// The bytes of those, and of their responses.
+    pub held: usize,
     /// Requests that were sent and are not awaited, by their numbers: those that are open, and responses.
     pub sent: HashMap<(u64, u64), usize>,
     pub kept: Kept,
@@ -177,7 +179,8 @@ impl Worker {
             bytes: MEMORY,
             key: None,
         };
-        let state = State::new(limit, io).map_err(broken)?;
+        let names = vec![shared.script.name.clone()];
+        let state = State::new(limit, io, names).map_err(broken)?;
         let (chunk, names) = state.compile(&shared.script)?;
         let threads = state.lua.create_table().map_err(broken)?;
         let why = Rc::default();
@@ -211,6 +214,7 @@ impl Worker {
             links: Slab::new(),
             link_numbers: HashMap::new(),
             calls: Slab::new(),
+            held: 0,
             sent: HashMap::new(),
             kept: Kept::default(),
             resolved: HashMap::new(),
