@@ -98,7 +98,7 @@ impl Errors {
 }
 
 /// A text within its limit: cut between two characters, and marked where it was cut.
-pub(super) fn capped(text: &str) -> std::borrow::Cow<'_, str> {
+pub fn capped(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= MOST_BYTES {
         return text.into();
     }

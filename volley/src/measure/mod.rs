@@ -31,6 +31,8 @@ pub use chronicle::{Chronicle, Passed, Told, WithOpen};
 pub use count::LATE_NS;
 pub(crate) use distribution::Distribution;
 pub(crate) use errors::Errors;
+#[cfg(feature = "lua")]
+pub(crate) use errors::capped;
 pub use facts::RunFacts;
 pub use part::{MergeError, Part};
 pub(crate) use second::Current;

@@ -26,13 +26,25 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same for a text of several lines: line breaks and tabs stay.
-pub fn visible_lines(text: &str) -> String {
-    let parts = text.split_inclusive(['\n', '\t']);
-    parts.fold(String::with_capacity(text.len()), |shown, part| {
-        let words = part.trim_end_matches(['\n', '\t']);
-        shown + &visible(words) + part.strip_prefix(words).unwrap_or_default()
-    })
+/// Writes text of several lines in this way: line breaks and tabs stay. Bytes that are no UTF-8 become `\u{fffd}`.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+#[cfg(feature = "lua")]
+pub fn write_visible(text: &[u8], mut out: impl Write) -> io::Result<()> {
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match acts(character) && !matches!(character, '\n' | '\t') {
+                true => write!(out, "{}", character.escape_default())?,
+                false => write!(out, "{character}")?,
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            write!(out, "\u{fffd}")?;
+        }
+    }
+    Ok(())
 }
 
 fn acts(character: char) -> bool {
@@ -153,6 +165,16 @@ mod tests {
             visible("\u{202e}desrever\u{2028}"),
             r"\u{202e}desrever\u{2028}"
         );
+    }
+
+    #[test]
+    #[cfg(feature = "lua")]
+    fn lines_and_tabs_of_a_text_stay() {
+        let mut out = Vec::new();
+        write_visible("a\tb\n\u{1b}[31mc\r\n日\u{9b}".as_bytes(), &mut out).unwrap();
+        write_visible(b"x\xffy", &mut out).unwrap();
+        let shown = "a\tb\n\\u{1b}[31mc\\r\n日\\u{9b}x\u{fffd}y";
+        assert_eq!(out, shown.as_bytes());
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub mod warning;
 #[cfg(test)]
 pub(crate) mod samples;
 
-pub(crate) use escape::{label_value, visible, visible_lines, write_json, write_pretty_json};
+#[cfg(feature = "lua")]
+pub(crate) use escape::write_visible;
+pub(crate) use escape::{label_value, visible, write_json, write_pretty_json};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, Use,

@@ -7,6 +7,7 @@ mod control;
 mod edit;
 mod import;
 mod lua;
+mod lua_limits;
 mod mistakes;
 mod plans;
 mod program;

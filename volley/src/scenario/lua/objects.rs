@@ -9,6 +9,7 @@ use mlua::{BString, Lua, LuaString, Table, Value};
 use super::limits::Watch;
 use super::state::{State, wrong};
 use super::{Kept, Rewritten};
+use crate::measure::capped;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{HttpRequest, Pointer};
 use crate::scenario::request::{name_fault, value_fault};
@@ -123,7 +124,7 @@ impl Objects {
         });
         let fail = Rc::clone(&shared);
         let fail = lua.create_function(move |_, why: LuaString| {
-            fail.context.borrow_mut().why = Some(why.to_string_lossy());
+            fail.context.borrow_mut().why = Some(capped(&why.to_string_lossy()).into_owned());
             Ok(())
         })?;
         state.host.set("fail", fail)?;

@@ -1,6 +1,6 @@
 //! A Lua state in which scripts can harm nobody: what they may use, and what their errors mean.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,7 +12,8 @@ use mlua::{
 use super::Trouble;
 use super::limits::{self, Watch};
 use super::watchdog::Pulse;
-use crate::report::visible_lines;
+use crate::measure::capped;
+use crate::report::write_visible;
 use crate::scenario::plan::Script;
 
 /// What is no business of a script: it reaches files, other programs, or the memory of this one.
@@ -36,9 +37,6 @@ const OF_IO: [(&str, &str); 9] = [
 
 /// The name of volley's own code in errors.
 pub const PRELUDE: &str = "volley";
-
-/// The most bytes of what an error says.
-const MOST_WORDS: usize = 4096;
 
 /// Where tracebacks, which mlua appends to errors, begin.
 const TRACEBACK: &str = "\nstack traceback:";
@@ -77,9 +75,9 @@ impl State {
         let host = lua.create_table()?;
         host.set("failed", lua.create_table()?)?;
         let print = |_: &Lua, line: mlua::LuaString| {
-            let text = line.to_string_lossy();
+            let mut out = BufWriter::new(io::stderr().lock());
             // If nobody reads this, the run continues.
-            let _ = writeln!(io::stderr(), "{}", visible_lines(&text));
+            let _ = write_visible(&line.as_bytes(), &mut out).and_then(|()| writeln!(out));
             Ok(())
         };
         host.set("print", lua.create_function(print)?)?;
@@ -242,7 +240,7 @@ pub fn place(lua: &Lua) -> String {
 /// An error that names the line of the script.
 #[cold]
 pub fn wrong(lua: &Lua, words: &str) -> Error {
-    Error::runtime(format!("{}{words}", place(lua)))
+    Error::runtime(format!("{}{}", place(lua), capped(words)))
 }
 
 fn is_memory(error: &Error) -> bool {
@@ -263,10 +261,9 @@ fn words(error: &Error) -> String {
         other => other.to_string(),
     };
     let end = text.find(TRACEBACK).unwrap_or(text.len());
-    let end = text.floor_char_boundary(end.min(MOST_WORDS));
     match text.get(..end).unwrap_or_default() {
         table if table.starts_with("table: 0x") => "the error is a table, and no text".to_owned(),
-        words => words.to_owned(),
+        words => capped(words).into_owned(),
     }
 }
 

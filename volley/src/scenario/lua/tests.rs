@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use mlua::{Lua, LuaOptions, MultiValue, StdLib, Value};
-use proptest::prelude::*;
-
 use super::Trouble;
 use super::state::{Limit, State};
 use crate::scenario::plan::Script;
@@ -24,20 +21,8 @@ fn script(text: &str) -> Script {
 
 /// Runs a text.
 fn run(text: &str) -> Result<(), Trouble> {
-    let state = State::new(MEMORY, None).unwrap();
+    let state = State::new(MEMORY, None, Vec::new()).unwrap();
     state.load(&script(text)).map(|_| ())
-}
-
-/// The values that a text returns, as Lua shows them.
-fn shown(lua: &Lua, text: &str) -> Result<Vec<String>, String> {
-    let values = lua.load(text).eval::<MultiValue>();
-    let text = |value: Value| match value {
-        Value::String(text) => format!("{:?}", text.to_string_lossy()),
-        other => other.to_string().unwrap_or_default(),
-    };
-    values
-        .map(|values| values.into_iter().map(text).collect())
-        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -83,7 +68,7 @@ fn with_io_a_script_has_files_and_the_modules_of_its_folder() {
     let folder = std::env::temp_dir().join(format!("volley-lua-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("answer.lua"), "return 42").unwrap();
-    let state = State::new(MEMORY, Some(&folder)).unwrap();
+    let state = State::new(MEMORY, Some(&folder), Vec::new()).unwrap();
     let text =
         "assert(require 'answer' == 42 and io.open and os.getenv and not os.exit and not debug)";
     let done = state.load(&script(text)).map(|_| ());
@@ -102,10 +87,9 @@ fn whatever_runs_too_long_is_ended_with_its_line() {
         "\nlocal f = coroutine.wrap(function() while true do end end) while true do pcall(f) end",
         "\nlocal t = setmetatable({}, {__index = function() while true do end end}) return t.x",
         "\nlocal t = setmetatable({}, {__tostring = function() while true do end end}) return tostring(t)",
-        "\nlocal s = ('a'):rep(10000) local x = s:find('.-.-.-.-b')",
-        "\nlocal s = ('a'):rep(10000) local x = s:gsub('(a*)(a*)(a*)b', '')",
-        "\nlocal s = ('a'):rep(10000) for _ in s:gmatch('.-.-.-.-b') do end",
-        "\nlocal s = ('a'):rep(10000) while true do pcall(string.match, s, '.-.-.-.-b') end",
+        "\nlocal s = ('a'):rep(1000) while true do s:gsub('a', function() while true do end end) end",
+        "\nlocal s = (' '):rep(20000000) while true do pcall(tonumber, s) end",
+        "\nlocal s = (' '):rep(20000000) while true do pcall(function() return s + 1 end) end",
         "\nwhile true do local s = ('x'):rep(30000000) end",
         "\nlocal t = {} for i = 1, 1e5 do t[i] = i % 7 end while true do table.sort(t) end",
     ] {
@@ -165,84 +149,109 @@ fn an_error_names_the_file_and_the_line() {
     }
 }
 
-/// A state with LuaJIT's own functions, and one with those of this program.
-fn both() -> [Lua; 2] {
-    let plain = Lua::new_with(StdLib::STRING | StdLib::TABLE, LuaOptions::new()).unwrap();
-    [plain, State::new(MEMORY, None).unwrap().lua]
+/// Ways to call one function of C inside another, without end. `f` is what each of them calls.
+const NESTED: [&str; 9] = [
+    "coroutine.wrap(f)()",
+    "assert(coroutine.resume(coroutine.create(f)))",
+    "local x = ('a'):gsub('a', f)",
+    "local x = ('a'):gsub('a', setmetatable({}, {__index = f}))",
+    "table.sort({1, 2, 3}, function(a, b) f() return a < b end)",
+    "table.sort(setmetatable({{}, {}}, {}), function() return f() end)",
+    "local code, why = load(function() f() end) assert(code, why)",
+    "local x = string.format('%s', setmetatable({}, {__tostring = f}))",
+    "table.sort({1, 2}, coroutine.wrap(function() f() end))",
+];
+
+#[test]
+fn functions_of_c_are_not_nested_without_end() {
+    for call in NESTED {
+        let text = format!("function f() {call} return 'x' end\nf()");
+        let Err(Trouble::Error(found)) = run(&text) else {
+            panic!("{call}")
+        };
+        assert!(found.ends_with("C stack overflow"), "{call}: {found}");
+        // Whoever catches it can go on, with all of the stack.
+        let text = format!(
+            "function f() {call} return 'x' end
+            for _ = 1, 3 do
+                local ok, why = pcall(f)
+                assert(not ok and tostring(why):find('C stack overflow', 1, true), why)
+                local sum = 0
+                for i = 1, 1000 do sum = sum + i end
+                assert(sum == 500500 and ('a'):gsub('a', function() return 'b' end) == 'b')
+            end"
+        );
+        assert_eq!(run(&text), Ok(()), "{call}");
+    }
 }
 
 #[test]
-fn functions_of_patterns_are_those_of_luajit() {
-    let [plain, own] = both();
-    for text in [
-        "('hello world'):find('o w')",
-        "('hello world'):find('o', 6)",
-        "('hello'):find('l+')",
-        "('hello'):find('(l)(l)')",
-        "('hello'):find('()ll()')",
-        "('a.b'):find('.', 1, true)",
-        "('a.b'):find('', 10)",
-        "('abc'):find('c', -1)",
-        "('abc'):find('b', -100)",
-        "('abc'):find('^b', 2)",
-        "('key = value'):match('^(%w+)%s*=%s*(%w+)$')",
-        "('http://a:80/x?y=1'):match('^(%w+)://([^/:]+):?(%d*)(/.*)$')",
-        "('f(a(b)c)d'):match('%b()')",
-        "('THE (quick) fox'):find('%f[%a]%a+%f[%A]', 5)",
-        "('abab'):match('(ab)%1')",
-        "('x]y'):match('[]]')",
-        "('x-y'):match('[a%-]')",
-        "('x^y'):match('[x^]+')",
-        "('abc'):gsub('%w', '%0%0')",
-        "('abc'):gsub('%w*', 'x')",
-        "('abc'):gsub('', '-')",
-        "('hello world'):gsub('o', '0', 1)",
-        "('hello world'):gsub('(%w+) (%w+)', '%2 %1')",
-        "('abc'):gsub('b', '%%')",
-        "('abc'):gsub('^a', 'x')",
-        "('aaa'):gsub('^a', 'x')",
-        "('abc'):gsub('%w', {a = '1', b = true and 2})",
-        "('abc'):gsub('%w', function(c) if c ~= 'b' then return c:upper() end end)",
-        "('abc'):gsub('(a)(b)', function(...) return select('#', ...) end)",
-        "string.gsub(1231, 1, 2)",
-        "(function() local t = {} for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do t[#t + 1] = k .. v end return table.concat(t, ';') end)()",
-        "(function() local t = {} for at in ('abc'):gmatch('()') do t[#t + 1] = at end return table.concat(t, ';') end)()",
-        "(function() local t = {} for w in ('^a^a'):gmatch('^a') do t[#t + 1] = w end return table.concat(t, ';') end)()",
-        "(function() local t = {} for w in ('one two'):gmatch('%a*') do t[#t + 1] = w end return table.concat(t, ';') end)()",
-    ] {
-        let text = format!("return {text}");
-        let expected = shown(&plain, &text);
-        assert!(expected.is_ok(), "{text}: {expected:?}");
-        assert_eq!(shown(&own, &text), expected, "{text}");
-    }
-    for text in [
-        "('x'):match('(x')",
-        "('x'):match('%')",
-        "('x'):match('[x')",
-        "('x'):match('x)')",
-        "('x'):gsub('x', '%9')",
-        "('x'):gsub('x')",
-    ] {
-        for lua in [&plain, &own] {
-            assert!(shown(lua, &format!("return {text}")).is_err(), "{text}");
-        }
+fn whoever_catches_an_overflow_gets_no_deeper() {
+    for call in NESTED {
+        let text = format!("function f() pcall(function() {call} end) pcall(f) return 'x' end f()");
+        let words = "x.lua:1: the script ran longer than 500 ms".to_owned();
+        let found = run(&text);
+        let is_ended = found == Err(Trouble::Broken(words));
+        let is_overflow =
+            matches!(&found, Err(Trouble::Error(words)) if words.contains("overflow"));
+        assert!(is_ended || is_overflow, "{call}: {found:?}");
     }
 }
 
-proptest! {
-    #[test]
-    fn any_pattern_that_is_read_finds_what_luajit_finds(
-        subject in "[ab1. ()^%-]{0,12}",
-        pattern in "\\^?([ab.]|%[adswbf1]|%w|\\[\\^?[ab1-9%w]{1,3}\\]|\\(|\\)|\\(\\)|[*+?-]|%b\\(\\)|%f\\[%w\\]){0,7}\\$?",
-        from in -3..8_i32,
-    ) {
-        let [plain, own] = both();
-        for call in ["find(s, p, f)", "match(s, p, f)", "gsub(s, p, '<%0>')"] {
-            let text = format!("local s, p, f = {subject:?}, {pattern:?}, {from} return string.{call}");
-            // What is never reached is no mistake to LuaJIT.
-            if let Ok(found) = shown(&own, &text) {
-                prop_assert_eq!(shown(&plain, &text), Ok(found), "{}", text);
-            }
-        }
+#[test]
+fn what_is_deep_is_compiled_and_searched_on_what_is_left_of_the_stack() {
+    let leaves = [
+        "assert(not load(('function() '):rep(1000)))",
+        "assert(not load('return ' .. ('{'):rep(1000)))",
+        "assert(not load('return ' .. ('('):rep(1000)))",
+        "assert(not load('return ' .. ('not '):rep(1000) .. '1'))",
+        "assert(not load(('do '):rep(1000)))",
+        "assert(not pcall(string.find, ('a'):rep(1000), ('a?'):rep(1000)))",
+    ];
+    for leaf in leaves {
+        let text = format!(
+            "local function f() {leaf} return (('a'):gsub('a', f)) end
+            local ok, why = pcall(f)
+            assert(not ok and tostring(why):find('C stack overflow', 1, true), why)"
+        );
+        assert_eq!(run(&text), Ok(()), "{leaf}");
     }
+}
+
+#[test]
+fn metamethods_are_not_nested_without_end() {
+    for text in [
+        "return setmetatable({}, {__index = function(t, k) return t[k + 1] end})[1]",
+        "local t = setmetatable({}, {}) getmetatable(t).__tostring = function() return tostring(t) .. '' end tostring(t)",
+        "local t = setmetatable({}, {__concat = function(a, b) return a .. b .. '' end}) return t .. t",
+        "local t = setmetatable({}, {__call = function(t) return 1 + t() end}) return t()",
+        "local m = {__lt = function(a, b) return not (a < b) end} return setmetatable({}, m) < setmetatable({}, m)",
+    ] {
+        let Err(Trouble::Error(found)) = run(text) else {
+            panic!("{text}")
+        };
+        assert!(found.contains("stack overflow"), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_format_of_time_has_a_limit() {
+    assert_eq!(
+        run("assert(os.date('%Y') > '2000' and os.date() and os.date('*t', 0).year)"),
+        Ok(())
+    );
+    let words = "x.lua:1: os.date: a format has at most 1000 bytes".to_owned();
+    assert_eq!(run("os.date(('%c'):rep(1000))"), Err(Trouble::Error(words)));
+}
+
+#[test]
+fn a_long_error_is_cut() {
+    let Err(Trouble::Error(words)) = run("error(('x'):rep(1e7))") else {
+        panic!()
+    };
+    assert!(
+        words.starts_with("x.lua:1: xxx") && words.len() < 1000,
+        "{}",
+        words.len()
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::task::Waiter;
 use crate::http::HttpUrl;
+use crate::measure::capped;
 use crate::request::USER_AGENT;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::plan::Version;
@@ -19,7 +20,7 @@ const MS_NS: u64 = 1_000_000;
 /// The longest body of a response.
 pub const MOST_BODY: usize = 64 << 20;
 
-/// The longest text of those that a thread may keep for later requests: methods, names of hosts, and of rows.
+/// The longest method, and the longest name of a host: a thread keeps them for later requests.
 pub const MOST_NAME: usize = 1024;
 
 /// The longest URL, and the most headers.
@@ -124,6 +125,9 @@ impl Base {
         }
         let parsed = HttpUrl::parse(url)
             .map_err(|error| format!("`{}`: {error}", String::from_utf8_lossy(url)))?;
+        if parsed.authority.len() > MOST_NAME {
+            return Err(format!("a host has more than {MOST_NAME} bytes"));
+        }
         Ok(Self {
             is_tls: parsed.is_tls,
             authority: String::from_utf8_lossy(parsed.authority).into_owned(),
@@ -174,17 +178,9 @@ impl Draft {
             if let Some(fault) = value_fault(value) {
                 return Err(format!("header `{name}`: {fault}"));
             }
-            let is_kept = [
-                ":scheme",
-                ":authority",
-                "host",
-                ":method",
-                ROW,
-                PROTOCOL,
-                ORIGINAL,
-            ];
-            if value.len() > MOST_NAME && is_kept.contains(&&*name) {
-                return Err(format!("header `{name}`: more than {MOST_NAME} bytes"));
+            let is_kept = matches!(&*name, ":authority" | "host" | ":method");
+            if is_kept && value.len() > MOST_NAME {
+                return Err(format!("`{name}` has more than {MOST_NAME} bytes"));
             }
             match name.as_str() {
                 ":scheme" => scheme = text(),
@@ -235,11 +231,10 @@ impl Draft {
         if !has_agent {
             fields.push((b"user-agent".as_slice().into(), USER_AGENT.into()));
         }
-        let mut row = row.unwrap_or_else(|| match is_grpc {
+        let row = row.unwrap_or_else(|| match is_grpc {
             true => String::from_utf8_lossy(&path).into_owned(),
             false => format!("{method} {}", base.authority),
         });
-        row.truncate(row.floor_char_boundary(MOST_NAME));
         Ok(Self {
             base: Base { is_http1, ..base },
             method,
@@ -256,7 +251,7 @@ impl Draft {
                 0 => TIMEOUT_NS,
                 ns => ns.div_ceil(MS_NS).saturating_mul(MS_NS),
             },
-            row,
+            row: capped(&row).into_owned(),
         })
     }
 }

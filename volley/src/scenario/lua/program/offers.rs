@@ -13,6 +13,7 @@ use super::call::{Fields, MOST_URL, pairs, prefixed};
 use super::shared::{Group, Shared};
 use super::worker::Postbox;
 use crate::http::HttpUrl;
+use crate::measure::capped;
 use crate::scenario::lua::state::{PRELUDE, State, place, wrong};
 use crate::scenario::request::{RESERVED, is_token, value_fault};
 use crate::uuid::Uuid;
@@ -31,7 +32,7 @@ pub fn install(
             place if place.is_empty() => format!("{name}: "),
             place => place,
         };
-        *failed.borrow_mut() = Some(place + &words.to_string_lossy());
+        *failed.borrow_mut() = Some(place + &capped(&words.to_string_lossy()));
         Ok(())
     };
     state.host.set("fail", lua.create_function(fail)?)?;
