@@ -14,7 +14,7 @@ from tests.integration.plumbing import ROOT, Arena, load_command
 
 pytestmark = pytest.mark.integration
 
-RULE = "--expect-replies 100 --expect result = a + b + i"
+RULE = "--max-recv-message-size 4MiB --expect-replies 100 --expect result = a + b + i"
 
 
 def check_counted(arena: Arena, record: dict[str, Any]) -> None:
