@@ -45,7 +45,7 @@ def test_ghz_and_volley_get_the_same_load_and_wait_for_their_last_calls(
     ]  # fmt: skip
     assert found["ghz"].arguments(profile, 0) == [*load, "-O", "summary", *FAIR, "localhost:1234"]
     assert found["volley"].arguments(profile, 0) == [
-        *load, "-O", "json",
+        *load, "-O", "json", "--max-recv-message-size", "4MiB",
         "--expect-replies", "5000", "--expect", "result = a + b + i", "--duration-stop=wait",
         "localhost:1234",
     ]  # fmt: skip
