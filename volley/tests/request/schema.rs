@@ -292,8 +292,9 @@ fn a_folder_is_no_file() {
     let scratch = Scratch::new("folder");
     let folder = scratch.0.join("folder.proto");
     fs::create_dir(&folder).unwrap();
-    let error = refusal(&proto_file(folder), "a.B/C");
-    assert!(error.contains("it is not a file"), "{error}");
+    let path = folder.display();
+    let line = format!("cannot compile `{path}`: `{path}`: it is not a file");
+    assert_eq!(refusal(&proto_file(folder.clone()), "a.B/C"), line);
 }
 
 #[test]

@@ -49,7 +49,8 @@ impl FileResolver for Folder {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let path = self.0.join(name);
         if path.exists() {
-            input::check(&path, input::SCHEMA).map_err(protox::Error::new)?;
+            input::check(&path, input::SCHEMA)
+                .map_err(|error| protox::Error::new(format!("`{}`: {error}", path.display())))?;
         }
         IncludeFileResolver::new(self.0.clone()).open_file(name)
     }
@@ -104,9 +105,13 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     folders.chain(import_paths.iter().cloned()).collect()
 }
 
-/// The compiler's `Debug` output is one line: `file:line:column: message`.
+/// The compiler's `Debug` output is one line: `file:line:column: message`. A [`Folder`]'s own errors have no such place.
 fn failed(file: &Path, error: &protox::Error) -> SchemaError {
-    let (file, reason) = (file.to_owned(), first_line(&format!("{error:?}")));
+    let reason = match error.file() {
+        Some(_) => format!("{error:?}"),
+        None => error.to_string(),
+    };
+    let (file, reason) = (file.to_owned(), first_line(&reason));
     if error.is_file_not_found() {
         SchemaError::MissingImport { file, reason }
     } else {
