@@ -275,12 +275,7 @@ fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
         Figure::Time(_, statistic) => {
             let measured = run.figures().measured(figure, Unit::Ns)?;
             let value = measured.value.max(1.0).ln();
-            let ages = if measured.is_at_least {
-                &run.ages[..]
-            } else {
-                &[]
-            };
-            let pool = Pool::of(&run.slices, ages);
+            let pool = Pool::of(&run.slices, &run.ages);
             let whole = pool.log(statistic, None)?;
             let left_out: Option<Vec<f64>> = (0..pool.batches)
                 .map(|batch| pool.log(statistic, Some(batch)))

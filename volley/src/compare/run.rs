@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::input;
 use crate::report::latency::{Latency, LatencyKind, decode, rounded_quotient};
-use crate::report::verdict::Figures;
+use crate::report::verdict::{Figures, Silence};
 
 /// The schema of the member `volley` that is read.
 const SCHEMA: u64 = 1;
@@ -35,6 +35,7 @@ pub struct Run {
     send_delay: Option<Latency>,
     first_message: Option<Latency>,
     gap: Option<Latency>,
+    silence: Option<Silence>,
     /// The length of a slice.
     pub(super) interval_s: f64,
     /// Its whole seconds, or longer slices.
@@ -99,6 +100,8 @@ struct File {
 
 #[derive(Deserialize)]
 struct Member {
+    #[serde(default)]
+    window_s: Option<f64>,
     elapsed_s: f64,
     messages: u64,
     calls: Calls,
@@ -204,6 +207,24 @@ impl Run {
         }
         let slices = slices(&member)?;
         let ages = times_of(&member.latency_ns.ages, "latencies")?;
+        let latency_of_calls = latency(member.latency_ns)?;
+        let lengths = [
+            member.window_s.unwrap_or(member.elapsed_s),
+            member.elapsed_s,
+        ];
+        let [window_ns, elapsed_ns] = lengths.map(|length_s| (length_s * 1e9) as u64);
+        let Series {
+            interval_ms,
+            messages,
+            ok,
+            failed,
+        } = &member.series;
+        let silence = Silence::of_calls(
+            &latency_of_calls,
+            *interval_ms,
+            [messages, ok, failed],
+            (window_ns, elapsed_ns),
+        );
         let spread = |spread: Option<Spread>| spread.map(latency).transpose();
         Ok(Self {
             path: path.to_owned(),
@@ -228,7 +249,8 @@ impl Run {
                 missed: member.missed,
                 late: member.late,
             },
-            latency: latency(member.latency_ns)?,
+            latency: latency_of_calls,
+            silence,
             ages,
             service: spread(member.service_latency_ns)?,
             send_delay: spread(member.send_delay_ns)?,
@@ -268,7 +290,7 @@ impl Run {
             send_delay: self.send_delay.as_ref(),
             first_message: self.first_message.as_ref(),
             gap: self.gap.as_ref(),
-            silence: None,
+            silence: self.silence,
         }
     }
 }
@@ -394,6 +416,7 @@ impl Run {
             send_delay: None,
             first_message: None,
             gap: None,
+            silence: None,
             interval_s: 1.0,
             slices,
         }

@@ -52,8 +52,8 @@ impl Estimate {
     }
 
     /// A percentile, which is one of the times; `None` without any. Without ages it is the nearest rank (Hyndman & Fan
-    /// 1996, definition 1). Where the ends do not reach it, it is the one that counting ages as ends would give: a lower
-    /// bound.
+    /// 1996, definition 1). Where the ends do not reach it, it is a lower bound: the one that counting ages as ends would
+    /// give, or the last end, if that is later.
     pub fn at(&self, rank_ppm: u32) -> Option<Percentile> {
         let rank = (u128::from(rank_ppm) * u128::from(self.all)).div_ceil(1_000_000);
         let goal = match self.has_open {
@@ -63,11 +63,14 @@ impl Estimate {
         let reached = self.ends.partition_point(|(_, weight)| *weight < goal);
         let bound = || {
             let counted = |(_, seen): &(u64, u64)| u128::from(*seen) < rank;
-            self.either.get(self.either.partition_point(counted))
+            let (ns, _) = self.either.get(self.either.partition_point(counted))?;
+            // What the ends reach is lower.
+            let last_ns = self.ends.last().map_or(0, |(ns, _)| *ns);
+            Some((last_ns.max(*ns), true))
         };
         match self.ends.get(reached) {
             Some((ns, _)) => Some((*ns, false)),
-            None => bound().map(|(ns, _)| (*ns, true)),
+            None => bound(),
         }
         .map(|(ns, is_at_least)| Percentile {
             rank_ppm,
@@ -184,6 +187,16 @@ mod tests {
 
     proptest! {
         #[test]
+        fn percentiles_ascend(
+            ended in prop::collection::vec(0..40_u64, 0..60),
+            open in prop::collection::vec(0..40_u64, 0..60),
+        ) {
+            prop_assume!(ended.len() + open.len() > 0);
+            let found = (1..=100).map(|percent| at(&ended, &open, percent * 10_000));
+            prop_assert!(found.collect::<Vec<_>>().is_sorted_by_key(|(ns, is_at_least)| (*is_at_least, *ns)));
+        }
+
+        #[test]
         fn it_is_the_product_limit(
             ended in prop::collection::vec(0..40_u64, 0..60),
             open in prop::collection::vec(0..40_u64, 1..60),
@@ -193,9 +206,10 @@ mod tests {
             match product_limit(&ended, &open, rank_ppm) {
                 Some(reached) => prop_assert_eq!((ns, is_at_least), (reached, false)),
                 None => {
-                    let all = of([ended, open].concat());
+                    let (ends, all) = (ended.clone(), of([ended, open].concat()));
                     let rank = (u64::from(rank_ppm) * all.len() as u64).div_ceil(1_000_000);
-                    prop_assert_eq!((ns, is_at_least), (all[rank as usize - 1].0, true));
+                    let last = of(ends).last().map_or(0, |(ns, _)| *ns);
+                    prop_assert_eq!((ns, is_at_least), (last.max(all[rank as usize - 1].0), true));
                 }
             }
         }

@@ -233,7 +233,8 @@ impl Latency {
     pub(crate) fn within(&self, found: Percentile) -> Percentile {
         let lowest_ns = lowest_of(found.ns);
         let ns = match found.is_at_least {
-            true => lowest_ns,
+            // What ended is known exactly, and not above it.
+            true => lowest_ns.max(self.max_ns),
             false if lowest_ns <= self.min_ns => self.min_ns,
             false => found.ns.min(self.max_ns),
         };

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::latency::{Latency, LatencyKind};
+use super::latency::Latency;
 use super::verdict::{Silence, Verdict};
 use super::warning::Warning;
 use crate::grpc::Code;
-use crate::pace::SECOND_NS;
 use crate::spec::Command;
 
 /// All results of one run.
@@ -336,20 +335,17 @@ impl Report {
         self.elapsed_ns.max(1) as f64 / 1e9
     }
 
-    /// Since when nothing has ended, if a closed loop with open calls waits for that for a second or more at its end.
+    /// Of a closed loop: since when nothing has come.
     pub(crate) fn silence(&self) -> Option<Silence> {
-        let is_open = self.latency.kind == LatencyKind::Response || self.latency.open == 0;
-        let ends = self.series.ok.iter().zip(&self.series.failed);
-        let last = (1..)
-            .zip(ends)
-            .filter(|(_, (ok, failed))| *ok + *failed > 0);
-        let intervals: u64 = last.last().map_or(0, |(interval, _)| interval);
-        let since_ns = intervals * self.series.interval_ms * 1_000_000;
-        let lasted_ns = self.elapsed_ns.saturating_sub(since_ns);
-        (!is_open && lasted_ns >= SECOND_NS).then_some(Silence {
-            since_ns,
-            lasted_ns,
-        })
+        let Series {
+            interval_ms,
+            messages,
+            ok,
+            failed,
+            ..
+        } = &self.series;
+        let lengths = (self.window_ns, self.elapsed_ns);
+        Silence::of_calls(&self.latency, *interval_ms, [messages, ok, failed], lengths)
     }
 
     /// Replies per second, including those of failed and cut calls.

@@ -4,9 +4,10 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::latency::{Latency, Percentile, percentile_of};
+use super::latency::{Latency, LatencyKind, Percentile, percentile_of};
 use super::model::Report;
 use super::numbers::{self, duration, grouped, rate};
+use crate::pace::SECOND_NS;
 use crate::spec::Threshold;
 use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
@@ -43,7 +44,7 @@ pub enum Doubt {
         needed: u64,
     },
     /// A closed loop cannot see a stall: it sends nothing meanwhile.
-    #[error("nothing ended after {}", duration(*.since_ns))]
+    #[error("nothing came after {}", duration(*.since_ns))]
     Stalled {
         /// Since the window's opening.
         since_ns: u64,
@@ -59,11 +60,46 @@ pub struct Measured {
     pub too_few: Option<Doubt>,
 }
 
-/// A closed loop in which nothing ended for a while, at its end.
+/// A closed loop in which nothing came any more, although something was open: the end of the load is the end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Silence {
+    /// Since the window's opening.
     pub since_ns: u64,
     pub lasted_ns: u64,
+}
+
+impl Silence {
+    /// Of a closed loop of calls, from what came in each interval; the lengths of its window and of the run in ns.
+    pub fn of_calls(
+        latency: &Latency,
+        interval_ms: u64,
+        came: [&[u64]; 3],
+        (window_ns, elapsed_ns): (u64, u64),
+    ) -> Option<Self> {
+        if latency.kind == LatencyKind::Response {
+            return None;
+        }
+        let begun = came.map(|counts| {
+            let last = counts.iter().rposition(|count| *count > 0);
+            last.map_or(0, |place| place as u64 + 1)
+        });
+        let begun = begun.into_iter().max().unwrap_or_default();
+        let last_ns = begun.saturating_mul(interval_ms).saturating_mul(1_000_000);
+        // After the window, nothing begins.
+        let after_ns = elapsed_ns.saturating_sub(window_ns);
+        let oldest_ns = latency.oldest_ns.saturating_sub(after_ns);
+        Self::new(window_ns, last_ns, oldest_ns)
+    }
+
+    /// `end_ns`: when the load ended; `last_ns`: when the last reply or end came, both since the window's opening.
+    /// `oldest_ns`: the age that the oldest of what is open had at the load's end. Less than a second is none.
+    pub fn new(end_ns: u64, last_ns: u64, oldest_ns: u64) -> Option<Self> {
+        let lasted_ns = end_ns.saturating_sub(last_ns).min(oldest_ns);
+        (lasted_ns >= SECOND_NS).then(|| Self {
+            since_ns: end_ns - lasted_ns,
+            lasted_ns,
+        })
+    }
 }
 
 /// The figures of a run that thresholds can name.
@@ -268,7 +304,7 @@ impl Verdict {
         let silence = silence.filter(|silence| is_time && silence.lasted_ns as f64 > *limit);
         let doubt = match (silence, measured) {
             (Some(Silence { since_ns, .. }), _) => Some(Doubt::Stalled { since_ns }),
-            (None, Some(_)) if exceeds => None,
+            (None, Some(_)) if is_at_least && exceeds => None,
             (None, Some(_)) if is_at_least => Some(Doubt::NotReached),
             (None, measured) => measured.and_then(|measured| measured.too_few),
         };
@@ -347,7 +383,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::report::latency::LatencyKind;
     use crate::report::samples;
 
     fn judged(report: &Report, text: &str) -> Verdict {
@@ -397,7 +432,7 @@ mod tests {
         report.gap = Some(Latency::from_samples(report.latency.kind, vec![7, 9]));
         let conditions = [
             ("max > 4ms", false, "3.00 ms"),
-            ("p50 >= 1.25ms", true, "1.25 ms"),
+            ("min >= 1.25ms", true, "1.25 ms"),
             ("max > 3ms", true, "3.000001 ms"),
             ("min < 1ms", false, "1.25 ms"),
             ("mean > 2ms", true, "2.12 ms"),
@@ -470,7 +505,7 @@ mod tests {
         let too_few = "5.00 ms, not decided: it needs 1,000 samples, and there were 999";
         let conditions = [
             ("p99 > 6ms", true, too_few),
-            ("p99 > 4ms", true, "5.00 ms"),
+            ("p99 > 4ms", true, too_few),
             ("p98 > 6ms", false, "5.00 ms"),
         ];
         expect(&report, &conditions);
@@ -480,16 +515,22 @@ mod tests {
     fn a_closed_loop_in_which_nothing_ends_any_more_fails_whatever_ended_before() {
         let mut report = with_open();
         report.latency.kind = LatencyKind::Service;
-        report.elapsed_ns = 3_000_000_000;
-        report.series.interval_ms = 100;
+        // The oldest of the open ones is 1 s old at the end of the window, and was waited for one second more.
+        (report.window_ns, report.elapsed_ns) = (3_000_000_000, 4_000_000_000);
+        report.latency.oldest_ns = 2_000_000_000;
+        report.series.interval_ms = 1000;
         report.series.ok = vec![450, 450, 0, 0];
         report.series.failed = vec![0; 4];
+        report.series.messages = vec![450, 450, 0, 0];
         expect(
             &report,
-            &[("p50 > 50ms", true, "5.00 ms, nothing ended after 200 ms")],
+            &[("p50 > 50ms", true, "5.00 ms, nothing came after 2.00 s")],
         );
-        // It may take as long as that.
+        // It may take as long as that, and replies of streams are signs of life.
         assert!(!judged(&report, "p50 > 3s").failed);
+        report.series.messages[2] = 1;
+        assert!(!judged(&report, "p50 > 50ms").failed);
+        report.series.messages[2] = 0;
         assert!(!judged(&report, "failed > 0").failed);
         report.latency.kind = LatencyKind::Response;
         assert!(!judged(&report, "p50 > 50ms").failed);

@@ -391,7 +391,7 @@ pub struct Expect {
     /// gRPC: the status code; 0 is OK.
     pub code: Option<u16>,
     pub checks: Vec<Check>,
-    /// From the sending to the end of the response.
+    /// From when the request was to be sent to the end of the response.
     pub within_ns: Option<u64>,
     /// gRPC: the number of replies.
     pub replies: Option<u64>,
@@ -605,7 +605,7 @@ pub struct Goal {
     pub text: String,
     /// Only this scenario, step or check: `crud.create`.
     pub of: Option<String>,
-    /// The run ends as soon as it has failed for this time.
+    /// The run ends as soon as it has failed over the last so many ns.
     pub abort_after_ns: Option<u64>,
 }
 

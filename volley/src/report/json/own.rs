@@ -131,6 +131,9 @@ struct EventView {
 struct ThresholdView<'a> {
     threshold: &'a str,
     value: Option<f64>,
+    /// The value is only a lower bound.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_least: bool,
     unit: &'static str,
     failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,6 +225,7 @@ fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
     ThresholdView {
         threshold: &verdict.threshold,
         value: verdict.value,
+        at_least: verdict.is_at_least,
         unit: verdict.unit.name(),
         failed: verdict.failed,
         doubt: verdict.doubt.as_ref().map(ToString::to_string),

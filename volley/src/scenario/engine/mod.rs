@@ -215,6 +215,7 @@ pub fn run(
         load: Vec::new(),
         started_unix_ns: unix_ns(SystemTime::now()),
         elapsed_ns: 0,
+        load_ns: 0,
         ended_by: EndedBy::Finished,
         ran_out: Vec::new(),
         events: Vec::new(),
@@ -265,6 +266,7 @@ pub fn run(
             format!("setup's step `{step}` failed when its value was asked for again: {words}")
         }));
         facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
+        facts.load_ns = facts.load_ns.max(harvest.load_ns);
         facts.ended_by = facts.ended_by.max(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
     }

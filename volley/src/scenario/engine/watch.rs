@@ -45,9 +45,6 @@ impl<'a> Watch<'a> {
 
     /// Ends the load if the window of a threshold, which ends now, has failed it.
     pub fn look(&mut self, progress: &mut Progress, elapsed: Duration, control: &Control) {
-        let Some(longest) = self.goals.iter().map(|one| one.window).max() else {
-            return;
-        };
         for Watched {
             place,
             goal,
@@ -63,7 +60,8 @@ impl<'a> Watch<'a> {
                 self.aborted = Some((*place, verdict));
             }
         }
-        progress.mark(elapsed, longest);
+        let longest = self.goals.iter().map(|one| one.window).max();
+        progress.mark(elapsed, longest.unwrap_or_default());
     }
 
     /// The threshold that ended the load has failed, whatever became of it while open iterations ended.

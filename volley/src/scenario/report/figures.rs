@@ -5,7 +5,7 @@ use super::super::tally::{IterationCounts, StepCounts};
 use super::model::{Report, ScenarioReport, StepReport};
 use crate::report::Latency;
 use crate::report::Verdict;
-use crate::report::verdict::Measured;
+use crate::report::verdict::{Measured, Silence};
 use crate::spec::Threshold;
 use crate::spec::threshold::{Count, Figure, Rate, Times, Unit};
 
@@ -88,7 +88,8 @@ pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
     let verdict = |goal: &Goal| {
         let Threshold { figure, unit, .. } = &goal.fails_if;
         let measured = measured(report, *figure, goal.of.as_deref(), *unit == Unit::Percent);
-        let verdict = Verdict::new(&goal.fails_if, measured, report.silence());
+        let silence = Chosen::new(report, goal.of.as_deref()).silence();
+        let verdict = Verdict::new(&goal.fails_if, measured, silence);
         Verdict {
             threshold: goal.text.clone(),
             figure: match &goal.of {
@@ -170,6 +171,24 @@ impl<'a> Chosen<'a> {
             Times::Delay => scenarios().into_iter().map(|one| &one.delay).collect(),
             Times::SendDelay | Times::FirstMessage | Times::Gap => Vec::new(),
         }
+    }
+
+    /// Of a load of users: since when nothing has come.
+    fn silence(&self) -> Option<Silence> {
+        let Report {
+            facts, scenarios, ..
+        } = self.report;
+        // Each iteration of a rate has a delay, if only of nothing.
+        let is_closed = |step: &&&StepReport| {
+            let mut scenarios = scenarios.iter();
+            let own = scenarios.find(|one| one.name == step.names.scenario);
+            own.is_some_and(|own| own.delay.is_empty())
+        };
+        let closed = || self.steps.iter().filter(is_closed);
+        let last_ns = closed().map(|step| step.last_ns).max()?;
+        let oldest_ns = closed().map(|step| step.latency.oldest_ns).max()?;
+        let after_ns = facts.elapsed_ns.saturating_sub(facts.load_ns);
+        Silence::new(facts.load_ns, last_ns, oldest_ns.saturating_sub(after_ns))
     }
 
     fn requests(&self) -> StepCounts {
@@ -276,8 +295,8 @@ mod tests {
         };
         let goals = [
             goal(
-                "p99(crud.create) < 45ms",
-                "p99 >= 45ms",
+                "max(crud.create) < 45ms",
+                "max >= 45ms",
                 Some("crud.create"),
             ),
             goal("failed(crud) <= 12.5%", "failed > 12.5%", Some("crud")),
@@ -291,12 +310,48 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("p99(crud.create)", "45.0 ms".to_owned(), true),
+                ("max(crud.create)", "45.0 ms".to_owned(), true),
                 ("failed(crud)", "12.5%".to_owned(), false),
                 ("p99(nobody)", "missing".to_owned(), true)
             ]
         );
-        assert_eq!(verdicts[0].threshold, "p99(crud.create) < 45ms");
+        assert_eq!(verdicts[0].threshold, "max(crud.create) < 45ms");
+    }
+
+    #[test]
+    fn a_step_of_users_whose_responses_stop_coming_fails_its_conditions() {
+        let judged = |report: &Report, text: &str, of: &str| {
+            let goal = Goal {
+                fails_if: text.parse().unwrap(),
+                text: text.to_owned(),
+                of: Some(of.to_owned()),
+                abort_after_ns: None,
+            };
+            judge(report, &[goal]).remove(0)
+        };
+        let mut report = samples::shop();
+        let scenario = &mut report.scenarios[0];
+        scenario.delay = Latency::none(scenario.delay.kind);
+        let create = &mut report.steps[1];
+        (create.last_ns, create.latency.oldest_ns) = (2_500_000_000, 2_000_000_000);
+        let verdict = judged(&report, "max > 1s", "crud.create");
+        assert!(
+            verdict.shown().ends_with("nothing came after 2.50 s"),
+            "{verdict}"
+        );
+        assert!(!judged(&report, "max > 4s", "crud.create").failed);
+        // Requests that are young are no silence, whenever the last one ended.
+        report.steps[1].latency.oldest_ns = 900_000_000;
+        assert!(!judged(&report, "max > 1s", "crud.create").failed);
+        // After the load, nothing begins.
+        report.steps[1].latency.oldest_ns = 2_000_000_000;
+        report.facts.load_ns = 2_600_000_000;
+        assert!(!judged(&report, "max > 3s", "crud.create").failed);
+        // A rate has due moments.
+        let mut report = samples::shop();
+        report.steps[1].latency.oldest_ns = 4_000_000_000;
+        report.steps[1].last_ns = 0;
+        assert!(!judged(&report, "mean > 1s", "crud.create").failed);
     }
 
     #[test]

@@ -180,12 +180,15 @@ struct ThresholdView<'a> {
     threshold: &'a str,
     figure: &'a str,
     value: Option<f64>,
+    /// The value is only a lower bound.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_least: bool,
     unit: &'static str,
     failed: bool,
     /// Why it failed, if no figure shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     doubt: Option<String>,
-    /// It failed for so long that it ended the load.
+    /// It ended the load.
     ended_load: bool,
 }
 
@@ -335,6 +338,7 @@ fn thresholds(report: &Report) -> Vec<ThresholdView<'_>> {
             threshold: &verdict.threshold,
             figure: &verdict.figure,
             value: verdict.value,
+            at_least: verdict.is_at_least,
             unit: verdict.unit.name(),
             failed: verdict.failed,
             doubt: verdict.doubt.as_ref().map(ToString::to_string),

@@ -6,9 +6,7 @@ use super::super::tally::{
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
 use crate::measure::Distribution;
-use crate::pace::SECOND_NS;
 use crate::report::model::Cost;
-use crate::report::verdict::Silence;
 use crate::report::{Latency, LatencyKind, Verdict};
 
 /// What a run knows besides its counters.
@@ -27,6 +25,8 @@ pub struct Facts {
     pub started_unix_ns: u64,
     /// From then until the last request ended or was left open. Every rate is divided by this.
     pub elapsed_ns: u64,
+    /// How long iterations began: those that are open then may end later.
+    pub load_ns: u64,
     pub ended_by: EndedBy,
     /// Which data ran out, in words.
     pub ran_out: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Report {
     pub scenarios: Vec<ScenarioReport>,
     /// In the file's order, setup and teardown included.
     pub steps: Vec<StepReport>,
-    /// All requests of the load that ended well: from the due moment where there is one.
+    /// Requests of the load that ended well or were open at the end: from the due moment where there is one.
     pub latency: Latency,
     /// What became of the thresholds, in the words of the file.
     pub thresholds: Vec<Verdict>,
@@ -56,9 +56,10 @@ pub struct Report {
 pub struct ScenarioReport {
     pub name: String,
     pub counts: IterationCounts,
-    /// Of iterations that ended well, from the due moment where there is one, think times included.
+    /// Of iterations that ended well, were open at the end, or never began: from the due moment where there is one, think
+    /// times included.
     pub duration: Latency,
-    /// From the due moment to the beginning; without samples if the scenario has no rate.
+    /// From the due moment to the beginning, also of those that never began; empty if the scenario has no rate.
     pub delay: Latency,
     /// The requests of all its steps, as [`Report::latency`].
     pub latency: Latency,
@@ -72,6 +73,8 @@ pub struct ScenarioReport {
 pub struct StepReport {
     pub names: StepNames,
     pub counts: StepCounts,
+    /// When the last reply or end came, in ns since the start.
+    pub last_ns: u64,
     /// Requests that failed before they had an expected status.
     pub without_status: u64,
     /// HTTP statuses or gRPC codes, ascending.
@@ -216,30 +219,6 @@ impl Report {
         number as f64 / (self.facts.elapsed_ns.max(1) as f64 / 1e9)
     }
 
-    /// Since when no request has ended, if a load without due moments, which has some open, waits for that for a second
-    /// or more at its end.
-    pub(crate) fn silence(&self) -> Option<Silence> {
-        let is_closed = self.scenarios.iter().all(|one| one.delay.is_empty());
-        let steps = || {
-            self.steps
-                .iter()
-                .filter(|step| !step.names.scenario.is_empty())
-        };
-        let last_s = steps().map(|step| {
-            let points = (1..).zip(&step.series.points);
-            let ends = points.filter(|(_, point)| point.ok + point.failed > 0);
-            ends.last()
-                .map_or(0, |(place, _)| place * step.series.interval_s)
-        });
-        let since_ns = last_s.max().unwrap_or_default() * SECOND_NS;
-        let lasted_ns = self.facts.elapsed_ns.saturating_sub(since_ns);
-        let is_silent = is_closed && self.latency.open > 0 && lasted_ns >= SECOND_NS;
-        is_silent.then_some(Silence {
-            since_ns,
-            lasted_ns,
-        })
-    }
-
     /// Whether anything of the load ended well.
     #[must_use]
     pub fn has_success(&self) -> bool {
@@ -338,6 +317,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         without_status: verdicts.without_status(),
         names: names.clone(),
         counts: one.counts,
+        last_ns: one.last_ns,
         statuses: one.statuses.into_iter().collect(),
         failures,
         latency,
@@ -391,6 +371,7 @@ impl Facts {
             load: Vec::new(),
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
+            load_ns: 0,
             ended_by: EndedBy::Running,
             ran_out: Vec::new(),
             events: Vec::new(),
@@ -430,6 +411,7 @@ impl StepReport {
         Self {
             names: names.clone(),
             counts,
+            last_ns: 0,
             without_status: verdicts.without_status(),
             statuses: Vec::new(),
             failures: Vec::new(),

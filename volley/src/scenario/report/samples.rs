@@ -64,6 +64,7 @@ fn facts(name: &str) -> Facts {
         ],
         started_unix_ns: 1_795_000_000 * S,
         elapsed_ns: 4 * S,
+        load_ns: 4 * S,
         ended_by: EndedBy::Time,
         ran_out: Vec::new(),
         events: Vec::new(),

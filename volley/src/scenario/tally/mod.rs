@@ -135,6 +135,7 @@ impl Tally {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
         if let Some(step) = self.counted(step, sent_ns) {
             step.counts.replies += n;
+            step.last_ns = ns;
             step.times().seconds.at(ns, tells).messages += n;
         }
     }

@@ -78,6 +78,8 @@ pub(crate) struct StepTally {
     pub statuses: BTreeMap<u16, u64>,
     pub failures: BTreeMap<Reason, Failures>,
     pub checks: Vec<CheckCounts>,
+    /// When the last reply or end came, in ns since the start.
+    pub last_ns: u64,
     /// Since its first request: a step that never runs takes no memory.
     pub times: Option<Box<Times>>,
 }
@@ -133,6 +135,7 @@ impl StepTally {
     #[inline]
     pub fn ok(&mut self, timing: &Timing, since_start_ns: u64, tells: bool) {
         self.counts.ok += 1;
+        self.last_ns = since_start_ns;
         let times = self.times();
         let latency_ns = timing.response_ns();
         if let Some(service) = times.service(timing) {
@@ -174,6 +177,7 @@ impl StepTally {
     #[cold]
     pub fn failed(&mut self, failure: &Failure<'_>, since_start_ns: u64, tells: bool) {
         self.counts.failed += 1;
+        self.last_ns = since_start_ns;
         self.times().seconds.at(since_start_ns, tells).failed += 1;
         let known = self.failures.entry(failure.reason).or_default();
         known.count(since_start_ns, failure.what);
@@ -215,6 +219,7 @@ impl StepTally {
 
     pub fn merge(&mut self, other: Self) {
         self.counts.add(&other.counts);
+        self.last_ns = self.last_ns.max(other.last_ns);
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
         }

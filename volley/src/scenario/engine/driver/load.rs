@@ -455,6 +455,7 @@ impl Driver<'_> {
         // What was due before this moment begins.
         self.arrive(now_ns);
         let was_stopping = std::mem::replace(&mut self.is_stopping, true);
+        self.stopped_ns = self.stopped_ns.min(now_ns);
         self.ends_ns = match was_stopping {
             true => now_ns,
             false => now_ns.saturating_add(self.common.plan.limits.drain_ns),
@@ -470,8 +471,8 @@ impl Driver<'_> {
     }
 
     /// All loads have ended. Iterations that are open may end until a load's time is over, and some time longer.
-    fn drain(&mut self) {
-        self.is_stopping = true;
+    fn drain(&mut self, now_ns: u64) {
+        (self.is_stopping, self.stopped_ns) = (true, now_ns);
         self.common.control.drain();
         let ends_ns = self.loads.iter().map(|state| state.ends_ns).max();
         let drain_ns = self.common.plan.limits.drain_ns;
@@ -489,7 +490,7 @@ impl Driver<'_> {
                 }
             }
             if self.loads.iter().all(|state| state.is_closed) {
-                self.drain();
+                self.drain(now_ns);
             }
         }
         self.is_stopping && (self.has_ended() || now_ns >= self.ends_ns)

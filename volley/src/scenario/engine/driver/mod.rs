@@ -90,6 +90,8 @@ pub struct Harvest {
     pub tally: Tally,
     /// From the start to the end, in ns.
     pub elapsed_ns: u64,
+    /// From the start to the moment from which on no iteration began, in ns.
+    pub load_ns: u64,
     pub ended_by: EndedBy,
     /// CPU seconds of the thread since the start.
     pub cpu_s: f64,
@@ -190,6 +192,8 @@ pub struct Driver<'a> {
     next_glance_ns: u64,
     next_note_ns: u64,
     is_stopping: bool,
+    /// Since when; before that, the greatest number.
+    stopped_ns: u64,
     stage: Stage,
     /// Who ended the load, if it is not its own end.
     stopped_by: Option<EndedBy>,
@@ -286,6 +290,7 @@ impl<'a> Driver<'a> {
             next_glance_ns: 0,
             next_note_ns: u64::MAX,
             is_stopping: false,
+            stopped_ns: u64::MAX,
             stage: Stage::default(),
             stopped_by: None,
             known_orders: 0,
@@ -340,6 +345,7 @@ impl<'a> Driver<'a> {
         Ok(Harvest {
             tally: self.core.tally,
             elapsed_ns: last_ns.saturating_sub(start_ns),
+            load_ns: self.stopped_ns.min(last_ns).saturating_sub(start_ns),
             ended_by,
             cpu_s: process::thread_cpu_s() - cpu_s,
             failure,

@@ -13,7 +13,7 @@ use crate::pace::SECOND_NS as S;
 use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Report};
 use crate::scenario::tally::{Passed, Tally};
-use crate::serve::{Config, Faults, Reference};
+use crate::serve::{Config, Faults, Freeze, Reference};
 
 /// A load whose thresholds are looked at each second, and a teardown. Every so many items have no location.
 fn run(no_location_every: u64, load: &str) -> (Report, u64) {
@@ -21,15 +21,20 @@ fn run(no_location_every: u64, load: &str) -> (Report, u64) {
         no_location_every: NonZeroU64::new(no_location_every),
         ..Faults::default()
     };
+    run_with(faults, load, "failed < 1%", "5s")
+}
+
+/// The same with any faults, and any condition that may end the load.
+fn run_with(faults: Faults, load: &str, condition: &str, drain: &str) -> (Report, u64) {
     let server = Reference::start(Config {
         faults,
         ..Config::default()
     })
     .unwrap();
     let more = format!(
-        "http: {{version: 2}}\nload: [{load}]\nlimits: {{drain: 5s}}
+        "http: {{version: 2, timeout: 2s}}\nload: [{load}]\nlimits: {{drain: {drain}}}
 teardown: [{{name: bye, post: '${{api}}/oauth/token'}}]
-thresholds: [p99 < 1h, {{that: 'failed < 1%', abort_after: 1s}}]"
+thresholds: [max < 1h, {{that: '{condition}', abort_after: 1s}}]"
     );
     let report = report(&crud(&server, &more), 2);
     (report, server.counts().tokens)
@@ -45,6 +50,29 @@ fn a_threshold_that_fails_for_too_long_ends_the_load_and_teardown_runs() {
     assert_eq!(report.ended(), "ended by a failed threshold: failed < 1%");
     // What was open could end.
     assert_eq!(report.iterations().open, 0);
+}
+
+#[test]
+fn a_server_that_stands_still_ends_the_load() {
+    let freeze = Freeze {
+        at: Duration::from_millis(1500),
+        length: Duration::from_secs(600),
+    };
+    for load in ["{users: 4, for: 10m}", "{rate: 500/s, for: 10m}"] {
+        for condition in ["p99 < 500ms", "ok > 50%"] {
+            let faults = Faults {
+                freeze: Some(freeze),
+                ..Faults::default()
+            };
+            let (report, _) = run_with(faults, load, condition, "0s");
+            assert_eq!(
+                report.facts.ended_by,
+                EndedBy::Threshold(1),
+                "{load} {condition}"
+            );
+            assert!(report.thresholds[1].failed);
+        }
+    }
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
         )],
         started_unix_ns: unix_ns(scale.started),
         elapsed_ns: 0,
+        load_ns: 0,
         ended_by: EndedBy::Finished,
         ran_out: Vec::new(),
         events: Vec::new(),
@@ -64,6 +65,7 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
         tally.merge(harvest.tally);
         facts.ended_by = facts.ended_by.max(harvest.ended_by);
         facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
+        facts.load_ns = facts.elapsed_ns;
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
         failure = failure.or(harvest.failure);
         fails.merge(harvest.fails);
