@@ -98,6 +98,10 @@ pub struct Rewritten {
 #[cfg(feature = "lua")]
 const FIELD: usize = 64;
 
+/// The most headers of a request that a script changes.
+#[cfg(feature = "lua")]
+const MOST_CHANGED: usize = 1000;
+
 /// The most bytes that are kept for the next request.
 const MOST_SPARE: usize = 64 << 10;
 
@@ -155,6 +159,11 @@ impl Rewritten {
 
     fn set_body(&mut self, body: &[u8]) {
         self.body = Some(self.add(&[body]));
+    }
+
+    /// Whether a script may change no more headers.
+    fn is_full(&self) -> bool {
+        self.fields.len() >= MOST_CHANGED
     }
 
     /// `name` is in lower case.

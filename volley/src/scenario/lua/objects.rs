@@ -101,6 +101,9 @@ const MOST_DIGITS: usize = 15;
 const MOST_NAMES: usize = 256;
 const MOST_NAME: usize = 256;
 
+/// What is wrong with a script that changes more headers than it may.
+pub const MANY: &str = "a script may change 1000 headers of a request";
+
 /// The most different pointers that are kept ready, and the longest that there may be.
 const MOST_TREES: usize = 256;
 const MOST_POINTER: usize = 1024;
@@ -242,6 +245,9 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let set_header = move |lua: &Lua, (_, name, value): (bool, BString, Option<BString>)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
+        if context.rewritten.is_full() {
+            return Err(wrong(lua, MANY));
+        }
         let value = value.as_ref().map(|value| value.as_slice());
         let name = s.field(&name, value);
         let name = name.map_err(|fault| wrong(lua, &fault))?;

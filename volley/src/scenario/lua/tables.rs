@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use mlua::{BString, Function, Lua, LuaString, MultiValue, Value};
 
-use super::objects::Shared;
+use super::objects::{MANY, Shared};
 use super::state::State;
 use super::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::plan::{HttpRequest, Script};
@@ -152,6 +152,7 @@ impl Hook {
                 name if OWN
                     .iter()
                     .any(|own| name.eq_ignore_ascii_case(own.as_bytes())) => {}
+                _ if rewritten.is_full() => return Err(error(MANY)),
                 name => {
                     let value = Some(value).filter(|value| *value != GONE);
                     let name = shared.field(name, value);
