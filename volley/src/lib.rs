@@ -5,6 +5,7 @@
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `input`: the files that a user names.
+//! - [`budget`]: a limit on the memory of messages.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
 //! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
@@ -31,6 +32,7 @@
 extern crate self as volley;
 
 pub mod blast;
+pub mod budget;
 pub mod cli;
 pub mod compare;
 pub mod docs;

@@ -131,6 +131,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         ..
     } = run;
     warn(warnings, output);
+    warn(spec.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));

@@ -87,6 +87,7 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
+    set(&mut to.max_memory, args.connection.max_memory);
     set(&mut to.max_send, args.connection.max_send_message_size);
     set_templates(&args.data, &mut to.templates);
     set_stream(&args.data, &mut to.stream);

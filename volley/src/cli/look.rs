@@ -11,12 +11,13 @@ use super::{argv, help, unused, usage};
 use crate::spec::{SchemaSource, Spec};
 
 /// Flags of a run that have no effect here, by clap's ids.
-const UNUSED: [&str; 10] = [
+const UNUSED: [&str; 11] = [
     "call",
     "config",
     "enable_compression",
     "keepalive",
     "lb_strategy",
+    "max_memory",
     "max_recv_message_size",
     "max_send_message_size",
     "reconnect_every",

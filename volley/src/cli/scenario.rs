@@ -14,6 +14,7 @@ use super::{argv, files, help, usage};
 use crate::scenario::lua::is_program;
 use crate::scenario::plan::TlsFiles;
 use crate::spec::threshold::Selected;
+use crate::units::size;
 use crate::watch::Address;
 
 const PROGRAM: &str = "volley run";
@@ -51,6 +52,8 @@ pub struct ScenarioRun {
     pub threads: Option<u32>,
     /// Scripts may use files.
     pub allow_io: bool,
+    /// The memory, in bytes, of bodies that have not come whole, or are inflated; `None`: the default.
+    pub max_memory: Option<u32>,
     /// When a program is ended; `None`: it ends by itself.
     pub duration: Option<Duration>,
     /// The files of a program's TLS.
@@ -134,6 +137,11 @@ struct RunWords {
     /// Let scripts of Lua use files, modules and programs: whatever this user can reach
     #[arg(long, help_heading = "Load")]
     allow_io: bool,
+
+    /// Most memory for bodies that have not come whole, or are inflated, of all requests together, as a
+    /// SIZE; a larger `limits.body` raises it (default 128MiB)
+    #[arg(long, value_name = "SIZE", value_parser = size::limit, help_heading = "Load")]
+    max_memory: Option<u32>,
 
     /// End the program after this time, such as 30s (default: it ends by itself)
     #[arg(short = 'z', long, value_name = "TIME", value_parser = span, help_heading = PROGRAMS)]
@@ -269,6 +277,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         has_token_flag: args.control_token.is_some_and(|token| !token.is_empty()),
         threads: args.threads,
         allow_io: args.allow_io,
+        max_memory: args.max_memory,
         fail_if: args.fail_if,
         output,
         log: filled_path(&args.log),

@@ -19,7 +19,7 @@ use crate::spec::Spec;
 const PROGRAM: &str = "volley try";
 
 /// The flags of a run that have an effect here, by clap's ids.
-const USED: [&str; 33] = [
+const USED: [&str; 34] = [
     "host",
     "proto",
     "protoset",
@@ -46,6 +46,7 @@ const USED: [&str; 33] = [
     "authority",
     "connect_timeout",
     "enable_compression",
+    "max_memory",
     "max_recv_message_size",
     "max_send_message_size",
     "window",

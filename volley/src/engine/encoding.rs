@@ -1,9 +1,12 @@
 //! Compressed replies.
 
-use std::io::Read;
+use std::io;
+use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use thiserror::Error;
 
+use crate::budget::{Budget, Buffer, OverBudget};
 use crate::grpc::{Code, Status};
 use crate::http2::hpack::HeaderList;
 
@@ -16,6 +19,44 @@ pub enum Encoding {
     Gzip,
     /// As was not offered.
     Other,
+}
+
+/// Why a reply cannot be decompressed.
+#[derive(Debug, Error)]
+pub enum DecodeError {
+    #[error("a reply is marked as compressed, but the response has no `grpc-encoding`")]
+    Unmarked,
+    #[error("a reply is compressed as volley did not offer (`grpc-encoding` is not gzip)")]
+    NotOffered,
+    #[error("a compressed reply cannot be decompressed: {0}")]
+    Broken(io::Error),
+    #[error(
+        "a reply is longer than {max} bytes after decompression; raise the limit with `--max-recv-message-size`"
+    )]
+    TooLong { max: usize },
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
+}
+
+/// In grpc-go's codes.
+impl From<DecodeError> for Status {
+    fn from(error: DecodeError) -> Self {
+        let code = match error {
+            DecodeError::Unmarked | DecodeError::Broken(_) => Code::Internal,
+            DecodeError::NotOffered => Code::Unimplemented,
+            DecodeError::TooLong { .. } | DecodeError::OverBudget(_) => Code::ResourceExhausted,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<io::Error> for DecodeError {
+    fn from(error: io::Error) -> Self {
+        match OverBudget::of(&error) {
+            Some(over) => over.into(),
+            None => Self::Broken(error),
+        }
+    }
 }
 
 impl Encoding {
@@ -43,44 +84,31 @@ impl Encoding {
         }
     }
 
-    /// Decompresses a reply into `out`, at most `max` bytes.
+    /// Decompresses a reply into `out`, at most `max` bytes, as far as `budget` allows.
     ///
     /// # Errors
     ///
-    /// The call's status if that cannot be done, in grpc-go's codes.
+    /// It cannot be done.
     #[cold]
-    pub fn decode(self, reply: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
+    pub fn decode(
+        self,
+        reply: &[u8],
+        max: usize,
+        out: &mut Buffer,
+        budget: &Arc<Budget>,
+    ) -> Result<(), DecodeError> {
         match self {
-            Self::Gzip => inflate(reply, max, out),
-            Self::Identity => Err(Status::new(
-                Code::Internal,
-                "a reply is marked as compressed, but the response has no `grpc-encoding`",
-            )),
-            Self::Other => Err(Status::new(
-                Code::Unimplemented,
-                "a reply is compressed as volley did not offer (`grpc-encoding` is not gzip)",
-            )),
+            Self::Gzip => {}
+            Self::Identity => return Err(DecodeError::Unmarked),
+            Self::Other => return Err(DecodeError::NotOffered),
+        }
+        out.clear();
+        out.read_all(MultiGzDecoder::new(reply), max, budget)?;
+        match out.len() > max {
+            true => Err(DecodeError::TooLong { max }),
+            false => Ok(()),
         }
     }
-}
-
-fn inflate(reply: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
-    out.clear();
-    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
-    MultiGzDecoder::new(reply)
-        .take(limit)
-        .read_to_end(out)
-        .map_err(|error| {
-            let line = format!("a compressed reply cannot be decompressed: {error}");
-            Status::new(Code::Internal, line)
-        })?;
-    if out.len() > max {
-        let line = format!(
-            "a reply is longer than {max} bytes after decompression; raise the limit with `--max-recv-message-size`"
-        );
-        return Err(Status::new(Code::ResourceExhausted, line));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -99,9 +127,10 @@ mod tests {
     }
 
     fn decoded(reply: &[u8], max: usize) -> Result<Vec<u8>, String> {
-        let mut out = vec![1; 9];
-        let done = Encoding::Gzip.decode(reply, max, &mut out);
-        done.map(|()| out).map_err(|status| status.to_string())
+        let (mut out, budget) = (Buffer::default(), Arc::default());
+        out.extend(&[1; 9], 9, &budget).unwrap();
+        let done = Encoding::Gzip.decode(reply, max, &mut out, &budget);
+        done.map(|()| out.to_vec()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -115,10 +144,16 @@ mod tests {
     fn a_reply_grows_to_the_limit_and_no_further() {
         let bomb = gzip(&vec![0; 1 << 24]);
         assert!(bomb.len() < 1 << 15);
-        let mut out = Vec::new();
-        let status = Encoding::Gzip.decode(&bomb, 1000, &mut out).unwrap_err();
-        assert_eq!(status.code, Code::ResourceExhausted);
-        assert!(out.capacity() < 1 << 14, "{}", out.capacity());
+        let (mut out, budget) = (Buffer::default(), Arc::new(Budget::new(100_000)));
+        let mut decode = |max| Encoding::Gzip.decode(&bomb, max, &mut out, &budget);
+        for max in [1000, 50_000] {
+            let error = decode(max).unwrap_err();
+            assert!(matches!(error, DecodeError::TooLong { max: most } if most == max));
+            assert!(budget.leased() <= max + 1, "{}", budget.leased());
+        }
+        let error = decode(1 << 24).unwrap_err();
+        assert!(matches!(error, DecodeError::OverBudget(_)), "{error}");
+        assert_eq!(Status::from(error).code, Code::ResourceExhausted);
     }
 
     #[test]

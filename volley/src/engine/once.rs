@@ -18,7 +18,8 @@ use super::names::{self, Route};
 use super::proxy::Proxies;
 use super::transport::{TlsClient, Transport, agreed, problem};
 use super::{EngineError, tls};
-use crate::grpc::{Code, Spare, Status};
+use crate::budget::{Budget, Buffer};
+use crate::grpc::{Code, SplitError, Status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next};
 use crate::report::Warning;
@@ -35,12 +36,12 @@ const LOOK: Duration = Duration::from_millis(50);
 pub type Fields = Vec<(String, Vec<u8>)>;
 
 /// What comes back from a call, in this order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Event {
     /// The response's headers. A call that fails at once has none.
     Headers(Fields),
     /// A reply, decompressed.
-    Reply(Vec<u8>),
+    Reply(Buffer),
     /// The end.
     Ended { trailers: Fields, status: Status },
 }
@@ -66,27 +67,32 @@ pub struct Caller {
     /// The call under way.
     stream: Option<u32>,
     most_reply: usize,
+    budget: Arc<Budget>,
     without_alpn: bool,
     signal: Arc<AtomicBool>,
 }
 
 impl Caller {
-    /// Connects to the first of the target's addresses that answers, and waits for its SETTINGS.
+    /// Connects to the first of the target's addresses that answers, and waits for its SETTINGS. Replies have memory of
+    /// `budget`.
     ///
     /// # Errors
     ///
     /// If none does until `until`, or `signal` is set.
     pub fn connect(
         target: &TargetSpec,
+        budget: Budget,
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
-        Self::connect_by(target, &Proxies::of_process(), signal, until)
+        let budget = Arc::new(budget);
+        Self::connect_by(target, &Proxies::of_process(), &budget, signal, until)
     }
 
     fn connect_by(
         spec: &TargetSpec,
         proxies: &Proxies,
+        budget: &Arc<Budget>,
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
@@ -98,7 +104,7 @@ impl Caller {
             / u32::try_from(routes.len()).unwrap_or(u32::MAX).max(1);
         let mut reason = String::new();
         for route in &routes {
-            let mut caller = match Self::new(route, tls.as_ref(), spec.window, signal) {
+            let mut caller = match Self::new(route, tls.as_ref(), spec.window, budget, signal) {
                 Ok(caller) => caller,
                 Err(error) => {
                     reason = connect_words(&error);
@@ -127,6 +133,7 @@ impl Caller {
         route: &Route,
         tls: Option<&TlsClient>,
         window: u32,
+        budget: &Arc<Budget>,
         signal: &Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let transport = Transport::connect(route, tls)?;
@@ -146,6 +153,7 @@ impl Caller {
             came: VecDeque::new(),
             stream: None,
             most_reply: 0,
+            budget: Arc::clone(budget),
             without_alpn: false,
             signal: Arc::clone(signal),
         })
@@ -264,6 +272,7 @@ impl Caller {
             now: Instant::now(),
             came: &mut self.came,
             most_reply: self.most_reply,
+            budget: &self.budget,
         };
         let bytes = self.buffer.get(..length).unwrap_or_default();
         let http = &mut self.http;
@@ -332,6 +341,7 @@ struct Listener<'a> {
     now: Instant,
     came: &'a mut VecDeque<(Event, Instant)>,
     most_reply: usize,
+    budget: &'a Arc<Budget>,
 }
 
 impl Handler<Call<Fields>> for Listener<'_> {
@@ -363,22 +373,25 @@ impl Handler<Call<Fields>> for Listener<'_> {
     fn on_data(&mut self, call: &mut Call<Fields>, data: &[u8], _end_stream: bool) -> Next {
         let mut problem = None;
         let mut splitter = std::mem::take(&mut call.splitter);
-        let encoding = call.encoding;
+        let (encoding, most, budget) = (call.encoding, self.most_reply, self.budget);
         let mut take = |is_compressed: bool, message: &[u8]| {
-            let mut reply = Vec::new();
-            match is_compressed {
-                false => reply.extend_from_slice(message),
-                true => {
-                    if let Err(status) = encoding.decode(message, self.most_reply, &mut reply) {
-                        problem = Some(status);
-                        return ControlFlow::Break(());
-                    }
-                }
+            let mut reply = Buffer::default();
+            let taken = match is_compressed {
+                false => reply
+                    .extend(message, message.len(), budget)
+                    .map_err(|error| SplitError::from(error).into()),
+                true => encoding
+                    .decode(message, most, &mut reply, budget)
+                    .map_err(Status::from),
+            };
+            if let Err(status) = taken {
+                problem = Some(status);
+                return ControlFlow::Break(());
             }
             self.came.push_back((Event::Reply(reply), self.now));
             ControlFlow::Continue(())
         };
-        let split = splitter.push(data, self.most_reply, &mut Spare::default(), &mut take);
+        let split = splitter.push(data, most, budget, &mut take);
         call.splitter = splitter;
         if let Err(error) = split {
             problem = Some(error.into());

@@ -9,6 +9,7 @@ use super::proxy::Proxies;
 use super::sink::ReplyRules;
 use super::transport::TlsClient;
 use super::{EngineError, reflect, tls};
+use crate::budget::Budget;
 use crate::http2;
 use crate::pace::{Lane, Schedule, Workers, whole_ns};
 use crate::request::{Method, Shape};
@@ -68,6 +69,8 @@ pub struct Plan {
     pub streaming: Streaming,
     /// Rules that apply to all replies.
     pub rules: ReplyRules,
+    /// For partial and inflated replies.
+    pub budget: Arc<Budget>,
     /// Workers over time.
     pub workers: Workers,
     /// The most workers at any time.
@@ -167,6 +170,7 @@ impl Plan {
                     _ => 0,
                 },
             },
+            budget: Arc::new(request.budget()),
             most_workers,
             threads: threads(load, connections, &workers),
             workers,

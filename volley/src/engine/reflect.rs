@@ -50,7 +50,7 @@ impl<'a> Asked<'a> {
     /// If the server cannot be reached.
     pub fn connect(spec: &'a Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
         let until = Instant::now() + spec.target.connect_timeout;
-        let caller = Caller::connect(&spec.target, signal, until)?;
+        let caller = Caller::connect(&spec.target, spec.request.budget(), signal, until)?;
         Ok(Self {
             spec,
             caller,
@@ -137,7 +137,7 @@ impl<'a> Asked<'a> {
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
                     self.weight.add(reply.len())?;
-                    let response = Response::decode(reply.as_slice()).ok();
+                    let response = Response::decode(&*reply).ok();
                     let answer = response.and_then(|response| response.answer);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);
                 }

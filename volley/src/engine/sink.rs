@@ -1,13 +1,15 @@
 //! Handling the events of one connection: the hot path of a run.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::book::Book;
 use super::call::{Call, Ticket};
 use super::encoding::Encoding;
 use super::link::Link;
 use super::script::Script;
-use crate::grpc::{Code, PREFIX_LEN, Spare, SplitError, Status, Take};
+use crate::budget::{Budget, Buffer};
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -24,18 +26,6 @@ const GOES_ON: u8 = 2;
 
 /// What is said of a call that took too long, as grpc-go says it.
 pub const TOO_LATE: &str = "context deadline exceeded";
-
-/// Memory for compressed replies that is kept from one to the next, in bytes.
-const KEPT_INFLATED: usize = 1 << 20;
-
-/// Memory that all connections of a thread share.
-#[derive(Default)]
-pub struct Room {
-    /// For replies that come in several pieces.
-    pub spare: Spare,
-    /// For compressed replies.
-    pub inflated: Vec<u8>,
-}
 
 /// Rules that apply to the replies of every call.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +50,8 @@ pub struct Desk<B, S> {
     pub rules: ReplyRules,
     /// Calls sent before this moment belong to the warm-up, not to the run.
     pub counted_from_ns: u64,
-    /// Memory for replies that are not whole, or compressed.
-    pub room: Room,
+    /// Memory for a compressed reply.
+    pub inflated: Buffer,
 }
 
 /// Handles the events of one read; `now_ns` is when that read returned.
@@ -70,6 +60,8 @@ pub struct Sink<'a, B, S> {
     pub now_ns: u64,
     /// What its thread records with.
     pub desk: &'a mut Desk<B, S>,
+    /// For replies that come in several pieces, and for compressed ones.
+    pub budget: &'a Arc<Budget>,
     /// Workers of the link that have no call.
     pub idle: &'a mut Vec<u32>,
     /// Calls that the server never began, to be sent again.
@@ -175,10 +167,16 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
 impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     /// Makes the handler of one read's events on a link's connection.
     #[inline(always)]
-    pub fn new(now_ns: u64, link: &'a mut Link, desk: &'a mut Desk<B, S>) -> Self {
+    pub fn new(
+        now_ns: u64,
+        link: &'a mut Link,
+        desk: &'a mut Desk<B, S>,
+        budget: &'a Arc<Budget>,
+    ) -> Self {
         Self {
             now_ns,
             desk,
+            budget,
             idle: &mut link.idle,
             again: &mut link.again,
             came: 0,
@@ -269,16 +267,10 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
         data: &[u8],
     ) -> Result<ControlFlow<()>, SplitError> {
         let before = call.replies;
-        let max_message = self.desk.rules.max_message;
+        let (max_message, budget) = (self.desk.rules.max_message, self.budget);
         let mut splitter = std::mem::take(&mut call.splitter);
-        let mut spare = std::mem::take(&mut self.desk.room.spare);
-        let flow = splitter.push(
-            data,
-            max_message,
-            &mut spare,
-            &mut Replies { sink: self, call },
-        );
-        self.desk.room.spare = spare;
+        let mut replies = Replies { sink: self, call };
+        let flow = splitter.push(data, max_message, budget, &mut replies);
         call.splitter = splitter;
         if !data.is_empty() && self.counts(&call.ticket) {
             let came = call.replies - before;
@@ -330,9 +322,10 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
         if !is_compressed {
             return self.sink.reply(self.call, message);
         }
-        let mut inflated = std::mem::take(&mut self.sink.desk.room.inflated);
+        let mut inflated = std::mem::take(&mut self.sink.desk.inflated);
         let max = self.sink.desk.rules.max_message;
-        let flow = match self.call.encoding.decode(message, max, &mut inflated) {
+        let encoding = self.call.encoding;
+        let flow = match encoding.decode(message, max, &mut inflated, self.sink.budget) {
             Ok(()) => {
                 if self.sink.counts(&self.call.ticket) {
                     let (wire, whole) = (message.len() as u64, inflated.len() as u64);
@@ -340,14 +333,14 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
                 }
                 self.sink.reply(self.call, &inflated)
             }
-            Err(status) => {
-                self.call.blame(status.code, status.message);
+            Err(error) => {
+                let Status { code, message } = error.into();
+                self.call.blame(code, message);
                 ControlFlow::Break(())
             }
         };
-        if inflated.capacity() <= KEPT_INFLATED {
-            self.sink.desk.room.inflated = inflated;
-        }
+        inflated.clear();
+        self.sink.desk.inflated = inflated;
         flow
     }
 

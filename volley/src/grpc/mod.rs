@@ -7,5 +7,5 @@ pub mod status;
 pub mod timeout;
 
 pub use code::Code;
-pub use splitter::{PREFIX_LEN, Spare, SplitError, Splitter, Take};
+pub use splitter::{PREFIX_LEN, SplitError, Splitter, Take};
 pub use status::Status;

@@ -1,30 +1,15 @@
 //! Splits DATA frames into length-prefixed messages, wherever the frames are cut.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 use super::{Code, Status};
+use crate::budget::{Budget, Buffer, OverBudget};
 
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;
-
-/// A buffer of at most this size stays with its stream: there may be many streams.
-const KEPT_CAPACITY: usize = 4096;
-
-/// Buffers that are not in use are kept up to this many bytes together.
-const SPARE_BYTES: usize = 16 << 20;
-
-/// A message's length is only a claim: more than this is not allocated before that much has come.
-const AT_ONCE: usize = 1 << 20;
-
-/// Buffers for split messages that are not in use. All streams of a thread share them, so that a stream of long messages
-/// does not allocate for each.
-#[derive(Debug, Default)]
-pub struct Spare {
-    buffers: Vec<Vec<u8>>,
-    bytes: usize,
-}
 
 /// Takes messages as they are completed.
 pub trait Take<B> {
@@ -49,13 +34,13 @@ impl<B, F: FnMut(bool, &[u8]) -> ControlFlow<B>> Take<B> for F {
 /// Takes the bytes of one side of a stream as they come, and passes on whole messages.
 ///
 /// Messages that lie whole in what was pushed are not copied; only a message that is split between two pushes is.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Splitter {
     /// The beginning, with its prefix, of a message whose end has not come.
-    partial: Vec<u8>,
+    partial: Buffer,
 }
 
-/// A wrong prefix of a message. The rest of the stream cannot be read.
+/// A wrong prefix of a message, or no memory for it. The rest of the stream cannot be read.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum SplitError {
     #[error("a message begins with flag byte `{0}`, which is neither 0 nor 1")]
@@ -64,13 +49,15 @@ pub enum SplitError {
         "a message of {length} bytes is over the limit of {max}; raise it with `--max-recv-message-size`"
     )]
     TooLong { length: usize, max: usize },
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
 }
 
 impl From<SplitError> for Status {
     fn from(error: SplitError) -> Self {
         let code = match error {
             SplitError::Flag(_) => Code::Internal,
-            SplitError::TooLong { .. } => Code::ResourceExhausted,
+            SplitError::TooLong { .. } | SplitError::OverBudget(_) => Code::ResourceExhausted,
         };
         Self::new(code, error.to_string())
     }
@@ -83,19 +70,19 @@ impl Splitter {
     ///
     /// # Errors
     ///
-    /// [`SplitError`] when a prefix is wrong or announces more than `max_message` bytes. After that, as after `Break`,
-    /// the splitter cannot be used for this stream.
+    /// [`SplitError`] when a prefix is wrong or announces more than `max_message` bytes, or the part of a message that has
+    /// come does not fit into `budget`. After that, as after `Break`, the splitter cannot be used for this stream.
     #[inline]
     pub fn push<B>(
         &mut self,
         data: &[u8],
         max_message: usize,
-        spare: &mut Spare,
+        budget: &Arc<Budget>,
         take: &mut impl Take<B>,
     ) -> Result<ControlFlow<B>, SplitError> {
         let mut rest = data;
         if !self.partial.is_empty() {
-            let Some((is_compressed, after)) = self.complete(rest, max_message)? else {
+            let Some((is_compressed, after)) = self.complete(rest, max_message, budget)? else {
                 return Ok(ControlFlow::Continue(()));
             };
             rest = after;
@@ -103,7 +90,7 @@ impl Splitter {
                 is_compressed,
                 self.partial.get(PREFIX_LEN..).unwrap_or_default(),
             );
-            self.forget_partial(spare);
+            self.partial.clear();
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -125,10 +112,7 @@ impl Splitter {
             rest = after.get(skipped..).unwrap_or_default();
         }
         if !rest.is_empty() {
-            if self.partial.capacity() == 0 {
-                self.partial = spare.take();
-            }
-            self.partial.extend_from_slice(rest);
+            self.partial.extend(rest, usize::MAX, budget)?;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -157,47 +141,29 @@ impl Splitter {
         &mut self,
         data: &'a [u8],
         max_message: usize,
+        budget: &Arc<Budget>,
     ) -> Result<Option<(bool, &'a [u8])>, SplitError> {
-        let rest = self.fill_to(PREFIX_LEN, data);
+        let rest = self.fill_to(PREFIX_LEN, data, budget)?;
         let Some(prefix) = self.partial.first_chunk() else {
             return Ok(None);
         };
         let (is_compressed, length) = read_prefix(*prefix, max_message)?;
-        self.partial
-            .reserve((PREFIX_LEN + length.min(AT_ONCE)).saturating_sub(self.partial.len()));
-        let rest = self.fill_to(PREFIX_LEN + length, rest);
+        let rest = self.fill_to(PREFIX_LEN + length, rest, budget)?;
         let is_whole = self.partial.len() == PREFIX_LEN + length;
         Ok(is_whole.then_some((is_compressed, rest)))
     }
 
     /// Moves bytes from `data` to the partial message until it has `length` bytes; returns the rest.
-    fn fill_to<'a>(&mut self, length: usize, data: &'a [u8]) -> &'a [u8] {
+    fn fill_to<'a>(
+        &mut self,
+        length: usize,
+        data: &'a [u8],
+        budget: &Arc<Budget>,
+    ) -> Result<&'a [u8], OverBudget> {
         let lacking = length.saturating_sub(self.partial.len()).min(data.len());
         let (taken, rest) = data.split_at(lacking);
-        self.partial.extend_from_slice(taken);
-        rest
-    }
-
-    fn forget_partial(&mut self, spare: &mut Spare) {
-        self.partial.clear();
-        if self.partial.capacity() > KEPT_CAPACITY {
-            spare.give(std::mem::take(&mut self.partial));
-        }
-    }
-}
-
-impl Spare {
-    fn take(&mut self) -> Vec<u8> {
-        let buffer = self.buffers.pop().unwrap_or_default();
-        self.bytes -= buffer.capacity();
-        buffer
-    }
-
-    fn give(&mut self, buffer: Vec<u8>) {
-        if self.bytes + buffer.capacity() <= SPARE_BYTES {
-            self.bytes += buffer.capacity();
-            self.buffers.push(buffer);
-        }
+        self.partial.extend(taken, length, budget)?;
+        Ok(rest)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Content encodings of bodies (RFC 9110 §8.4).
 
-use std::io::{self, Read};
+use std::io;
+#[cfg(feature = "zstd")]
+use std::io::Read;
+use std::sync::Arc;
 
 #[cfg(feature = "brotli")]
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
@@ -10,6 +13,9 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 #[cfg(feature = "zstd")]
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+#[cfg(any(feature = "brotli", feature = "zstd"))]
+use crate::budget::Lease;
+use crate::budget::{Budget, Buffer, OverBudget};
 use crate::features::{self, Lacks};
 
 /// The most encodings that one body may have.
@@ -19,9 +25,17 @@ const MOST_LAYERS: usize = 4;
 #[cfg(feature = "zstd")]
 const LEAST_WINDOW: u64 = 8 << 20;
 
-/// Bytes of a body that brotli writes before its memory grows.
+/// The longest block of zstd, in bytes (RFC 8878 §3.1.1.2.4).
+#[cfg(feature = "zstd")]
+const ZSTD_BLOCK: usize = 128 << 10;
+
+/// Bytes of a body that brotli writes at once.
 #[cfg(feature = "brotli")]
 const BROTLI_OUTPUT: usize = 4096;
+
+/// The largest window of brotli, in bytes (RFC 7932 §9.1).
+#[cfg(feature = "brotli")]
+const BROTLI_WINDOW: usize = 16 << 20;
 
 const GOES_ON: &str = "bytes follow its end";
 
@@ -46,6 +60,9 @@ pub enum DecodeError {
         "the body is longer than {most} bytes after decoding: raise the limit with `limits: {{body: …}}`"
     )]
     TooLong { most: usize },
+    /// Its memory is needed elsewhere.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// It is not in the encoding that its `content-encoding` names, or its end is missing.
     #[error("the body is not in its encoding `{encoding}`: {reason}")]
     Broken { encoding: String, reason: String },
@@ -84,7 +101,7 @@ pub fn offers(accept_encoding: &[u8]) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Replaces `out` by the decoded body, at most `most` bytes.
+/// Replaces `out` by the decoded body, at most `most` bytes, as far as `budget` allows.
 ///
 /// `encoding` is the value of `content-encoding`: one name or several in the order in which they were applied, in any
 /// case. `deflate` is read with and without the header of zlib, since servers send both.
@@ -96,7 +113,8 @@ pub fn decode(
     encoding: &[u8],
     body: &[u8],
     most: usize,
-    out: &mut Vec<u8>,
+    out: &mut Buffer,
+    budget: &Arc<Budget>,
 ) -> Result<(), DecodeError> {
     let names = encoding.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let is_real = |name: &&[u8]| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity");
@@ -106,21 +124,26 @@ pub fn decode(
             return Err(DecodeError::TooLong { most });
         }
         out.clear();
-        out.extend_from_slice(body);
-        return Ok(());
+        return Ok(out.extend(body, body.len(), budget)?);
     };
-    one(last, body, most, out)?;
+    one(last, body, most, out, budget)?;
     for (done, name) in layers.enumerate() {
         if done + 1 == MOST_LAYERS {
             return Err(DecodeError::TooManyLayers);
         }
         let before = std::mem::take(out);
-        one(name, &before, most, out)?;
+        one(name, &before, most, out, budget)?;
     }
     Ok(())
 }
 
-fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+fn one(
+    name: &[u8],
+    body: &[u8],
+    most: usize,
+    out: &mut Buffer,
+    budget: &Arc<Budget>,
+) -> Result<(), DecodeError> {
     let is = |names: &[&str]| {
         let mut names = names.iter();
         names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
@@ -128,18 +151,21 @@ fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), D
     need(name)?;
     out.clear();
     let read = if is(&["gzip", "x-gzip"]) {
-        read_all(MultiGzDecoder::new(body), most, out)
+        out.read_all(MultiGzDecoder::new(body), most, budget)
     } else if is(&["deflate"]) {
-        inflate(body, most, out)
+        inflate(body, most, out, budget)
     } else {
-        match other(name, body, most, out) {
+        match other(name, body, most, out, budget) {
             Some(read) => read,
             None => return Err(DecodeError::Unknown(printable(name))),
         }
     };
-    read.map_err(|error| DecodeError::Broken {
-        encoding: printable(name),
-        reason: error.to_string(),
+    read.map_err(|error| match OverBudget::of(&error) {
+        Some(over) => over.into(),
+        None => DecodeError::Broken {
+            encoding: printable(name),
+            reason: error.to_string(),
+        },
     })?;
     if out.len() > most {
         return Err(DecodeError::TooLong { most });
@@ -152,38 +178,36 @@ fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), D
     not(any(feature = "brotli", feature = "zstd")),
     expect(unused_variables, reason = "there is none")
 )]
-fn other(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Option<io::Result<()>> {
+fn other(
+    name: &[u8],
+    body: &[u8],
+    most: usize,
+    out: &mut Buffer,
+    budget: &Arc<Budget>,
+) -> Option<io::Result<()>> {
     #[cfg(feature = "brotli")]
     if name.eq_ignore_ascii_case(b"br") {
-        return Some(brotli(body, most, out));
+        return Some(brotli(body, most, out, budget));
     }
     #[cfg(feature = "zstd")]
     if name.eq_ignore_ascii_case(b"zstd") {
-        return Some(zstd(body, most, out));
+        return Some(zstd(body, most, out, budget));
     }
     None
 }
 
-/// Reads to the end, or to one byte more than `most` bytes in `out`.
-fn read_all(decoder: impl Read, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
-    let room = (most as u64)
-        .saturating_add(1)
-        .saturating_sub(out.len() as u64);
-    decoder.take(room).read_to_end(out).map(drop)
-}
-
 /// With the header of zlib (RFC 1950), as RFC 9110 says, or without it, as some servers send.
-fn inflate(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+fn inflate(body: &[u8], most: usize, out: &mut Buffer, budget: &Arc<Budget>) -> io::Result<()> {
     let is_zlib = body.first_chunk().is_some_and(|header: &[u8; 2]| {
         header[0] & 15 == 8 && u16::from_be_bytes(*header).is_multiple_of(31)
     });
     let rest = if is_zlib {
         let mut decoder = ZlibDecoder::new(body);
-        read_all(&mut decoder, most, out)?;
+        out.read_all(&mut decoder, most, budget)?;
         decoder.into_inner()
     } else {
         let mut decoder = DeflateDecoder::new(body);
-        read_all(&mut decoder, most, out)?;
+        out.read_all(&mut decoder, most, budget)?;
         decoder.into_inner()
     };
     if !rest.is_empty() && out.len() <= most {
@@ -192,26 +216,28 @@ fn inflate(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// RFC 7932, without large windows.
+/// RFC 7932, without large windows. The window takes memory as the body grows.
 #[cfg(feature = "brotli")]
-fn brotli(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+fn brotli(body: &[u8], most: usize, out: &mut Buffer, budget: &Arc<Budget>) -> io::Result<()> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
-    let (mut unread, mut read, mut written, mut total) = (body.len(), 0, 0, 0);
-    while written <= most {
-        let size = (2 * written).max(BROTLI_OUTPUT);
-        out.resize(size.min(most.saturating_add(1)), 0);
-        let mut room = out.len() - written;
+    let (mut unread, mut read, mut total) = (body.len(), 0, 0);
+    let (mut piece, mut window) = ([0; BROTLI_OUTPUT], Lease::default());
+    while out.len() <= most {
+        let (mut room, mut written) = (piece.len(), 0);
         let result = BrotliDecompressStream(
             &mut unread,
             &mut read,
             body,
             &mut room,
             &mut written,
-            out,
+            &mut piece,
             &mut total,
             &mut state,
         );
+        let (piece, _) = piece.split_at(written);
+        out.extend(piece, most.saturating_add(piece.len()), budget)?;
+        window.follow(out.len().min(BROTLI_WINDOW), budget)?;
         match result {
             BrotliResult::NeedsMoreOutput => {}
             BrotliResult::ResultSuccess if unread == 0 => break,
@@ -220,15 +246,17 @@ fn brotli(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
             BrotliResult::ResultFailure => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
-    out.truncate(written);
     Ok(())
 }
 
 /// Frames one after another (RFC 8878 §3.1), those to skip included.
 #[cfg(feature = "zstd")]
-fn zstd(mut body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+fn zstd(mut body: &[u8], most: usize, out: &mut Buffer, budget: &Arc<Budget>) -> io::Result<()> {
     let mut decoder = FrameDecoder::new();
-    decoder.set_max_window_size(LEAST_WINDOW.max(most as u64));
+    let largest = LEAST_WINDOW.max(most as u64);
+    decoder.set_max_window_size(largest);
+    let largest = usize::try_from(largest).unwrap_or(usize::MAX);
+    let (mut window, mut decoded) = (Lease::default(), 0);
     while !body.is_empty() {
         match decoder.reset(&mut body) {
             Ok(()) => {}
@@ -247,7 +275,9 @@ fn zstd(mut body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
             decoder
                 .decode_blocks(&mut body, block)
                 .map_err(io::Error::other)?;
-            read_all(Ready(&mut decoder), most, out)?;
+            decoded += ZSTD_BLOCK;
+            window.follow(decoded.min(largest), budget)?;
+            out.read_all(Ready(&mut decoder), most, budget)?;
             if out.len() > most {
                 return Ok(());
             }
@@ -322,8 +352,10 @@ mod tests {
     }
 
     fn decoded(encoding: &str, body: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
-        let mut out = vec![1; 9];
-        decode(encoding.as_bytes(), body, most, &mut out).map(|()| out)
+        let (mut out, budget) = (Buffer::default(), Arc::default());
+        out.extend(&[1; 9], 9, &budget).unwrap();
+        let done = decode(encoding.as_bytes(), body, most, &mut out, &budget);
+        done.map(|()| out.to_vec())
     }
 
     fn bodies() -> [(&'static str, Vec<u8>); 5] {
@@ -361,11 +393,13 @@ mod tests {
             ("zstd", zstandard(&zeros)),
         ] {
             assert!(body.len() < 1 << 15, "{encoding}: {}", body.len());
-            let mut out = Vec::new();
+            let (mut out, budget) = (Buffer::default(), Arc::new(Budget::new(1 << 20)));
+            let mut decode = |most| decode(encoding.as_bytes(), &body, most, &mut out, &budget);
             let most = 1000;
-            let refused = decode(encoding.as_bytes(), &body, most, &mut out);
-            assert_eq!(refused, Err(DecodeError::TooLong { most }), "{encoding}");
-            assert!(out.capacity() < 1 << 14, "{encoding}: {}", out.capacity());
+            assert_eq!(decode(most), Err(DecodeError::TooLong { most }), "{encoding}");
+            assert_eq!(budget.leased(), 0, "{encoding}");
+            let over = DecodeError::OverBudget(OverBudget { most: 1 << 20 });
+            assert_eq!(decode(1 << 24), Err(over), "{encoding}");
             let whole = decoded(encoding, &body, 1 << 24).unwrap();
             assert!(whole == zeros, "{encoding}");
         }
@@ -413,6 +447,21 @@ mod tests {
         let five = (0..5).fold(TEXT.to_vec(), |body, _| gzip(&body));
         let named = decoded("gzip,gzip,gzip,gzip,gzip", &five, 1000);
         assert_eq!(named, Err(DecodeError::TooManyLayers));
+    }
+
+    #[test]
+    fn what_lies_between_two_encodings_counts_too() {
+        let between = gzip(b"").repeat(100_000);
+        let body = gzip(&between);
+        assert!(body.len() < 1 << 15, "{}", body.len());
+        let decoded = |most| {
+            let (mut out, budget) = (Buffer::default(), Arc::new(Budget::new(most)));
+            decode(b"gzip, gzip", &body, 1 << 24, &mut out, &budget).map(|()| out.len())
+        };
+        assert_eq!(decoded(1 << 22), Ok(0));
+        let most = 1 << 20;
+        let over = DecodeError::OverBudget(OverBudget { most });
+        assert_eq!(decoded(most), Err(over));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::{Failure, Out, live_line, remark, success_if};
+use super::{Failure, Out, live_line, remark, success_if, warn};
 use crate::blast::{self, BlastError};
 use crate::cli::{Blast, Format};
 use crate::report::blast::{self as sweep, json, summary};
@@ -28,6 +28,7 @@ impl From<BlastError> for Failure {
 /// Whatever prevented the load or the report.
 pub fn blast(blast: &Blast) -> Result<ExitCode, Failure> {
     let Blast { spec, output } = blast;
+    warn(spec.run.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
     let mut line = live_line(output);
     let mut drawn: Option<Instant> = None;

@@ -98,6 +98,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         name: args.file.display().to_string(),
         threads: args.threads,
         allow_io: args.allow_io,
+        max_memory: args.max_memory,
         control: Some(Arc::clone(&control)),
         records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };

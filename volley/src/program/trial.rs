@@ -24,6 +24,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     let Trial { spec, output, .. } = trial;
     warn(&trial.warnings, output);
+    warn(spec.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
     let (method, mut caller, connect) = prepare(spec)?;
     let warning = caller.warning().map(|warning| warning.to_string());
@@ -52,7 +53,7 @@ fn prepare(spec: &Spec) -> Result<(Method, Caller, Duration), EngineError> {
     Source::new(spec, &method)?;
     let began = Instant::now();
     let until = began + spec.target.connect_timeout;
-    let caller = Caller::connect(&spec.target, &nobody(), until)?;
+    let caller = Caller::connect(&spec.target, spec.request.budget(), &nobody(), until)?;
     Ok((method, caller, began.elapsed()))
 }
 

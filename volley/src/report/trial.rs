@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::budget::Buffer;
 use crate::grpc::{Code, PREFIX_LEN, Status};
 use crate::request::{Body, Method, Request, messages};
 use crate::spec::{SchemaSource, Spec, secret};
@@ -12,14 +13,14 @@ use crate::spec::{SchemaSource, Spec, secret};
 pub type Fields = Vec<(String, Vec<u8>)>;
 
 /// What came back. Times are since the call was sent.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Seen {
     /// How long it took to connect.
     pub connect: Duration,
     /// `None` if the call failed at once.
     pub headers: Option<(Fields, Duration)>,
     /// The first replies.
-    pub replies: Vec<(Vec<u8>, Duration)>,
+    pub replies: Vec<(Buffer, Duration)>,
     /// All replies.
     pub count: u64,
     pub trailers: Fields,

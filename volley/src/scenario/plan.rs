@@ -17,6 +17,9 @@ use crate::spec::threshold::Selected;
 use crate::spec::{Endpoint, Threshold};
 use crate::watch::Address;
 
+/// The largest body that is read, in bytes, unless a file says otherwise.
+pub const MAX_BODY: usize = 16 << 20;
+
 /// Everything that a run needs.
 #[derive(Debug)]
 pub struct Plan {

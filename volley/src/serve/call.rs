@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::config::Fate;
 use super::counts::Counts;
@@ -12,7 +13,8 @@ use super::items::{Exchange, Items};
 use super::outbox::Outbox;
 use super::reply::Piece;
 use super::work::{MAX_MESSAGE, Work};
-use crate::grpc::{Code, Spare, SplitError, Splitter};
+use crate::budget::Budget;
+use crate::grpc::{Code, SplitError, Splitter};
 use crate::http2::frame::write_window_update;
 use crate::http2::window::{ReceiveWindow, SendWindow};
 
@@ -66,9 +68,9 @@ impl Call {
     }
 
     /// Takes the data of a frame.
-    pub(super) fn receive(&mut self, data: &[u8], counts: &mut Counts) {
+    pub(super) fn receive(&mut self, data: &[u8], budget: &Arc<Budget>, counts: &mut Counts) {
         if let Some(exchange) = &mut self.exchange {
-            return exchange.take(data);
+            return exchange.take(data, budget);
         }
         if self.work.complete {
             return;
@@ -77,7 +79,7 @@ impl Call {
         let split = self.splitter.push(
             data,
             MAX_MESSAGE,
-            &mut Spare::default(),
+            budget,
             &mut |compressed: bool, message: &[u8]| {
                 counts.messages_received += 1;
                 work.take(compressed, message);
@@ -92,6 +94,10 @@ impl Call {
                 SplitError::TooLong { .. } => Failure::status(
                     Code::ResourceExhausted,
                     "a request message is longer than 4 MiB",
+                ),
+                SplitError::OverBudget(_) => Failure::status(
+                    Code::ResourceExhausted,
+                    "requests that have not come whole take too much memory",
                 ),
                 SplitError::Flag(_) => Failure::status(
                     Code::Internal,

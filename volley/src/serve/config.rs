@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::faults::{Fault, Faults, Hit, Numbers};
 use super::items::Store;
+use crate::budget::Budget;
 use crate::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
 use crate::pace::whole_ns;
 
@@ -67,6 +68,8 @@ pub(super) struct Rules {
     pub(super) window: u32,
     pub(super) max_streams: Option<u32>,
     pub(super) store: Arc<Store>,
+    /// For requests that have not come whole.
+    pub(super) budget: Arc<Budget>,
     /// The numbers of calls of the whole server; used only if a fault needs them.
     needs_numbers: bool,
     calls: AtomicU64,
@@ -98,6 +101,7 @@ impl Rules {
             window: config.window,
             max_streams: config.max_concurrent_streams,
             store: Arc::new(Store::new(config.token_life.as_secs())),
+            budget: Arc::default(),
             needs_numbers: config.faults.needs_numbers(),
             calls: AtomicU64::new(0),
             items: AtomicU64::new(0),

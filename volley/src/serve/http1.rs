@@ -248,7 +248,7 @@ impl Http1 {
     fn body(&mut self, left: u64) -> Option<u64> {
         let input = self.input.get(self.at..).unwrap_or_default();
         let n = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
-        self.exchange.take(input.get(..n)?);
+        self.exchange.take(input.get(..n)?, &self.rules.budget);
         self.at += n;
         if self.exchange.answer.is_made() {
             // The rest of a body that is too long is not read.

@@ -106,7 +106,7 @@ impl ServerSide {
             self.reset(stream, ErrorCode::FlowControlError);
             return Ok(());
         }
-        call.receive(data, counts);
+        call.receive(data, &self.rules.budget, counts);
         if frame.has(flag::END_STREAM) {
             call.end_request(&self.items, counts);
         } else {

@@ -27,6 +27,7 @@ pub use host::{Address, Endpoint, HostError, Target};
 pub(crate) use host::{address, misspelt, without_port};
 pub use threshold::{Threshold, ThresholdError};
 
+use crate::budget::{self, Budget, MAX_MEMORY};
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 use crate::units::{duration, size};
 
@@ -162,6 +163,11 @@ pub struct RequestSpec {
     #[serde(with = "size::text")]
     #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
     pub max_reply: u32,
+    /// The most memory, in bytes, that replies of all calls take which have not come whole, or are inflated. A larger
+    /// `max-reply` raises it.
+    #[serde(with = "size::text")]
+    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
+    pub max_memory: u32,
     /// The longest message sent, in bytes, compressed if so.
     #[serde(with = "size::text")]
     #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
@@ -416,6 +422,30 @@ impl Spec {
     }
 }
 
+impl RequestSpec {
+    /// The memory for partial and inflated replies.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        Budget::new(self.raised().unwrap_or(self.max_memory as usize))
+    }
+
+    /// The memory, in bytes, that a reply of the longest length needs, if `max_memory` is less. ghz's default for that
+    /// length is no limit.
+    #[must_use]
+    pub fn raised(&self) -> Option<usize> {
+        let longest = (self.max_reply < MAX_MESSAGE).then_some(self.max_reply as usize)?;
+        budget::raised(self.max_memory, longest)
+    }
+
+    /// The same in words.
+    #[must_use]
+    pub fn raised_words(&self) -> Option<String> {
+        self.raised().map(|bytes| {
+            format!("`--max-memory` is raised to {bytes} bytes, for a reply as long as `--max-recv-message-size` allows, compressed and inflated")
+        })
+    }
+}
+
 /// A time, unless it is zero: that means none.
 #[must_use]
 pub fn some(time: Duration) -> Option<Duration> {
@@ -453,6 +483,7 @@ impl Default for RequestSpec {
             compress: false,
             timeout: TIMEOUT,
             max_reply: MAX_MESSAGE,
+            max_memory: MAX_MEMORY,
             max_send: MAX_MESSAGE,
             stream: StreamSpec::default(),
         }

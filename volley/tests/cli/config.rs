@@ -12,7 +12,7 @@ const JSON: &str = r#"{
   "host": "localhost:8080", "proto": "a.proto", "call": "p.S/M", "insecure": true,
   "import-paths": ["x", "y"], "duration": "20s", "timeout": "30s", "concurrency": 64,
   "connections": 4, "data": {"big": 9223372036854775807, "names": ["a", "b"]},
-  "metadata": {"k": "v"}, "tags": {"env": "test"}, "max-recv-message-size": "1mb",
+  "metadata": {"k": "v"}, "tags": {"env": "test"}, "max-recv-message-size": "1mb", "max-memory": "64MiB",
   "load-schedule": "line", "load-start": 100, "load-step": -10, "skipFirst": 3,
   "cpus": 0, "debug": null, "$schema": "ghz.schema.json",
   "expect": ["r = 1", "s = 2"], "threads": 2
@@ -29,6 +29,7 @@ timeout = "30s"
 concurrency = 64
 connections = 4
 max-recv-message-size = "1mb"
+max-memory = "64MiB"
 load-schedule = "line"
 load-start = 100
 load-step = -10
@@ -65,6 +66,7 @@ data:
 metadata: {k: v}
 tags: {env: test}
 max-recv-message-size: 1mb
+max-memory: 64MiB
 load-schedule: line
 load-start: 100
 load-step: -10
@@ -94,6 +96,7 @@ fn the_three_formats_say_the_same() {
     assert_eq!((load.threads, load.rate.step), (Some(2), -10));
     assert_eq!(load.duration, Duration::from_secs(20));
     assert_eq!(spec.request.max_reply, 1_000_000);
+    assert_eq!(spec.request.max_memory, 64 << 20);
     assert_eq!(spec.checks.expect, ["r = 1", "s = 2"]);
     let metadata = spec.request.metadata;
     assert_eq!(metadata.get("k").map(String::as_str), Some("v"));

@@ -37,6 +37,7 @@ fn defaults_are_those_of_ghz() {
     assert_eq!(request.data, Data::Json("{}".into()));
     assert_eq!(request.timeout, seconds(20));
     assert_eq!(request.max_reply, i32::MAX as u32);
+    assert_eq!((request.max_memory, request.raised()), (128 << 20, None));
     assert_eq!(request.templates, Templates::All);
     let target = spec.target;
     assert!(!target.insecure);

@@ -17,6 +17,7 @@ mod goaway;
 mod h2_peer;
 mod keepalive;
 mod lost;
+mod memory;
 mod outputs;
 mod pace;
 mod refused;

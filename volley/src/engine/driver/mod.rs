@@ -30,9 +30,10 @@ use super::orders::{self, Change, Order};
 use super::plan::Plan;
 use super::script::Script;
 use super::shared::Shared;
-use super::sink::{Desk, Room};
+use super::sink::Desk;
 use super::stage::{Opening, Stage};
 use super::wire::Wire;
+use crate::budget::Buffer;
 use crate::measure::Passed;
 use crate::pace::{Agenda, Lane};
 use crate::report::{EndedBy, Use, Warning};
@@ -214,7 +215,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
                 script,
                 rules: plan.rules,
                 counted_from_ns: 0,
-                room: Room::default(),
+                inflated: Buffer::default(),
             },
             stage: Stage::Setup,
             started_ns: 0,

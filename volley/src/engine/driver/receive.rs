@@ -117,6 +117,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             links,
             desk,
             buffer,
+            plan,
             ..
         } = self;
         let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
@@ -127,7 +128,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return;
         };
         wire.heard_ns = now_ns;
-        let mut sink = Sink::new(now_ns, link, desk);
+        let mut sink = Sink::new(now_ns, link, desk, &plan.budget);
         let http = &mut wire.http;
         let taken = wire
             .transport
@@ -181,6 +182,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B, S>> {
         self.list(at);
         let link = self.links.get_mut(at)?;
-        Some(Sink::new(now_ns, link, &mut self.desk))
+        Some(Sink::new(now_ns, link, &mut self.desk, &self.plan.budget))
     }
 }

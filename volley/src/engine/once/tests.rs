@@ -22,6 +22,7 @@ fn connect(spec: &TargetSpec, proxies: &Proxies) -> Result<Caller, EngineError> 
     Caller::connect_by(
         spec,
         proxies,
+        &Arc::default(),
         &signal,
         Instant::now() + spec.connect_timeout,
     )

@@ -13,7 +13,7 @@ fn split(data: &[u8], cuts: &[usize], max: usize) -> (Vec<Message>, Result<bool,
         let pushed = splitter.push(
             &data[start..end],
             max,
-            &mut Spare::default(),
+            &Arc::default(),
             &mut |is_compressed: bool, message: &[u8]| {
                 messages.push((is_compressed, message.to_vec()));
                 ControlFlow::<()>::Continue(())
@@ -108,9 +108,9 @@ fn break_stops_at_that_message_and_comes_back() {
                 ControlFlow::Continue(())
             }
         };
-        let mut flow = splitter.push(&data[..cut], 5, &mut Spare::default(), &mut each);
+        let mut flow = splitter.push(&data[..cut], 5, &Arc::default(), &mut each);
         if flow == Ok(ControlFlow::Continue(())) {
-            flow = splitter.push(&data[cut..], 5, &mut Spare::default(), &mut each);
+            flow = splitter.push(&data[cut..], 5, &Arc::default(), &mut each);
         }
         assert_eq!((flow, seen), (Ok(ControlFlow::Break("enough")), 2));
     }
@@ -122,36 +122,59 @@ fn an_announced_length_takes_no_memory_before_its_bytes_come() {
     let flow = splitter.push(
         &[0, 0xff, 0xff, 0xff, 0xff, 1],
         usize::MAX,
-        &mut Spare::default(),
+        &Arc::default(),
         &mut |_, _: &[u8]| ControlFlow::<()>::Continue(()),
     );
     assert_eq!(flow, Ok(ControlFlow::Continue(())));
-    assert!(splitter.partial.capacity() < 100);
+    assert_eq!(splitter.partial.len(), 6);
+}
+
+/// Pushes the beginnings of messages of 1 MB to as many streams, of a budget of 8 MiB; returns how many it takes.
+fn streams_until_the_budget_ends(splitters: &mut Vec<Splitter>, budget: &Arc<Budget>) -> usize {
+    let data = joined(&[(false, vec![7; 1_000_000])]);
+    let mut take = |_: bool, _: &[u8]| ControlFlow::<()>::Continue(());
+    for count in 0..100 {
+        splitters.push(Splitter::default());
+        let splitter = splitters.last_mut().unwrap();
+        for piece in data[..900_000].chunks(16_384) {
+            match splitter.push(piece, usize::MAX, budget, &mut take) {
+                Ok(ControlFlow::Continue(())) => {}
+                Err(SplitError::OverBudget(OverBudget { most })) => {
+                    assert_eq!(most, 8 << 20);
+                    return count;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    panic!("there is no limit");
 }
 
 #[test]
-fn the_memory_of_a_large_split_message_is_given_back() {
+fn what_all_streams_hold_together_is_limited() {
+    let budget = Arc::new(Budget::new(8 << 20));
+    let mut splitters = Vec::new();
+    let held = streams_until_the_budget_ends(&mut splitters, &budget);
+    assert!((8..=9).contains(&held), "{held}");
+    splitters.clear();
+    assert_eq!(streams_until_the_budget_ends(&mut splitters, &budget), held);
+}
+
+#[test]
+fn the_memory_of_a_whole_message_goes_to_the_next_one() {
     let data = joined(&[(false, vec![7; 100_000])]);
-    let mut splitter = Splitter::default();
-    let mut spare = Spare::default();
-    let mut push = |splitter: &mut Splitter, piece: &[u8]| {
-        let mut take = |_: bool, _: &[u8]| ControlFlow::<()>::Continue(());
-        let flow = splitter.push(piece, 100_000, &mut spare, &mut take);
-        assert_eq!(flow, Ok(ControlFlow::Continue(())));
-        spare.bytes
-    };
+    let budget = Arc::new(Budget::new(100_005 + 4096));
     for _ in 0..2 {
-        let kept = data
-            .chunks(1000)
-            .map(|piece| push(&mut splitter, piece))
-            .last();
-        assert!(splitter.is_between_messages() && splitter.partial.capacity() == 0);
-        assert!((100_005..200_000).contains(&kept.unwrap()), "{kept:?}");
+        let mut splitters = [Splitter::default(), Splitter::default()];
+        for splitter in &mut splitters {
+            for piece in data.chunks(1000) {
+                let mut take = |_: bool, message: &[u8]| ControlFlow::Break(message.len());
+                let flow = splitter.push(piece, 100_000, &budget, &mut take).unwrap();
+                assert_eq!(flow.is_break(), splitter.is_between_messages());
+            }
+            assert!(splitter.is_between_messages());
+        }
     }
-    // The next stream of such messages has it.
-    let mut other = Splitter::default();
-    assert_eq!(push(&mut other, &data[..10]), 0);
-    assert!(other.partial.capacity() > 100_000);
 }
 
 #[test]
@@ -194,7 +217,7 @@ fn messages_of_the_same_length_are_offered_together() {
             seen: Vec::new(),
             most,
         };
-        let flow = Splitter::default().push(&data, 9, &mut Spare::default(), &mut runs);
+        let flow = Splitter::default().push(&data, 9, &Arc::default(), &mut runs);
         assert_eq!((flow, &runs.seen), (Ok(ControlFlow::Continue(())), &bodies));
     }
 }

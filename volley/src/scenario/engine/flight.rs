@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use slab::Slab;
 
+use crate::budget::Buffer;
 use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
@@ -75,13 +76,11 @@ pub fn index(place: usize) -> u16 {
 impl Flight {
     /// Makes it the flight of another request. The memory of its buffers stays, unless it is much.
     pub fn renew(&mut self) {
-        let kept = [&mut self.body, &mut self.path].map(|buffer| {
-            let mut buffer = std::mem::take(buffer);
-            buffer.clear();
-            buffer.shrink_to(MOST_KEPT);
-            buffer
-        });
-        let [body, path] = kept;
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.shrink_to(MOST_KEPT);
+        self.body.clear();
+        let body = std::mem::take(&mut self.body);
         *self = Self {
             body,
             path,
@@ -161,7 +160,7 @@ pub struct Flight {
     /// What became of its step's checks and saves.
     pub verdicts: Verdicts,
     /// The body so far, if the step reads it.
-    pub body: Vec<u8>,
+    pub body: Buffer,
     /// Bytes of the body so far, read or not.
     pub received: u64,
     /// gRPC: what its replies must be.

@@ -26,6 +26,7 @@ use std::time::{Duration, SystemTime};
 
 use thiserror::Error;
 
+use crate::budget::{self, Budget, MAX_MEMORY};
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
 use crate::pace::PhasedUsers;
@@ -35,7 +36,7 @@ use crate::report::timestamp::unix_ns;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::lua::Trouble;
-use crate::scenario::plan::{Load, Phases, Plan};
+use crate::scenario::plan::{Load, MAX_BODY, Phases, Plan};
 use crate::scenario::record::Records;
 use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Facts, Names, Report, judge, overload};
@@ -108,6 +109,9 @@ pub struct Options {
     pub records: Option<Arc<Records>>,
     /// Scripts may use files.
     pub allow_io: bool,
+    /// The memory, in bytes, of bodies and replies that have not come whole, or are inflated; `None`: [`MAX_MEMORY`].
+    /// A larger `limits.body` raises it.
+    pub max_memory: Option<u32>,
 }
 
 impl From<Trouble> for RunError {
@@ -165,6 +169,7 @@ pub fn run(
     if let Some(records) = &options.records {
         records.begin(unix_ns(SystemTime::now()).saturating_sub(clock.now_ns()));
     }
+    let (budget, raised) = budget(plan, options);
     let blank = Board::default();
     let control = options.control.clone();
     let control = control.unwrap_or_else(|| Arc::new(Control::new(plan, Arc::clone(signal))));
@@ -180,6 +185,7 @@ pub fn run(
         store: &store,
         seed,
         records: options.records.as_deref(),
+        budget: &budget,
         allow_io: options.allow_io,
         post: None,
     };
@@ -222,7 +228,9 @@ pub fn run(
         threads,
         connections,
         cost: Cost::default(),
-        warnings: warning.into_iter().chain(coalesced).chain(hasty).collect(),
+        warnings: { warning.into_iter().chain(coalesced).chain(raised) }
+            .chain(hasty)
+            .collect(),
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
     let of_load = Common {
@@ -280,6 +288,17 @@ pub fn run(
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     watch.judge(&mut finished.report);
     Ok(finished)
+}
+
+/// The memory of a run, and a note if `limits.body` asks for more than it may have.
+fn budget(plan: &Plan, options: &Options) -> (Arc<Budget>, Option<String>) {
+    let most = options.max_memory.unwrap_or(MAX_MEMORY);
+    let longest = Some(plan.limits.body).filter(|body| *body > MAX_BODY);
+    let raised = longest.and_then(|longest| budget::raised(most, longest));
+    let note = raised.map(|bytes| {
+        format!("`--max-memory` is raised to {bytes} bytes, for a body as long as `limits.body` allows, compressed and inflated")
+    });
+    (Arc::new(Budget::new(raised.unwrap_or(most as usize))), note)
 }
 
 /// Notes which data ended loads, with a warning for each load that has an end of its own.

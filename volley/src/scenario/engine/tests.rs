@@ -5,6 +5,7 @@ mod drain;
 mod faults;
 mod load;
 mod lua;
+mod memory;
 mod peer;
 mod route;
 mod setup;

@@ -26,6 +26,7 @@ mod watchdog;
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::budget::Buffer;
 use crate::http2::hpack::HeaderList;
 
 #[cfg(not(feature = "lua"))]
@@ -75,9 +76,17 @@ pub struct Kept {
     /// The fields of its head, and what h2loadrunner adds to them of its request.
     pub fields: HeaderList,
     /// Decoded.
-    pub body: Vec<u8>,
+    pub body: Buffer,
     /// The target that it came from, if that is not its step's.
     pub elsewhere: Option<usize>,
+}
+
+impl Kept {
+    /// Gives back the memory of the body.
+    pub fn emptied(mut self: Box<Self>) -> Box<Self> {
+        self.body.clear();
+        self
+    }
 }
 
 /// What a script makes of a step's request. It is used again for the next one.

@@ -1,10 +1,13 @@
 //! A request as a line of JSON.
 
+use std::sync::Arc;
+
 use prost_reflect::MessageDescriptor;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Exchange, Fields, Kept, Label, Record, Records};
+use crate::budget::{Budget, Buffer};
 use crate::grpc::Code;
 use crate::http::decode;
 use crate::report::timestamp::to_the_ns;
@@ -149,9 +152,11 @@ pub(super) fn reply_text(exchange: &Exchange, replies: Option<&MessageDescriptor
         .fields
         .iter()
         .find(|(name, _)| name == "content-encoding");
-    let mut decoded = Vec::new();
-    let is_decoded =
-        coding.is_some_and(|(_, coding)| decode(coding, bytes, MOST_DECODED, &mut decoded).is_ok());
-    let bytes = if is_decoded { &decoded } else { bytes };
+    let mut decoded = Buffer::default();
+    let is_decoded = coding.is_some_and(|(_, coding)| {
+        let budget = Arc::new(Budget::new(8 * MOST_DECODED));
+        decode(coding, bytes, MOST_DECODED, &mut decoded, &budget).is_ok()
+    });
+    let bytes = if is_decoded { &decoded } else { &bytes[..] };
     String::from_utf8_lossy(bytes).into_owned()
 }

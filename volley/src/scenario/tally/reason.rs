@@ -24,6 +24,8 @@ pub enum Reason {
     Protocol,
     /// The body is larger than `limits.body`.
     BodyTooLarge,
+    /// There is no memory left for the body, or for a message (`--max-memory`).
+    OverBudget,
     /// The body, or a message, cannot be decoded.
     Decoding,
     /// More redirects than the step follows, or one that leads nowhere.
@@ -72,6 +74,7 @@ impl Reason {
             Self::Closed => "connection closed",
             Self::Protocol => "protocol",
             Self::BodyTooLarge => "body too large",
+            Self::OverBudget => "memory limit",
             Self::Decoding => "cannot be decoded",
             Self::Redirects => "redirects",
             Self::Lua => "Lua error",

@@ -1,10 +1,13 @@
 //! A request and its answer, without the protocol that carries them.
 
+use std::sync::Arc;
+
 use flate2::Crc;
 
 use super::head::{Head, Route};
 use super::store::{Absent, Items};
 use super::{Answer, MAX_BODY, fields};
+use crate::budget::{Budget, Buffer};
 use crate::serve::counts::Counts;
 use crate::serve::faults::Fault;
 
@@ -17,7 +20,7 @@ const WRONG: &[u8] = br#""sku":"wrong","#;
 #[derive(Debug, Default)]
 pub struct Exchange {
     pub head: Head,
-    body: Vec<u8>,
+    body: Buffer,
     /// The fields of a new item, and header blocks.
     pub(super) scratch: Vec<u8>,
     pub answer: Answer,
@@ -31,22 +34,27 @@ impl Exchange {
         self.head = head;
         self.sent = 0;
         self.answer.clear();
-        for buffer in [&mut self.body, &mut self.scratch, &mut self.answer.body] {
+        self.body.clear();
+        for buffer in [&mut self.scratch, &mut self.answer.body] {
             buffer.clear();
             buffer.shrink_to(MAX_KEPT);
         }
     }
 
     /// Takes a part of the body. A body that is too long is answered at once.
-    pub fn take(&mut self, data: &[u8]) {
+    pub fn take(&mut self, data: &[u8], budget: &Arc<Budget>) {
         if self.answer.is_made() {
             return;
         }
         if self.body.len() + data.len() > MAX_BODY {
             self.answer.error(413, "a body may have 65536 bytes");
-            return;
+        } else if self.body.extend(data, MAX_BODY, budget).is_err() {
+            let words = "requests that have not come whole take too much memory";
+            self.answer.error(503, words);
         }
-        self.body.extend_from_slice(data);
+        if self.answer.is_made() {
+            self.body.clear();
+        }
     }
 
     /// The request is complete: carries it out, and makes its answer, with the fault that is due.
@@ -62,6 +70,7 @@ impl Exchange {
             }
             _ => self.carry_out(fault, items, counts),
         }
+        self.body.clear();
         if self.head.is_head {
             self.answer.body.clear();
         }

@@ -1,7 +1,7 @@
 //! A test client made of bytes.
 
 use super::super::{Config, Counts, ServerSide};
-use crate::grpc::{Spare, Splitter};
+use crate::grpc::Splitter;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{
     FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data, write_headers, write_settings,
@@ -9,6 +9,7 @@ use crate::http2::frame::{
 };
 use crate::http2::hpack::{Decoder, Encoder, Field, HeaderList, Indexing};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What the server sent, frame by frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +233,7 @@ pub fn replies(seen: &[Seen], stream: u32) -> Vec<i32> {
             let flow = splitter.push(
                 payload,
                 100,
-                &mut Spare::default(),
+                &Arc::default(),
                 &mut |_: bool, message: &[u8]| {
                     values.push(super::super::message::read(message).expect("a message")[0]);
                     ControlFlow::<()>::Continue(())

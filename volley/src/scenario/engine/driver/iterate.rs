@@ -8,6 +8,7 @@ use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, Flight, MOST_KEPT, is_open};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
+use crate::scenario::lua::Kept;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason};
 use crate::units::duration::GoDuration;
@@ -30,7 +31,6 @@ impl Driver<'_> {
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
         iteration.jar.clear();
-        core.spare_kept.extend(iteration.last.take());
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -317,8 +317,10 @@ impl Driver<'_> {
 
 impl Core<'_> {
     /// Keeps the memory of an iteration for the next one.
-    fn recycle(&mut self, iteration: Iteration) {
+    fn recycle(&mut self, mut iteration: Iteration) {
         if iteration.values.capacity() <= MOST_KEPT {
+            self.spare_kept
+                .extend(iteration.last.take().map(Kept::emptied));
             self.spare.push(iteration);
         }
     }

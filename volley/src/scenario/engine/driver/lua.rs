@@ -5,7 +5,7 @@ use crate::http2::hpack::HeaderList;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
-use crate::scenario::lua::{Sketch, Trouble};
+use crate::scenario::lua::{Kept, Sketch, Trouble};
 use crate::scenario::plan::Request;
 use crate::scenario::secrets::Secrets;
 use crate::scenario::tally::Reason;
@@ -116,9 +116,10 @@ impl Core<'_> {
         let looked = lua.look(step, &mut kept, &mut iteration.values);
         match self.plan.steps.get(step) {
             Some(step) if step.keeps_response => {
-                self.spare_kept.extend(iteration.last.replace(kept));
+                let before = iteration.last.replace(kept);
+                self.spare_kept.extend(before.map(Kept::emptied));
             }
-            _ => self.spare_kept.push(kept),
+            _ => self.spare_kept.push(kept.emptied()),
         }
         if let Err(trouble) = looked {
             let fault = self.fault(key, Reason::LuaResponse, trouble);

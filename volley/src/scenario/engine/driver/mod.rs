@@ -33,9 +33,9 @@ use super::site::Site;
 use super::sites::Sites;
 use super::timers::{Deadlines, Timers};
 use super::wire::Wire;
+use crate::budget::{Budget, Buffer};
 use crate::engine::alarm::Alarm;
 use crate::engine::{Clock, EngineError};
-use crate::grpc::Spare;
 use crate::measure::process;
 use crate::pace::SECOND_NS;
 use crate::request::RequestError;
@@ -76,6 +76,7 @@ pub struct Common<'a> {
     pub store: &'a Arc<Store>,
     pub seed: u64,
     pub records: Option<&'a Records>,
+    pub budget: &'a Arc<Budget>,
     /// Scripts may use files.
     pub allow_io: bool,
     /// Takes what is known each second.
@@ -160,9 +161,9 @@ struct Core<'a> {
     came_ns: Vec<u64>,
     /// Memory for a URL.
     url: Vec<u8>,
-    /// Memory for replies that come in several pieces, and for compressed ones.
-    spare_messages: Spare,
-    inflated: Vec<u8>,
+    /// For bodies and replies that come in several pieces, and for compressed ones.
+    budget: &'a Arc<Budget>,
+    inflated: Buffer,
 }
 
 /// One thread's loop.
@@ -271,8 +272,8 @@ impl<'a> Driver<'a> {
                 stale: None,
                 came_ns: vec![0; common.plan.steps.len()],
                 url: Vec::new(),
-                spare_messages: Spare::default(),
-                inflated: Vec::new(),
+                budget: common.budget,
+                inflated: Buffer::default(),
             },
             wires: Slab::new(),
             pools: common.sites.named.iter().map(pool).collect(),

@@ -7,7 +7,7 @@ use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
 use crate::engine::transport;
-use crate::http::{decode, follow};
+use crate::http::{DecodeError, decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::flight::{Fault, FlightKey};
@@ -344,8 +344,13 @@ impl Core<'_> {
             }
             return Next::Continue;
         }
-        flight.body.extend_from_slice(data);
-        Next::Continue
+        match flight.body.extend(data, self.plan.limits.body, self.budget) {
+            Ok(()) => Next::Continue,
+            Err(error) => {
+                flight.blame(Reason::OverBudget, error.to_string());
+                Next::Cancel(ErrorCode::Cancel)
+            }
+        }
     }
 
     /// Looks at what the end of a response brings: trailers, and a body that was not looked at as it came.
@@ -363,18 +368,24 @@ impl Core<'_> {
             return;
         }
         let is_grpc = flight.expected.is_some();
-        let mut body = flight.body.as_slice();
+        let mut body = &*flight.body;
         // A response without a body, as to HEAD, may name a coding.
         if let Some(coding) = &flight.coding
             && !body.is_empty()
         {
-            self.inflated.clear();
-            let decoded = decode(coding, body, self.plan.limits.body, &mut self.inflated);
+            let (most, inflated) = (self.plan.limits.body, &mut self.inflated);
+            let decoded = decode(coding, body, most, inflated, self.budget);
             if let Err(error) = decoded {
-                flight.blame(Reason::Decoding, error.to_string());
+                inflated.clear();
+                let reason = match error {
+                    DecodeError::OverBudget(_) => Reason::OverBudget,
+                    _ => Reason::Decoding,
+                };
+                flight.blame(reason, error.to_string());
                 return;
             }
-            std::mem::swap(&mut flight.body, &mut self.inflated);
+            std::mem::swap(&mut flight.body, inflated);
+            inflated.clear();
             body = &flight.body;
         }
         let end = End {

@@ -1,10 +1,12 @@
 //! The responses of gRPC calls.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::Core;
-use crate::engine::encoding::Encoding;
-use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take};
+use crate::budget::{Budget, Buffer};
+use crate::engine::encoding::{DecodeError, Encoding};
+use crate::grpc::{PREFIX_LEN, SplitError, Status, Take};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{ErrorCode, Next};
@@ -53,7 +55,7 @@ impl Core<'_> {
         let Self {
             flights,
             plan,
-            spare_messages,
+            budget,
             inflated,
             ..
         } = self;
@@ -62,16 +64,17 @@ impl Core<'_> {
         };
         let most = plan.limits.body;
         if let Some(message) = flight.splitter.only_message(data, most) {
-            return flight.reply(message, now_ns);
+            return flight.reply(message, now_ns, budget);
         }
         let mut splitter = std::mem::take(&mut flight.splitter);
         let mut replies = Replies {
             flight,
             inflated,
+            budget,
             most,
             now_ns,
         };
-        let flow = splitter.push(data, most, spare_messages, &mut replies);
+        let flow = splitter.push(data, most, budget, &mut replies);
         flight.splitter = splitter;
         match flow {
             Ok(ControlFlow::Continue(())) => Next::Continue,
@@ -82,8 +85,12 @@ impl Core<'_> {
                 flight.blame(Reason::BodyTooLarge, words);
                 Next::Cancel(ErrorCode::Cancel)
             }
-            Err(error @ SplitError::Flag(_)) => {
-                flight.blame(Reason::Protocol, error.to_string());
+            Err(error) => {
+                let reason = match error {
+                    SplitError::OverBudget(_) => Reason::OverBudget,
+                    _ => Reason::Protocol,
+                };
+                flight.blame(reason, error.to_string());
                 Next::Cancel(ErrorCode::Cancel)
             }
         }
@@ -142,7 +149,7 @@ impl Flight {
 
     /// Takes one reply.
     #[inline]
-    fn reply(&mut self, message: &[u8], now_ns: u64) -> Next {
+    fn reply(&mut self, message: &[u8], now_ns: u64, budget: &Arc<Budget>) -> Next {
         if let Some(expected) = &self.expected
             && let Err(mismatch) = expected.check(self.replies, message)
         {
@@ -153,8 +160,11 @@ impl Flight {
         self.first_ns.get_or_insert(now_ns);
         self.replies += 1;
         if self.keeps_reply {
-            self.body.clear();
-            self.body.extend_from_slice(message);
+            self.body.rewind();
+            if let Err(error) = self.body.extend(message, message.len(), budget) {
+                self.blame(Reason::OverBudget, error.to_string());
+                return Next::Cancel(ErrorCode::Cancel);
+            }
         }
         if let Some(exchange) = &mut self.exchange {
             exchange.reply = message.into();
@@ -175,10 +185,18 @@ impl Flight {
     }
 }
 
+fn flow(next: Next) -> ControlFlow<()> {
+    match next {
+        Next::Continue => ControlFlow::Continue(()),
+        Next::Cancel(_) => ControlFlow::Break(()),
+    }
+}
+
 /// The replies of a call that come in one piece.
 struct Replies<'s> {
     flight: &'s mut Flight,
-    inflated: &'s mut Vec<u8>,
+    inflated: &'s mut Buffer,
+    budget: &'s Arc<Budget>,
     most: usize,
     now_ns: u64,
 }
@@ -187,31 +205,28 @@ impl Take<()> for Replies<'_> {
     #[inline]
     fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<()> {
         if !is_compressed {
-            self.flight.reply(message, self.now_ns);
-            return ControlFlow::Continue(());
+            return flow(self.flight.reply(message, self.now_ns, self.budget));
         }
-        match self
-            .flight
-            .encoding
-            .decode(message, self.most, self.inflated)
-        {
-            Ok(()) => {
-                self.flight.reply(self.inflated, self.now_ns);
-                ControlFlow::Continue(())
+        let (most, encoding) = (self.most, self.flight.encoding);
+        let next = match encoding.decode(message, most, self.inflated, self.budget) {
+            Ok(()) => self.flight.reply(self.inflated, self.now_ns, self.budget),
+            Err(error) => {
+                let (reason, words) = match error {
+                    DecodeError::TooLong { max } => (
+                        Reason::BodyTooLarge,
+                        format!(
+                            "a decompressed reply is over the limit of {max} bytes (`limits.body`)"
+                        ),
+                    ),
+                    DecodeError::OverBudget(error) => (Reason::OverBudget, error.to_string()),
+                    error => (Reason::Decoding, error.to_string()),
+                };
+                self.flight.blame(reason, words);
+                Next::Cancel(ErrorCode::Cancel)
             }
-            Err(status) if status.code == Code::ResourceExhausted => {
-                let words = format!(
-                    "a decompressed reply is over the limit of {} bytes (`limits.body`)",
-                    self.most
-                );
-                self.flight.blame(Reason::BodyTooLarge, words);
-                ControlFlow::Break(())
-            }
-            Err(status) => {
-                self.flight.blame(Reason::Decoding, status.message);
-                ControlFlow::Break(())
-            }
-        }
+        };
+        self.inflated.clear();
+        flow(next)
     }
 
     #[inline]

@@ -339,7 +339,13 @@ fn write_reply(reply: &Reply, stream: u32, is_head: bool, out: &mut Vec<u8>) {
     if is_head {
         return;
     }
-    write_data(out, stream, &reply.body, reply.trailers.is_empty());
+    let ends = reply.trailers.is_empty();
+    let mut rest = &reply.body[..];
+    while let Some((piece, after)) = rest.split_at_checked(most) {
+        write_data(out, stream, piece, false);
+        rest = after;
+    }
+    write_data(out, stream, rest, ends);
     if !reply.trailers.is_empty() {
         write_headers(out, stream, &block(&reply.trailers), true, most);
     }

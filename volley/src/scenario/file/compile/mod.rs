@@ -29,7 +29,7 @@ use super::mistake::{Mistake, Path};
 use super::model::{File, Scalar};
 use super::node::Node;
 use crate::features::need;
-use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenFull};
+use crate::scenario::plan::{Limits, MAX_BODY, Plan, Refresh, Scenario, Step, Target, WhenFull};
 use crate::watch::Address;
 use data::Draft;
 use names::{Names, Scope};
@@ -249,7 +249,7 @@ impl<'a> Compiler<'a> {
             iterations_open: written.iterations_open.unwrap_or(10_000),
             when_full: written.when_full.unwrap_or(WhenFull::Drop),
             drain_ns: written.drain.map_or(30_000_000_000, |time| time.0),
-            body: written.body.map_or(16 << 20, |size| size.0 as usize),
+            body: written.body.map_or(MAX_BODY, |size| size.0 as usize),
             lua_memory: written.lua_memory.map_or(64 << 20, |size| size.0 as usize),
             coalesce_ns,
         }

@@ -47,6 +47,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         store: &Store::open(&plan.feeds, &plan.folder, crowd).unwrap(),
         seed: 1,
         records: None,
+        budget: &Arc::default(),
         allow_io: false,
         post: None,
     };
