@@ -25,6 +25,7 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         name: args.file.display().to_string(),
         duration: args.duration,
         allow_io: args.allow_io,
+        max_memory: args.max_memory,
         tls: args.tls.clone(),
     };
     let signal = engine::watch()?;

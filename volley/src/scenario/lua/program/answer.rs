@@ -4,6 +4,7 @@ use mlua::{IntoLua, Lua, MultiValue, Table, UserData, Value};
 use tokio::sync::oneshot::Sender;
 
 use super::call::{Fields, Response};
+use crate::budget::Buffer;
 
 /// What a coroutine gets.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ pub struct Registered {
 #[derive(Debug)]
 pub struct Received {
     pub fields: Fields,
-    pub body: Vec<u8>,
+    pub body: Buffer,
     pub address: Address,
 }
 

@@ -1,6 +1,7 @@
 //! A request of a program, and its response.
 
 use super::task::Waiter;
+use crate::budget::Buffer;
 use crate::http::HttpUrl;
 use crate::measure::capped;
 use crate::request::USER_AGENT;
@@ -106,7 +107,7 @@ impl Call {
 pub struct Response {
     pub status: u16,
     pub fields: Fields,
-    pub body: Vec<u8>,
+    pub body: Buffer,
     pub trailers: Fields,
 }
 

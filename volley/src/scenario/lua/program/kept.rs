@@ -23,12 +23,16 @@ impl Kept {
         self.bytes += bytes(response.as_deref());
         self.responses.insert(id, response);
         self.order.push_back(id);
-        while self.order.len() > MOST || self.bytes > MEMORY {
-            let Some(oldest) = self.order.pop_front() else {
-                return;
-            };
+        while (self.order.len() > MOST || self.bytes > MEMORY) && self.forget_oldest() {}
+    }
+
+    /// Makes room, if there is any.
+    pub fn forget_oldest(&mut self) -> bool {
+        let oldest = self.order.pop_front();
+        oldest.is_some_and(|oldest| {
             self.take(oldest);
-        }
+            true
+        })
     }
 
     pub fn take(&mut self, id: (u64, u64)) -> Option<Option<Box<Response>>> {
@@ -44,11 +48,16 @@ fn bytes(response: Option<&Response>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::budget::{Budget, Buffer};
 
     fn response(length: usize) -> Option<Box<Response>> {
+        let (mut body, budget) = (Buffer::default(), Arc::new(Budget::new(usize::MAX)));
+        body.extend(&vec![0; length], length, &budget).unwrap();
         Some(Box::new(Response {
-            body: vec![0; length],
+            body,
             ..Response::default()
         }))
     }

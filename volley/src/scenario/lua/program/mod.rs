@@ -62,6 +62,8 @@ pub struct Options {
     /// It may use files, modules and other programs.
     pub allow_io: bool,
     pub tls: TlsFiles,
+    /// The memory of bodies, in bytes; `None`: [`MAX_MEMORY`](crate::budget::MAX_MEMORY).
+    pub max_memory: Option<u32>,
 }
 
 /// Reads a program, and checks its syntax.

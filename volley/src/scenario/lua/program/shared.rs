@@ -8,6 +8,7 @@ use super::mock::Servers;
 use super::rows::Rows;
 use super::store::Store;
 use super::{MOST_COROUTINES, MOST_THREADS, Options, Program};
+use crate::budget::{Budget, MAX_MEMORY};
 use crate::engine::Clock;
 use crate::pace::whole_ns;
 use crate::scenario::plan::Script;
@@ -68,6 +69,8 @@ pub struct Shared {
     pub script: Script,
     pub folder: PathBuf,
     pub options: Options,
+    /// For bodies that have not come whole, and for those that nobody has taken yet.
+    pub budget: Arc<Budget>,
     pub clock: Clock,
     pub signal: Arc<AtomicBool>,
     /// When its time is over, in ns.
@@ -83,16 +86,19 @@ pub struct Shared {
 
 impl Shared {
     pub fn new(program: &Program, options: &Options, signal: Arc<AtomicBool>) -> Self {
+        let most = options.max_memory.unwrap_or(MAX_MEMORY);
+        let budget = Arc::new(Budget::new(most as usize));
         Self {
             script: program.script.clone(),
             folder: program.folder.clone(),
             options: options.clone(),
+            servers: Servers::new(&budget),
+            budget,
             clock: Clock::start(),
             signal,
             ends_ns: options.duration.map_or(u64::MAX, whole_ns),
             failed: AtomicBool::new(false),
             rows: Rows::default(),
-            servers: Servers::default(),
             open: AtomicUsize::new(0),
             values: Mutex::default(),
         }

@@ -1,6 +1,7 @@
 //! The loop of a thread: coroutines go on, sockets are read and written, and then it sleeps.
 
 use std::io::ErrorKind;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mio::Events;
@@ -9,7 +10,9 @@ use slab::Slab;
 use super::answer::Answer;
 use super::call::{Call, MOST_BODY};
 use super::host;
+use super::kept::Kept;
 use super::worker::{ALARM, MAIL, Mail, Timer, Worker};
+use crate::budget::Budget;
 use crate::engine::transport;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -192,7 +195,7 @@ impl Worker {
             return;
         };
         let was_attempt = link.wire.is_attempt();
-        let mut sink = Sink::new(&mut self.calls, now_ns);
+        let mut sink = Sink::new(&mut self.calls, &mut self.kept, &self.shared.budget, now_ns);
         let fault = match link.wire.http.end(&mut sink) {
             Err(fault) if !was_attempt => fault,
             _ if was_attempt => {
@@ -216,7 +219,7 @@ impl Worker {
             .pools
             .get(link.pool)
             .and_then(|pool| pool.site.as_deref());
-        let mut sink = Sink::new(&mut self.calls, now_ns);
+        let mut sink = Sink::new(&mut self.calls, &mut self.kept, &self.shared.budget, now_ns);
         let taken = link.wire.take(bytes, || site, &REMEDIES, &mut sink);
         let (over, came) = (sink.over, sink.came);
         self.hold(came);
@@ -247,6 +250,8 @@ impl Worker {
 /// Handles the events of one read.
 struct Sink<'a> {
     calls: &'a mut Slab<Call>,
+    kept: &'a mut Kept,
+    budget: &'a Arc<Budget>,
     now_ns: u64,
     /// Requests that are over.
     over: Vec<(FlightKey, Closed)>,
@@ -255,9 +260,16 @@ struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    fn new(calls: &'a mut Slab<Call>, now_ns: u64) -> Self {
+    fn new(
+        calls: &'a mut Slab<Call>,
+        kept: &'a mut Kept,
+        budget: &'a Arc<Budget>,
+        now_ns: u64,
+    ) -> Self {
         Self {
             calls,
+            kept,
+            budget,
             now_ns,
             over: Vec::new(),
             came: 0,
@@ -304,7 +316,14 @@ impl Handler<FlightKey> for Sink<'_> {
             return Next::Cancel(ErrorCode::Cancel);
         }
         self.came += data.len();
-        call.response.body.extend_from_slice(data);
+        while let Err(error) = call.response.body.extend(data, MOST_BODY, self.budget) {
+            // Perhaps nobody will ever ask for those that are kept.
+            if !self.kept.forget_oldest() {
+                let fault = Fault::new(Reason::OverBudget, error.to_string());
+                call.fault.get_or_insert(fault);
+                return Next::Cancel(ErrorCode::Cancel);
+            }
+        }
         Next::Continue
     }
 

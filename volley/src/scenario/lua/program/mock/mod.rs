@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use super::answer::Registered;
 use super::worker::Postbox;
+use crate::budget::Budget;
 use crate::input;
 use config::Config;
 use rule::Rule;
@@ -26,6 +27,7 @@ pub struct Servers {
     started: AtomicUsize,
     /// What the user must know of their files.
     warnings: Mutex<Vec<String>>,
+    budget: Arc<Budget>,
 }
 
 /// A server that runs.
@@ -43,6 +45,8 @@ struct Mock {
     handlers: RwLock<HashMap<String, Vec<Handler>>>,
     turn: AtomicUsize,
     stop: Notify,
+    /// For the bodies of requests.
+    budget: Arc<Budget>,
 }
 
 /// A function that answers, and its thread.
@@ -53,6 +57,14 @@ struct Handler {
 }
 
 impl Servers {
+    /// None yet. Bodies of requests have memory of `budget`.
+    pub fn new(budget: &Arc<Budget>) -> Self {
+        Self {
+            budget: Arc::clone(budget),
+            ..Self::default()
+        }
+    }
+
     /// Starts a server, and returns its number. A file that a server has been started from has one already.
     ///
     /// # Errors
@@ -70,6 +82,7 @@ impl Servers {
             handlers: RwLock::default(),
             turn: AtomicUsize::new(0),
             stop: Notify::new(),
+            budget: Arc::clone(&self.budget),
         });
         let thread = serve::start(&config, file.parent().unwrap_or(Path::new("")), &mock)?;
         let id = self.started.fetch_add(1, Ordering::Relaxed).to_string();

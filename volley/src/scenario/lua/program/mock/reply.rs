@@ -105,7 +105,7 @@ impl Argument {
                 now.unwrap_or_default().into_bytes()
             }
             Kind::Uuid => uuid().into_bytes(),
-            Kind::Body => asked.body.clone(),
+            Kind::Body => asked.body.to_vec(),
         };
         let found = self.regex.as_ref().map(|regex| regex.find(&value));
         let value = match found {

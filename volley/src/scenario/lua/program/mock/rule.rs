@@ -3,6 +3,7 @@
 use regex::bytes::Regex;
 
 use super::reply::Static;
+use crate::budget::Buffer;
 use crate::scenario::json::{Found, Tree, text};
 use crate::scenario::lua::program::call::Fields;
 use crate::scenario::plan::Pointer;
@@ -38,7 +39,7 @@ pub enum Matches {
 #[derive(Debug, Default)]
 pub struct Asked {
     pub fields: Fields,
-    pub body: Vec<u8>,
+    pub body: Buffer,
 }
 
 impl Asked {

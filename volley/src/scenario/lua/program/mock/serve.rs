@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
@@ -24,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use super::config::Config;
 use super::rule::Asked;
 use super::{Handler, Mock};
+use crate::budget::{Budget, Buffer};
 use crate::scenario::lua::program::answer::{Address, Received, Reply};
 use crate::scenario::lua::program::call::{Fields, MOST_BODY};
 use crate::scenario::lua::program::worker::Mail;
@@ -120,12 +121,10 @@ async fn serve(
 }
 
 async fn answer(request: Request<Incoming>, mock: &Mock) -> Result<Response<Whole>, Infallible> {
-    let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, MOST_BODY).collect().await else {
-        return Ok(plain(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "the body is too long\n",
-        ));
+    let (head, incoming) = request.into_parts();
+    let body = match whole(incoming, &mock.budget).await {
+        Ok(body) => body,
+        Err(response) => return Ok(response),
     };
     let target = head
         .uri
@@ -151,10 +150,7 @@ async fn answer(request: Request<Incoming>, mock: &Mock) -> Result<Response<Whol
     let fields: Fields = all
         .map(|(name, value)| (name.into(), value.to_vec()))
         .collect();
-    let asked = Asked {
-        fields,
-        body: body.to_bytes().to_vec(),
-    };
+    let asked = Asked { fields, body };
     let Some(rule) = mock.rules.iter().find(|rule| rule.is_of(&asked)) else {
         return Ok(plain(
             StatusCode::NOT_FOUND,
@@ -173,6 +169,26 @@ async fn answer(request: Request<Incoming>, mock: &Mock) -> Result<Response<Whol
         // The client waits until it gives up.
         Some(None) => std::future::pending().await,
     }
+}
+
+/// The body of a request, or what is wrong with it.
+async fn whole(mut incoming: Incoming, budget: &Arc<Budget>) -> Result<Buffer, Response<Whole>> {
+    let mut body = Buffer::default();
+    while let Some(frame) = incoming.frame().await {
+        let Ok(frame) = frame else {
+            return Err(plain(StatusCode::BAD_REQUEST, "the body is cut\n"));
+        };
+        let data = frame.into_data().unwrap_or_default();
+        if body.len() + data.len() > MOST_BODY {
+            let words = "the body is too long\n";
+            return Err(plain(StatusCode::PAYLOAD_TOO_LARGE, words));
+        }
+        if body.extend(&data, MOST_BODY, budget).is_err() {
+            let words = "bodies take all of `--max-memory`\n";
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, words));
+        }
+    }
+    Ok(body)
 }
 
 /// Lets a function of the program answer.
