@@ -65,7 +65,7 @@ _volley() {
 
     case "${cmd}" in
         volley)
-            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit import list man merge run schema serve try"
+            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit import list man merge run schema serve try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -327,6 +327,10 @@ _volley() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-send-message-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -415,7 +419,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__blast)
-            opts="-i -d -D -b -B -m -M -x -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --disable-template-data --requests --connections --repetitions --seed --max-duration --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --disable-template-functions --fail-if --keepalive --lb-strategy --reconnect-every --resolve-every --skipFirst --stream-call-count --stream-call-duration --stream-dynamic-messages --stream-interval --tags"
+            opts="-i -d -D -b -B -m -M -x -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --disable-template-data --requests --connections --repetitions --seed --max-duration --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --disable-template-functions --fail-if --keepalive --lb-strategy --reconnect-every --resolve-every --skipFirst --stream-call-count --stream-call-duration --stream-dynamic-messages --stream-interval --tags"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -550,6 +554,10 @@ _volley() {
                     return 0
                     ;;
                 --max-recv-message-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -707,7 +715,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__describe)
-            opts="-i -h -e --proto --protoset --import-paths --reflect-metadata --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --help --call --config --enable-compression --keepalive --lb-strategy --max-recv-message-size --max-send-message-size --reconnect-every --resolve-every --window"
+            opts="-i -h -e --proto --protoset --import-paths --reflect-metadata --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --help --call --config --enable-compression --keepalive --lb-strategy --max-memory --max-recv-message-size --max-send-message-size --reconnect-every --resolve-every --window"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -770,6 +778,10 @@ _volley() {
                     return 0
                     ;;
                 --lb-strategy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -841,7 +853,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__list)
-            opts="-i -h -e --proto --protoset --import-paths --reflect-metadata --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --help --call --config --enable-compression --keepalive --lb-strategy --max-recv-message-size --max-send-message-size --reconnect-every --resolve-every --window"
+            opts="-i -h -e --proto --protoset --import-paths --reflect-metadata --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --help --call --config --enable-compression --keepalive --lb-strategy --max-memory --max-recv-message-size --max-send-message-size --reconnect-every --resolve-every --window"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -904,6 +916,10 @@ _volley() {
                     return 0
                     ;;
                 --lb-strategy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -983,13 +999,17 @@ _volley() {
             return 0
             ;;
         volley__subcmd__run)
-            opts="-z -o -O -h --threads --allow-io --duration --cacert --cert --key --skipTLS --fail-if --output --format --log --save-failures --metrics --control --control-token --quiet --help"
+            opts="-z -o -O -h --threads --allow-io --max-memory --duration --cacert --cert --key --skipTLS --fail-if --output --format --log --save-failures --metrics --control --control-token --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1177,7 +1197,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__try)
-            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-count --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --stream-call-duration --stream-dynamic-messages --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-count --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --stream-call-duration --stream-dynamic-messages --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1288,6 +1308,10 @@ _volley() {
                     return 0
                     ;;
                 --max-recv-message-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

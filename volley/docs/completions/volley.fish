@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_volley_global_optspecs
-    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
+    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-memory= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
 end
 
 function __fish_volley_needs_command
@@ -82,6 +82,7 @@ complete -c volley -n "__fish_volley_needs_command" -l reconnect-every -d '+ Clo
 complete -c volley -n "__fish_volley_needs_command" -l connect-timeout -d 'Time limit for connecting, TLS included (default 10s)' -r
 complete -c volley -n "__fish_volley_needs_command" -l keepalive -d 'Send a PING after this long without a byte from the server (default 0: never)' -r
 complete -c volley -n "__fish_volley_needs_command" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
+complete -c volley -n "__fish_volley_needs_command" -l max-memory -d '+ Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_needs_command" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_needs_command" -l window -d '+ HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)' -r
 complete -c volley -n "__fish_volley_needs_command" -l expect -d '+ Rule that every reply must satisfy, such as \'result = a + b + i\' (a and b: fields of the request; i: index of the reply); repeatable' -r
@@ -153,6 +154,7 @@ complete -c volley -n "__fish_volley_using_subcommand blast" -l cname -d 'Name t
 complete -c volley -n "__fish_volley_using_subcommand blast" -l authority -d 'The :authority header (default: --cname, else HOST)' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l connect-timeout -d 'Time limit for connecting, TLS included (default 10s)' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand blast" -l max-memory -d 'Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l window -d 'HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l expect -d 'Rule that every reply must satisfy, such as \'result = a + b + i\' (a and b: fields of the request; i: index of the reply); repeatable' -r
@@ -204,6 +206,7 @@ complete -c volley -n "__fish_volley_using_subcommand describe" -l call -d 'The 
 complete -c volley -n "__fish_volley_using_subcommand describe" -l config -d 'Read the run from a .json, .toml or .yaml file: flags by their long names, or the sections of `volley schema`; the command line takes precedence' -r -F
 complete -c volley -n "__fish_volley_using_subcommand describe" -l keepalive -d 'Send a PING after this long without a byte from the server (default 0: never)' -r
 complete -c volley -n "__fish_volley_using_subcommand describe" -l lb-strategy -d 'How connections use several addresses: pick_first, all use the first that works; or round_robin, they are dealt out to all in turn (default pick_first)' -r
+complete -c volley -n "__fish_volley_using_subcommand describe" -l max-memory -d 'Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand describe" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand describe" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand describe" -l reconnect-every -d 'Close each connection after N calls, and open it again (default 0: never)' -r
@@ -234,6 +237,7 @@ complete -c volley -n "__fish_volley_using_subcommand list" -l call -d 'The meth
 complete -c volley -n "__fish_volley_using_subcommand list" -l config -d 'Read the run from a .json, .toml or .yaml file: flags by their long names, or the sections of `volley schema`; the command line takes precedence' -r -F
 complete -c volley -n "__fish_volley_using_subcommand list" -l keepalive -d 'Send a PING after this long without a byte from the server (default 0: never)' -r
 complete -c volley -n "__fish_volley_using_subcommand list" -l lb-strategy -d 'How connections use several addresses: pick_first, all use the first that works; or round_robin, they are dealt out to all in turn (default pick_first)' -r
+complete -c volley -n "__fish_volley_using_subcommand list" -l max-memory -d 'Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand list" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand list" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand list" -l reconnect-every -d 'Close each connection after N calls, and open it again (default 0: never)' -r
@@ -249,6 +253,7 @@ complete -c volley -n "__fish_volley_using_subcommand merge" -s O -l format -d '
 complete -c volley -n "__fish_volley_using_subcommand merge" -l partial -d 'Merge some of the shares, such as those of one host; the report can be merged with the others'
 complete -c volley -n "__fish_volley_using_subcommand merge" -s h -l help -d 'Print this help'
 complete -c volley -n "__fish_volley_using_subcommand run" -l threads -d 'Threads that send (default: half of the CPUs, at most one for each connection)' -r
+complete -c volley -n "__fish_volley_using_subcommand run" -l max-memory -d 'Most memory for bodies that have not come whole, or are inflated, of all requests together, as a SIZE; a larger `limits.body` raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand run" -s z -l duration -d 'End the program after this time, such as 30s (default: it ends by itself)' -r
 complete -c volley -n "__fish_volley_using_subcommand run" -l cacert -d 'Trust the authorities in this PEM file' -r -F
 complete -c volley -n "__fish_volley_using_subcommand run" -l cert -d 'Show this certificate, and prove it with --key' -r -F
@@ -313,6 +318,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -l cname -d 'Name tha
 complete -c volley -n "__fish_volley_using_subcommand try" -l authority -d 'The :authority header (default: --cname, else HOST)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l connect-timeout -d 'Time limit for connecting, TLS included (default 10s)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand try" -l max-memory -d 'Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l window -d 'HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s o -l output -d 'Write the report to a file (default: stdout)' -r -F
