@@ -2,9 +2,10 @@
 #![no_main]
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use volley::grpc::{Spare, SplitError, Splitter};
+use volley::grpc::{SplitError, Splitter};
 
 type Message = (bool, Vec<u8>);
 
@@ -46,7 +47,7 @@ fn split(data: &[u8], chunks: &[u8], max: usize) -> (Vec<Message>, Result<bool, 
         let pushed = splitter.push(
             piece,
             max,
-            &mut Spare::default(),
+            &Arc::default(),
             &mut |is_compressed: bool, message: &[u8]| {
                 messages.push((is_compressed, message.to_vec()));
                 ControlFlow::<()>::Continue(())
@@ -81,6 +82,8 @@ fn is_due(error: SplitError, rest: &[u8], max: usize) -> bool {
         SplitError::TooLong {
             length: announced, ..
         } => announced == length && length > max,
+        // All of them fit.
+        SplitError::OverBudget(_) => false,
     }
 }
 
@@ -90,7 +93,7 @@ fn stops_where_told(data: &[u8], messages: &[Message], max: usize) {
         return;
     };
     let mut seen = 0;
-    let flow = Splitter::default().push(data, max, &mut Spare::default(), &mut |_, _: &[u8]| {
+    let flow = Splitter::default().push(data, max, &Arc::default(), &mut |_, _: &[u8]| {
         seen += 1;
         if seen > last {
             ControlFlow::Break(last)

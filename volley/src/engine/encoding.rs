@@ -130,7 +130,8 @@ mod tests {
         let (mut out, budget) = (Buffer::default(), Arc::default());
         out.extend(&[1; 9], 9, &budget).unwrap();
         let done = Encoding::Gzip.decode(reply, max, &mut out, &budget);
-        done.map(|()| out.to_vec()).map_err(|error| error.to_string())
+        done.map(|()| out.to_vec())
+            .map_err(|error| error.to_string())
     }
 
     #[test]

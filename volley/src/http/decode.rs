@@ -396,7 +396,11 @@ mod tests {
             let (mut out, budget) = (Buffer::default(), Arc::new(Budget::new(1 << 20)));
             let mut decode = |most| decode(encoding.as_bytes(), &body, most, &mut out, &budget);
             let most = 1000;
-            assert_eq!(decode(most), Err(DecodeError::TooLong { most }), "{encoding}");
+            assert_eq!(
+                decode(most),
+                Err(DecodeError::TooLong { most }),
+                "{encoding}"
+            );
             assert_eq!(budget.leased(), 0, "{encoding}");
             let over = DecodeError::OverBudget(OverBudget { most: 1 << 20 });
             assert_eq!(decode(1 << 24), Err(over), "{encoding}");

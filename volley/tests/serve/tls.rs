@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use volley::grpc::{Spare, Splitter};
+use volley::grpc::Splitter;
 use volley::http2::frame::{
     FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data, write_headers, write_settings,
     write_window_update,
@@ -87,6 +87,7 @@ fn a_stream_comes_whole_through_tls_and_is_counted() {
     let mut client = pem.client(server.address(), "h2");
     client.write_all(&request()).expect("an open connection");
     let (mut splitter, mut replies, mut last) = (Splitter::default(), 0, Vec::new());
+    let budget = Arc::default();
     loop {
         let mut header = [0; HEADER_LEN];
         client.read_exact(&mut header).expect("a frame");
@@ -97,16 +98,11 @@ fn a_stream_comes_whole_through_tls_and_is_counted() {
             break;
         }
         if header.kind == Kind::Data {
-            let flow = splitter.push(
-                &payload,
-                16,
-                &mut Spare::default(),
-                &mut |_: bool, message: &[u8]| {
-                    replies += 1;
-                    last = message.to_vec();
-                    ControlFlow::<()>::Continue(())
-                },
-            );
+            let flow = splitter.push(&payload, 16, &budget, &mut |_: bool, message: &[u8]| {
+                replies += 1;
+                last = message.to_vec();
+                ControlFlow::<()>::Continue(())
+            });
             assert_eq!(flow, Ok(ControlFlow::Continue(())));
         }
     }
