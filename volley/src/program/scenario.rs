@@ -94,16 +94,17 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         // If nobody reads this, the run continues.
         let _ = writeln!(io::stderr(), "warning: {line}");
     }
+    let (names, stderr) = (Names::from(&plan), io::stderr());
+    let is_shown = stderr.is_terminal() && !args.quiet;
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
         allow_io: args.allow_io,
+        is_watched: is_shown || !servers.is_empty(),
         max_memory: args.max_memory,
         control: Some(Arc::clone(&control)),
         records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };
-    let (names, stderr) = (Names::from(&plan), io::stderr());
-    let is_shown = stderr.is_terminal() && !args.quiet;
     let mut table = LiveTable::new(stderr, is_shown);
     let mut says_stopping = !args.quiet;
     let finished = load::run(&plan, &options, &signal, &mut |progress, elapsed| {

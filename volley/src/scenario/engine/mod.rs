@@ -109,6 +109,8 @@ pub struct Options {
     pub records: Option<Arc<Records>>,
     /// Scripts may use files.
     pub allow_io: bool,
+    /// Somebody looks at the figures while the load goes on: the ages of what is open are among them.
+    pub is_watched: bool,
     /// The memory, in bytes, of bodies and replies that have not come whole, or are inflated; `None`: [`MAX_MEMORY`].
     /// A larger `limits.body` raises it.
     pub max_memory: Option<u32>,
@@ -187,6 +189,8 @@ pub fn run(
         records: options.records.as_deref(),
         budget: &budget,
         allow_io: options.allow_io,
+        tells_ages: options.is_watched
+            || plan.thresholds.iter().any(|goal| goal.abort_after_ns.is_some()),
         post: None,
     };
     // One connection to each target is enough for these.

@@ -79,6 +79,8 @@ pub struct Common<'a> {
     pub budget: &'a Arc<Budget>,
     /// Scripts may use files.
     pub allow_io: bool,
+    /// The ages of open requests are told each second, too.
+    pub tells_ages: bool,
     /// Takes what is known each second.
     pub post: Option<Sender<Note>>,
 }

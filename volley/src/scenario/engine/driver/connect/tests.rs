@@ -49,6 +49,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         records: None,
         budget: &Arc::default(),
         allow_io: false,
+        tells_ages: false,
         post: None,
     };
     let mut driver = Driver::new(common, 0).unwrap_or_else(|error| panic!("{error}"));
