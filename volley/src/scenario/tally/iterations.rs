@@ -1,5 +1,6 @@
 //! What becomes of the iterations of one scenario.
 
+use super::dropped::Dropped;
 use super::seconds::Seconds;
 use crate::measure::Distribution;
 
@@ -44,8 +45,8 @@ pub(crate) struct IterationTimes {
     pub duration: Distribution,
     /// From the due moment to the beginning; also of those that never began.
     pub delay: Distribution,
-    /// When those that never began were due, since the window's opening, until it closes.
-    dropped: Option<Box<Distribution>>,
+    /// Those that never began, until the window closes.
+    dropped: Dropped,
     pub seconds: Seconds,
 }
 
@@ -56,7 +57,7 @@ impl Iterations {
             Box::new(IterationTimes {
                 duration: Distribution::new(),
                 delay: Distribution::new(),
-                dropped: None,
+                dropped: Dropped::default(),
                 seconds: Seconds::new(),
             })
         })
@@ -68,20 +69,16 @@ impl Iterations {
         if let Some(times) = &mut self.times {
             times.duration.clear();
             times.delay.clear();
-            times.dropped = None;
+            times.dropped = Dropped::default();
             times.seconds.clear();
         }
     }
 
-    /// So many were due at a moment since the window's opening, and never began.
+    /// So many were due at a moment since the window's opening, and never began. `now_ns` is the present one.
     #[cold]
-    pub fn dropped(&mut self, due_ns: u64, n: u64) {
+    pub fn dropped(&mut self, due_ns: u64, n: u64, now_ns: u64) {
         self.counts.dropped += n;
-        let times = self.times();
-        let dropped = times
-            .dropped
-            .get_or_insert_with(|| Box::new(Distribution::new()));
-        dropped.record_n(due_ns, n);
+        self.times().dropped.count(due_ns, n, now_ns);
     }
 
     /// The window closes, at a moment since its opening.
@@ -89,8 +86,7 @@ impl Iterations {
         let Some(times) = &mut self.times else {
             return;
         };
-        for (due_ns, n) in times.dropped.take().iter().flat_map(|due| due.counts()) {
-            let age_ns = now_ns.saturating_sub(due_ns);
+        for (age_ns, n) in std::mem::take(&mut times.dropped).ages(now_ns) {
             times.duration.record_open(age_ns, n);
             times.delay.record_open(age_ns, n);
         }

@@ -3,6 +3,7 @@
 //! Times are nanoseconds since the engine's epoch. Counting reads no clock and takes no lock, and allocates only for a
 //! failure, once a second, and when a step or a scenario is counted for the first time.
 
+mod dropped;
 mod iterations;
 mod reason;
 mod seconds;
@@ -216,7 +217,7 @@ impl Tally {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
         let due_ns = self.since_start(due_ns);
         if let Some(iterations) = self.scenarios.get_mut(scenario) {
-            iterations.dropped(due_ns, n);
+            iterations.dropped(due_ns, n, ns);
             iterations.times().seconds.at(ns, tells).due += n;
         }
     }
