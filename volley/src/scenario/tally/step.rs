@@ -92,6 +92,8 @@ pub(crate) struct Times {
     pub service: Option<Distribution>,
     /// From the asking to the sending, of requests that waited for a connection.
     blocked: Option<Distribution>,
+    /// Requests that were sent and are open.
+    open: u64,
     /// From the sending to the first byte.
     pub first_byte: Distribution,
     pub seconds: Seconds,
@@ -103,6 +105,7 @@ impl Times {
             response: Distribution::new(),
             service: None,
             blocked: None,
+            open: 0,
             first_byte: Distribution::new(),
             seconds: Seconds::new(),
         })
@@ -111,7 +114,7 @@ impl Times {
     /// From the asking to the sending, of all requests.
     pub fn blocked(&mut self) -> Distribution {
         let mut blocked = self.blocked.take().unwrap_or_else(Distribution::new);
-        blocked.record_zeros(self.response.len() - blocked.len());
+        blocked.record_zeros(self.response.len() + self.open - blocked.len());
         blocked
     }
 
@@ -119,10 +122,23 @@ impl Times {
     #[inline]
     fn service(&mut self, timing: &Timing) -> Option<&mut Distribution> {
         if self.service.is_none() && timing.service_ns() != timing.response_ns() {
-            // So far, they were the same.
-            self.service = Some(self.response.clone());
+            self.tell_apart();
         }
         self.service.as_mut()
+    }
+
+    /// From now on, times from the sending are counted apart. So far, they were the main latencies.
+    #[cold]
+    fn tell_apart(&mut self) {
+        self.service.get_or_insert_with(|| self.response.clone());
+    }
+
+    #[inline]
+    fn blocked_for(&mut self, ns: u64) {
+        if ns > 0 {
+            let blocked = self.blocked.get_or_insert_with(Distribution::new);
+            blocked.record(ns);
+        }
     }
 }
 
@@ -142,11 +158,7 @@ impl StepTally {
             service.record(timing.service_ns());
         }
         times.response.record(latency_ns);
-        let blocked_ns = timing.blocked_ns();
-        if blocked_ns > 0 {
-            let blocked = times.blocked.get_or_insert_with(Distribution::new);
-            blocked.record(blocked_ns);
-        }
+        times.blocked_for(timing.blocked_ns());
         if let Some(first_ns) = timing.first_ns {
             let first_byte_ns = first_ns.saturating_sub(timing.sent_ns);
             times.first_byte.record(first_byte_ns);
@@ -159,18 +171,24 @@ impl StepTally {
     /// for a connection.
     #[cold]
     pub fn left_open(&mut self, timing: &Timing, was_sent: bool) {
-        self.counts.open += u64::from(was_sent);
-        let times = self.times();
-        if was_sent && let Some(service) = times.service(timing) {
+        let times = self.times.get_or_insert_with(Times::new);
+        if !was_sent {
+            // It has no time from the sending.
+            times.tell_apart();
+            times.response.record_open(timing.response_ns(), 1);
+            let blocked = times.blocked.get_or_insert_with(Distribution::new);
+            blocked.record_open(timing.end_ns.saturating_sub(timing.asked_ns), 1);
+            return;
+        }
+        self.counts.open += 1;
+        times.open += 1;
+        if let Some(service) = times.service(timing) {
             service.record_open(timing.service_ns(), 1);
         }
         times.response.record_open(timing.response_ns(), 1);
-        if was_sent && timing.first_ns.is_none() {
+        times.blocked_for(timing.blocked_ns());
+        if timing.first_ns.is_none() {
             times.first_byte.record_open(timing.service_ns(), 1);
-        }
-        if !was_sent {
-            let blocked = times.blocked.get_or_insert_with(Distribution::new);
-            blocked.record_open(timing.end_ns.saturating_sub(timing.asked_ns), 1);
         }
     }
 
@@ -209,7 +227,7 @@ impl StepTally {
             times.response.clear();
             times.first_byte.clear();
             times.seconds.clear();
-            (times.service, times.blocked) = (None, None);
+            (times.service, times.blocked, times.open) = (None, None, 0);
         }
         *self = Self {
             times,
@@ -247,6 +265,7 @@ impl Times {
             (blocked @ None, other) => *blocked = other,
             (Some(_), None) => {}
         }
+        self.open += other.open;
         self.first_byte.merge(&other.first_byte);
         self.seconds.merge(other.seconds);
     }

@@ -14,6 +14,7 @@ struct Event {
     at_ns: u64,
     step: usize,
     service_ns: u64,
+    blocked_ns: u64,
     delay_ns: Option<u64>,
     what: u8,
 }
@@ -23,16 +24,20 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         0..400 * S,
         0..3_usize,
         0..3 * S,
+        prop_oneof![Just(0), 0..S],
         prop::option::of(0..S),
         any::<u8>(),
     );
-    let event = event.prop_map(|(at_ns, step, service_ns, delay_ns, what)| Event {
-        at_ns,
-        step,
-        service_ns,
-        delay_ns,
-        what,
-    });
+    let event = event.prop_map(
+        |(at_ns, step, service_ns, blocked_ns, delay_ns, what)| Event {
+            at_ns,
+            step,
+            service_ns,
+            blocked_ns,
+            delay_ns,
+            what,
+        },
+    );
     prop::collection::vec(event, 0..60).prop_map(|mut events| {
         events.sort_by_key(|event| event.at_ns);
         events
@@ -44,23 +49,34 @@ fn count(tally: &mut Tally, event: &Event) {
         at_ns,
         step,
         service_ns,
+        blocked_ns,
         delay_ns,
         what,
     } = *event;
     // The calls of a thread come in the order of time.
     let end_ns = 10 * S + at_ns;
-    let sent_ns = end_ns.saturating_sub(service_ns);
-    let due_ns = delay_ns.map(|delay_ns| sent_ns.saturating_sub(delay_ns));
+    let sent_ns = end_ns - service_ns;
+    let asked_ns = sent_ns - blocked_ns;
+    let due_ns = delay_ns.map(|delay_ns| asked_ns - delay_ns);
     tally.iteration_began(step % 2, due_ns, end_ns);
+    if what < 20 {
+        let waiting = Timing {
+            due_ns,
+            ..timing(asked_ns, end_ns)
+        };
+        tally.left_open(step, &waiting, false);
+        tally.iteration_left_open(step % 2, (0, asked_ns, end_ns));
+        return;
+    }
     tally.sent(step, end_ns, 100);
     let timing = Timing {
         due_ns,
-        asked_ns: sent_ns,
+        asked_ns,
         sent_ns,
         first_ns: (what % 3 > 0).then_some(sent_ns + service_ns / 2),
         end_ns,
     };
-    if what < 20 {
+    if what < 40 {
         tally.left_open(step, &timing, true);
         tally.iteration_left_open(step % 2, (0, sent_ns, end_ns));
         return;
@@ -227,6 +243,59 @@ fn a_request_with_a_due_moment_has_both_times() {
         [Some(0), Some(5), Some(3), Some(1)]
     );
     assert!(second.times.unwrap().service.is_none());
+}
+
+#[test]
+fn what_was_not_sent_has_no_time_from_the_sending_in_any_order() {
+    let (waiting, blocked) = (
+        timing(MS, 9 * MS),
+        Timing {
+            asked_ns: 2 * MS,
+            ..timing(3 * MS, 9 * MS)
+        },
+    );
+    let ended = timing(4 * MS, 6 * MS);
+    let events: [&dyn Fn(&mut Tally); 3] = [
+        &|tally| tally.left_open(0, &waiting, false),
+        &|tally| tally.left_open(0, &blocked, true),
+        &|tally| tally.ended(0, &ended, Some(200), 0, Ok(())),
+    ];
+    let counted = |at: &[usize]| {
+        let mut tally = Tally::new(1, 1, 0);
+        at.iter().for_each(|at| events[*at](&mut tally));
+        tally
+    };
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]] {
+        for threads in [
+            vec![&order[..]],
+            vec![&order[..1], &order[1..]],
+            vec![&order[..2], &order[2..]],
+        ] {
+            let mut threads = threads.into_iter().map(counted);
+            let mut tally = threads.next().unwrap();
+            threads.for_each(|thread| tally.merge(thread));
+            let (_, steps) = tally.into_parts();
+            let mut times = *steps.into_iter().next().unwrap().times.unwrap();
+            let of = |distribution| {
+                let latency = latency(distribution).unwrap();
+                [
+                    latency.samples,
+                    latency.max_ns / MS,
+                    latency.open,
+                    latency.oldest_ns / MS,
+                ]
+            };
+            assert_eq!(
+                [
+                    of(times.blocked()),
+                    of(times.response),
+                    of(times.service.unwrap())
+                ],
+                [[2, 1, 1, 8], [1, 2, 2, 8], [1, 2, 1, 6]],
+                "{order:?}"
+            );
+        }
+    }
 }
 
 #[test]
