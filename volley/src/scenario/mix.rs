@@ -116,22 +116,6 @@ impl Mix {
         self.next()
     }
 
-    /// Divides iterations among the scenarios, each to within one iteration of its share.
-    pub fn split(&self, iterations: u64) -> impl Iterator<Item = (usize, u64)> {
-        let sum = u128::from(self.sum.max(1));
-        let whole = move |weight: u64| {
-            let part = u128::from(iterations) * u128::from(weight) / sum;
-            u64::try_from(part).unwrap_or(u64::MAX)
-        };
-        let parts = self.shares.iter().map(move |share| whole(share.weight));
-        let mut rest = iterations - parts.clone().sum::<u64>().min(iterations);
-        self.shares.iter().zip(parts).map(move |(share, part)| {
-            let more = rest.min(1);
-            rest -= more;
-            (share.scenario, part + more)
-        })
-    }
-
     fn begin_round(&mut self, round: u64) {
         (self.begun, self.round) = (0, round);
         for share in &mut self.shares {
@@ -225,15 +209,6 @@ mod tests {
         for window in all.windows(1000) {
             assert_eq!(counts(window, 2), [800, 200]);
         }
-    }
-
-    #[test]
-    fn a_part_of_many_iterations_is_divided_and_none_is_lost() {
-        let parts: Vec<_> = mix(&[80, 0, 20]).split(13).collect();
-        assert_eq!(parts, [(0, 11), (2, 2)]);
-        let parts: Vec<_> = mix(&[1, 1, 1]).split(u64::MAX).collect();
-        assert_eq!(parts.iter().map(|part| part.1).sum::<u64>(), u64::MAX);
-        assert_eq!(mix(&[]).split(9).count(), 0);
     }
 
     #[test]

@@ -420,23 +420,14 @@ impl Driver<'_> {
             return;
         };
         let until_ns = over_ns.saturating_add(1).min(state.ends_ns);
-        let next_ns = || {
-            let due_ns = agenda.next_ns().filter(|ns| *ns < until_ns);
-            agenda.take();
-            due_ns
-        };
-        let left: Vec<u64> = std::iter::from_fn(next_ns).collect();
         let (of, scenarios) = ((self.common.control, at), &self.common.plan.scenarios);
-        state.dropped.weigh(state.weights, of, scenarios);
-        for (scenario, part) in state.dropped.mix.split(left.len() as u64) {
-            if ran_out_ns.is_some() {
-                self.core.tally.unfed(scenario, part);
-                continue;
-            }
-            // Evenly from all of them: which was which scenario's, nobody decided.
-            let every = left.len().checked_div(part as usize).unwrap_or(1).max(1);
-            for due_ns in left.iter().step_by(every).take(part as usize) {
-                self.core.tally.dropped(scenario, 1, *due_ns, now_ns);
+        while let Some(due_ns) = agenda.next_ns().filter(|ns| *ns < until_ns) {
+            agenda.take();
+            let dropped = state.dropped.scenario(shared.deal_dropped(), of, scenarios);
+            match (dropped, ran_out_ns) {
+                (Some(scenario), None) => self.core.tally.dropped(scenario, 1, due_ns, now_ns),
+                (Some(scenario), Some(_)) => self.core.tally.unfed(scenario, 1),
+                (None, _) => {}
             }
         }
     }
