@@ -187,8 +187,6 @@ pub struct Driver<'a> {
     touched: Vec<usize>,
     /// Connections whose socket still holds bytes; and whether its end is known.
     unread: Vec<(usize, bool)>,
-    /// Turns in a row after which more was still to be read.
-    behind: u32,
     buffer: Vec<u8>,
     /// When it last woke, in ns, if its wake-ups are coalesced.
     woke_ns: u64,
@@ -287,7 +285,6 @@ impl<'a> Driver<'a> {
             deadlines: Deadlines::default(),
             touched: Vec::new(),
             unread: Vec::new(),
-            behind: 0,
             buffer: vec![0; READ_BYTES],
             woke_ns: 0,
             next_glance_ns: 0,

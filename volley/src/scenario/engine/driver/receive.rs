@@ -29,9 +29,7 @@ impl Driver<'_> {
         for (key, to_end) in std::mem::take(&mut self.unread) {
             self.read(key, to_end);
         }
-        let mut taken = 0;
         for event in events {
-            taken += 1;
             if event.token() == ALARM {
                 self.alarm.rang();
                 continue;
@@ -44,10 +42,6 @@ impl Driver<'_> {
                 self.read(key, event.is_read_closed() || event.is_error());
             }
         }
-        self.behind = match taken == events.capacity() || !self.unread.is_empty() {
-            true => self.behind.wrapping_add(1),
-            false => 0,
-        };
     }
 
     fn writable(&mut self, key: usize) {

@@ -13,9 +13,6 @@ use crate::scenario::engine::iteration::Course;
 use crate::scenario::report::EndedBy;
 use crate::scenario::tally::Passed;
 
-/// While more is still to be read, requests are late only in one turn of so many.
-const MOST_BEHIND: u32 = 8;
-
 /// While a name is looked up, a thread looks so often whether that is done.
 const LOOK_UP_NS: u64 = 2_000_000;
 
@@ -44,10 +41,7 @@ impl Driver<'_> {
     fn turn(&mut self, now_ns: u64) {
         self.obey(now_ns);
         self.ring(now_ns);
-        // A response that waits in its socket has come in time.
-        if self.behind.is_multiple_of(MOST_BEHIND) {
-            self.end_late(now_ns);
-        }
+        self.end_late(now_ns);
         self.call_users(now_ns);
         self.arrive(now_ns);
         self.go_on(now_ns);
