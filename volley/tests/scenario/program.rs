@@ -14,7 +14,7 @@ use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings
 use volley::serve::{Config, Identity, Reference};
 
 use crate::common::scripted::{self, Peer};
-use crate::common::{Scratch, own_address, quiet_listener, settled};
+use crate::common::{BlackHole, Scratch, own_address, quiet_listener, settled};
 
 /// What came of a run.
 struct Ran {
@@ -756,6 +756,23 @@ fn its_time_or_a_signal_ends_it() {
         (output.status.code(), &report["ended_by"]),
         (Some(0), &Value::from("stopped"))
     );
+}
+
+#[test]
+fn requests_that_wait_for_a_connection_at_the_end_have_ages() {
+    let hole = BlackHole::new();
+    let text = to(
+        hole.address(),
+        "send_http_request_and_await_response(to('GET', '/'), '', 600000)",
+    );
+    let ended = ran(&text, &["--duration", "100ms"]);
+    let row = ended.row(&format!("GET {}", hole.address()));
+    assert_eq!(
+        [&row["requests"]["open"], &row["latency_ns"]["open"]],
+        [0, 1],
+        "{row:#}"
+    );
+    assert_eq!(row["blocked_ns"]["open"], 1, "{row:#}");
 }
 
 #[test]

@@ -90,15 +90,15 @@ pub struct Call {
 }
 
 impl Call {
-    /// Its moments, up to the present; `None`: it was not sent.
-    pub fn timing(&self, now_ns: u64) -> Option<Timing> {
-        Some(Timing {
+    /// Its moments, up to the present. Of one that was not sent, that of the sending is that of the asking.
+    pub fn timing(&self, now_ns: u64) -> Timing {
+        Timing {
             due_ns: None,
             asked_ns: self.asked_ns,
-            sent_ns: self.sent_ns?,
+            sent_ns: self.sent_ns.unwrap_or(self.asked_ns),
             first_ns: self.first_ns,
             end_ns: now_ns,
-        })
+        }
     }
 }
 

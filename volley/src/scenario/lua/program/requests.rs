@@ -281,17 +281,17 @@ impl Worker {
             reason: fault.reason,
             what: &fault.words,
         });
-        match call.timing(now_ns) {
-            Some(timing) => {
-                let verdict = failure.as_ref().map_or(Ok(()), Err);
-                self.tally
-                    .ended(call.row, &timing, status, call.received, verdict);
+        match &failure {
+            Some(failure) if call.sent_ns.is_none() => {
+                self.tally.unsent(call.row, now_ns, failure);
             }
-            None => {
-                if let Some(failure) = &failure {
-                    self.tally.unsent(call.row, now_ns, failure);
-                }
-            }
+            _ => self.tally.ended(
+                call.row,
+                &call.timing(now_ns),
+                status,
+                call.received,
+                failure.as_ref().map_or(Ok(()), Err),
+            ),
         }
         let response = is_complete.then(|| Box::new(std::mem::take(&mut call.response)));
         if let Some(sender) = call.sender {
@@ -318,7 +318,7 @@ impl Worker {
     }
 }
 
-/// The status of a complete response, and whether it is a good one.
+/// Why a request has failed that was not over within its time.
 #[cold]
 fn too_late(timeout_ns: u64) -> Fault {
     let ms = timeout_ns / 1_000_000;
@@ -328,6 +328,7 @@ fn too_late(timeout_ns: u64) -> Fault {
     )
 }
 
+/// The status of a complete response, and whether it is a good one.
 fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
     let response = &call.response;
     if !call.draft.is_grpc {

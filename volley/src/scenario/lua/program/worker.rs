@@ -273,9 +273,9 @@ impl Worker {
     /// Counts what is open at the end.
     fn leave_open(&mut self, now_ns: u64) {
         for (_, call) in &self.calls {
-            if let Some(timing) = call.timing(now_ns) {
-                self.tally.left_open(call.row, &timing, true);
-            }
+            let was_sent = call.sent_ns.is_some();
+            self.tally
+                .left_open(call.row, &call.timing(now_ns), was_sent);
         }
         for (_, task) in &self.tasks {
             if task.number.is_some() {
