@@ -96,11 +96,11 @@ local mock = '{server}'
 const GREEDY: [(&str, &str); 3] = [
     (
         "function request(req) while true do req:set_body(('x'):rep(1e6)) end end",
-        "has more than 64 MiB (`limits.lua_memory`)",
+        "(bodies, paths and headers) has more than 64 MiB in one thread",
     ),
     (
         "function request(req) while true do req:set_path('/' .. ('x'):rep(1e6)) end end",
-        "has more than 64 MiB (`limits.lua_memory`)",
+        "(bodies, paths and headers) has more than 64 MiB in one thread",
     ),
     (
         "function make_request(_, _, headers) return headers, ('x'):rep(8e7) end",

@@ -73,7 +73,7 @@ struct Call {
     stack: usize,
 }
 
-/// Bytes that Rust keeps for a script. They count as memory of the state.
+/// Bytes that Rust keeps for a script. They have a limit of their own, as high as that of the state's memory.
 #[derive(Debug)]
 pub struct Held(usize, Rc<Cell<usize>>);
 
@@ -116,6 +116,11 @@ impl Watch {
     /// The error of a call that has taken too long.
     pub fn late(&self) -> Option<String> {
         self.late.borrow().clone()
+    }
+
+    /// Whether Rust keeps more bytes for scripts than it may.
+    pub fn holds_too_much(&self) -> bool {
+        self.outside.get() > self.memory
     }
 
     /// What the next calls are about, by the number of its name.
@@ -231,7 +236,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// The state has more memory than it may.
+    /// The state has more memory than it may, or Rust keeps more bytes than that.
     pub fn hold(&self, lua: &Lua, held: &mut Option<Held>, bytes: usize) -> mlua::Result<()> {
         self.outside.set(self.outside.get() + bytes);
         *held = Some(Held(bytes, Rc::clone(&self.outside)));
@@ -240,8 +245,7 @@ impl Watch {
 
     /// Checks what the allocator does not know: values that Rust made, and bytes that it keeps.
     fn check(&self, lua: &Lua) -> mlua::Result<()> {
-        let outside = self.outside.get();
-        match lua.used_memory() > self.memory || outside > self.memory {
+        match lua.used_memory() > self.memory || self.holds_too_much() {
             true => Err(Error::MemoryError("not enough memory".to_owned())),
             false => Ok(()),
         }

@@ -184,11 +184,11 @@ impl Rewritten {
         }
     }
 
-    /// Counts its memory as that of the state.
+    /// Counts its memory as kept for scripts.
     ///
     /// # Errors
     ///
-    /// The state has more than it may.
+    /// That is more than may be, or the state has more than it may.
     fn count(&mut self, watch: &limits::Watch, lua: &mlua::Lua) -> mlua::Result<()> {
         let names = self.fields.iter().map(|(name, _)| name.len() + FIELD);
         let bytes = self.bytes.len() + names.sum::<usize>();

@@ -184,9 +184,17 @@ impl State {
         }
         if is_memory(error) {
             let most = self.watch.memory() >> 20;
-            let key = self.key.map_or(String::new(), |key| format!(" ({key})"));
-            let near = self.watch.nearly_full();
-            let words = format!("{near}the state of Lua has more than {most} MiB{key}");
+            let words = match self.watch.holds_too_much() {
+                true => format!(
+                    "what scripts have written for open requests (bodies, paths and headers) has more than {most} MiB in one thread: \
+                     raise `limits: {{lua_memory: …}}`, or let fewer iterations be open"
+                ),
+                false => {
+                    let near = self.watch.nearly_full();
+                    let key = self.key.map_or(String::new(), |key| format!(" ({key})"));
+                    format!("{near}the state of Lua has more than {most} MiB{key}")
+                }
+            };
             return Trouble::Broken(placed(words, script, place));
         }
         let mut words = placed(words(error), script, place);

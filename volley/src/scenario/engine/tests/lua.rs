@@ -1,5 +1,6 @@
 //! Scripts on steps.
 
+use super::load::mute;
 use super::peer::{Does, Peer};
 use super::wires::reasons;
 use super::{failure, finish, report};
@@ -336,6 +337,20 @@ fn a_script_without_end_ends_the_run_in_setup_and_in_the_load() {
     assert_eq!(
         failure(finish(&server, 1, &setup)),
         format!("setup: step `x` failed: {line}")
+    );
+}
+
+#[test]
+fn what_scripts_have_written_for_too_many_open_requests_is_named_with_its_remedy() {
+    let file = "limits: {lua_memory: 4MiB}
+scenarios: {s: {steps: [{name: x, post: '${api}/', lua: \"function request(req) req:set_body(('x'):rep(1e6)) end\"}]}}
+load: [{users: 9, for: 1h}]
+";
+    let words = "what scripts have written for open requests (bodies, paths and headers) has more than 4 MiB in one thread: \
+                 raise `limits: {lua_memory: …}`, or let fewer iterations be open";
+    assert_eq!(
+        failure(finish(&mute(), 1, file)),
+        format!("step `x` ended the run: test.yaml:3: {words}")
     );
 }
 
