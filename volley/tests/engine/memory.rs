@@ -15,8 +15,9 @@ const MOST: u64 = 256 << 20;
 
 const FRAME: usize = 1 << 14;
 
-/// Less than half of a window: as much may be sent for each WINDOW_UPDATE.
-const AT_ONCE: usize = 4 << 20;
+/// What is sent at first, and for each WINDOW_UPDATE: the client returns its window of 16 MiB when half of it is used.
+const FIRST: usize = 14 << 20;
+const MORE: usize = 8 << 20;
 
 /// About 1 MiB that becomes 1 GiB.
 fn bomb() -> Vec<u8> {
@@ -34,8 +35,8 @@ struct Sent {
 }
 
 impl Sent {
-    fn send(&mut self, stream: u32, peer: &mut Peer) {
-        let end = self.length.min(self.at + AT_ONCE);
+    fn send(&mut self, most: usize, stream: u32, peer: &mut Peer) {
+        let end = self.length.min(self.at + most);
         while self.at < end {
             let from = self.at % self.part.len();
             let length = (self.part.len() - from).min(FRAME).min(end - self.at);
@@ -56,34 +57,28 @@ fn serve(flag_byte: u8, part: Vec<u8>, length: usize) -> SocketAddr {
         let mut open = HashMap::new();
         move |header, peer| {
             let stream = header.stream;
-            match header.kind {
+            let most = match header.kind {
                 Kind::Data if header.has(flag::END_STREAM) => {
                     let mut fields = vec![(":status", "200"), ("content-type", "application/grpc")];
                     fields.extend((flag_byte == 1).then_some(("grpc-encoding", "gzip")));
                     peer.headers(stream, &fields, false);
-                    let length = u32::try_from(length).unwrap().to_be_bytes();
-                    write_data(
-                        &mut peer.out,
-                        stream,
-                        &[&[flag_byte], &length[..]].concat(),
-                        false,
-                    );
+                    let [a, b, c, d] = u32::try_from(length).unwrap().to_be_bytes();
+                    write_data(&mut peer.out, stream, &[flag_byte, a, b, c, d], false);
                     let part = part.clone();
-                    let length = u32::from_be_bytes(length) as usize;
-                    let mut sent = Sent {
-                        at: 0,
-                        part,
-                        length,
-                    };
-                    sent.send(stream, peer);
-                    open.insert(stream, sent);
+                    let at = 0;
+                    open.insert(stream, Sent { at, part, length });
+                    FIRST
                 }
-                Kind::WindowUpdate => {}
-                Kind::RstStream => drop(open.remove(&stream)),
+                Kind::WindowUpdate => MORE,
+                Kind::RstStream => {
+                    open.remove(&stream);
+                    return true;
+                }
                 _ => return true,
-            }
-            if let Some(sent) = open.get_mut(&stream).filter(|sent| sent.at < sent.length) {
-                sent.send(stream, peer);
+            };
+            let sent = open.get_mut(&stream);
+            if let Some(sent) = sent.filter(|sent| sent.at < sent.length) {
+                sent.send(most, stream, peer);
             }
             true
         }

@@ -107,7 +107,7 @@ pub struct ConnectionArgs {
     pub max_recv_message_size: Option<u32>,
 
     /// + Most memory for replies that have not come whole, or are inflated, of all calls together, as a
-    /// SIZE; a larger --max-recv-message-size raises it (default 128MiB)
+    ///   SIZE; a larger --max-recv-message-size raises it (default 128MiB)
     #[arg(long, value_name = "SIZE", value_parser = size::limit)]
     pub max_memory: Option<u32>,
 
