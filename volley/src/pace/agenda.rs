@@ -156,6 +156,23 @@ impl<T: Timetable> Agenda<T> {
         self.parts.iter().map(|part| part.left_until(ns)).sum()
     }
 
+    /// The calls that are due before a moment and were not taken, up to `limit` of them, in groups: when the middle one of
+    /// each is due, and how many there are. There are about `most` groups, however many calls.
+    pub fn left_in_groups(
+        &self,
+        until_ns: u64,
+        limit: u64,
+        most: u64,
+    ) -> impl Iterator<Item = (u64, u64)> {
+        let mut left = self.left_until(until_ns).min(limit);
+        let size = left.div_ceil(most.max(1)).max(1);
+        self.parts.iter().flat_map(move |part| {
+            let calls = part.left_until(until_ns).min(left);
+            left -= calls;
+            part.groups(calls, size)
+        })
+    }
+
     fn cut(&mut self, at_ns: u64) {
         if let Some(last) = self.parts.back_mut() {
             last.until_ns = last.until_ns.min(at_ns).max(last.from_ns);
@@ -214,6 +231,16 @@ impl<T: Timetable> Part<T> {
         self.cursor
             .next_number()
             .map_or(0, |next| taken(next).saturating_sub(due))
+    }
+
+    /// The next calls, in groups of one size: when the middle one of each is due, and how many there are.
+    fn groups(&self, calls: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
+        let firsts = (0..calls).step_by(usize::try_from(size).unwrap_or(usize::MAX));
+        firsts.filter_map(move |first| {
+            let count = size.min(calls - first);
+            let after_ns = self.cursor.later_ns(first + (count - 1) / 2)?;
+            Some((self.base_ns.saturating_add(after_ns), count))
+        })
     }
 
     fn left_until(&self, ns: u64) -> u64 {
@@ -318,6 +345,22 @@ mod tests {
         assert_eq!(agenda.next_ns(), Some(12 * S));
     }
 
+    #[test]
+    fn many_calls_are_left_in_a_few_groups() {
+        let mut agenda = alone(1_000_000);
+        agenda.take();
+        let groups: Vec<_> = agenda.left_in_groups(60 * S, u64::MAX, 1000).collect();
+        assert_eq!(groups.len(), 1000);
+        let count: u64 = groups.iter().map(|(_, calls)| calls).sum();
+        assert_eq!(count, 60 * 1_000_000 - 1);
+        let group_ns = 60 * S / 1000;
+        for (group, (ns, _)) in (0..).zip(groups) {
+            assert!(ns.abs_diff(group * group_ns + group_ns / 2) < 2000, "{ns}");
+        }
+        let few: Vec<_> = agenda.left_in_groups(60 * S, 5, 2).collect();
+        assert_eq!(few, [(2000, 3), (4000, 2)]);
+    }
+
     fn changes() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
         let change = (1..2 * S, 1..3000_u32, any::<bool>());
         prop::collection::vec(change, 0..8).prop_map(|changes| {
@@ -363,8 +406,13 @@ mod tests {
                     let mut agenda = agenda(rps, lane, &changes);
                     let due = agenda.due_until(4 * S);
                     prop_assert_eq!(agenda.left_until(4 * S), due);
+                    let singly: Vec<_> = agenda.left_in_groups(4 * S, due, due).collect();
+                    let few = agenda.left_in_groups(4 * S, due, 10).map(|(_, calls)| calls);
+                    prop_assert_eq!(few.sum::<u64>(), due);
                     let own = taken(&mut agenda, 4 * S);
                     prop_assert_eq!(own.len() as u64, due);
+                    let ones: Vec<_> = own.iter().map(|ns| (*ns, 1)).collect();
+                    prop_assert_eq!(singly, ones);
                     prop_assert_eq!(agenda.due_until(4 * S), due);
                     parts.extend(own);
                 }

@@ -58,6 +58,14 @@ impl<T: Timetable> Cursor<T> {
         self.next.map(|next| next.number)
     }
 
+    /// When the call that comes so many calls after the next one is due, with divisions.
+    pub fn later_ns(&self, calls: u64) -> Option<u64> {
+        let number = calls
+            .checked_mul(self.every)?
+            .checked_add(self.next?.number)?;
+        self.schedule.intended_ns(number)
+    }
+
     /// How many calls of this cursor are still due before that moment.
     pub fn count_until(&self, ns: u64) -> u64 {
         let due = self.schedule.count_until(ns);
