@@ -88,8 +88,8 @@ pub enum SpecError {
     OpenLoopThreshold(String),
 
     #[error(
-        "`--fail-if '{threshold}'` needs {needed} calls, ten of them beyond that percentile, and this load makes at most \
-         {most}: raise `-n` or `-z`, or name a lower percentile, or `max`"
+        "`--fail-if '{threshold}'` needs {needed} calls, ten of them beyond that percentile, and this load counts at \
+         most {most}: raise `-n` or `-z`, or name a lower percentile, or `max`"
     )]
     FewCalls {
         threshold: String,

@@ -245,6 +245,21 @@ fn numbers_that_do_not_go_together_are_refused() {
 }
 
 #[test]
+fn calls_that_are_left_out_do_not_decide_a_condition() {
+    let flags = |total: &'static str, condition: &'static str| {
+        ["-n", total, "--skipFirst", "100", "--fail-if", condition]
+    };
+    assert_eq!(
+        refusal(&flags("1000", "p99 > 20ms")),
+        "`--fail-if 'p99 > 20ms'` needs 1000 calls, ten of them beyond that percentile, and this load counts at most 900: \
+         raise `-n` or `-z`, or name a lower percentile, or `max`"
+    );
+    run(&flags("1100", "p99 > 20ms"));
+    // First replies are never left out.
+    run(&flags("1000", "first-message p99 > 20ms"));
+}
+
+#[test]
 fn security_flags_that_contradict_each_other_are_refused() {
     for (flags, line) in [
         (
