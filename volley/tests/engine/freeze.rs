@@ -55,7 +55,8 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
         // What never ended is in no figure of ghz's.
         let cut = report.number("/calls/cut") + report.number("/missed");
         assert_eq!(report.number("/latency_ns/open"), cut);
-        assert!(report.number("/latency_ns/oldest") > 1_900_000_000);
-        assert!(report.json["slowest"].as_u64() < Some(1_000_000_000));
+        let oldest = report.number("/latency_ns/oldest");
+        assert!(oldest > 1_900_000_000);
+        assert!(report.json["slowest"].as_u64().unwrap() < oldest);
     }
 }
