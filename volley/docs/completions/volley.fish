@@ -41,7 +41,7 @@ complete -c volley -n "__fish_volley_needs_command" -l stream-call-count -d 'End
 complete -c volley -n "__fish_volley_needs_command" -s n -l total -d 'Calls to make (default 200)' -r
 complete -c volley -n "__fish_volley_needs_command" -s z -l duration -d 'Make calls for this long; -n is then ignored' -r
 complete -c volley -n "__fish_volley_needs_command" -s x -l max-duration -d 'End the run after this time at the latest' -r
-complete -c volley -n "__fish_volley_needs_command" -l duration-stop -d 'What happens to calls that are still open at the end: close cuts them (default), wait lets them finish, ignore cuts them and does not count them' -r -f -a "close\t''
+complete -c volley -n "__fish_volley_needs_command" -l duration-stop -d 'What happens to calls that are still open at the end: close cuts them (default), wait lets them finish, ignore cuts them and counts only their ages' -r -f -a "close\t''
 wait\t''
 ignore\t''"
 complete -c volley -n "__fish_volley_needs_command" -s c -l concurrency -d 'Workers; each has one call open at a time (default 50)' -r
@@ -329,7 +329,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -l stream-call-durati
 complete -c volley -n "__fish_volley_using_subcommand try" -s n -l total -d 'Calls to make (default 200)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s z -l duration -d 'Make calls for this long; -n is then ignored' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s x -l max-duration -d 'End the run after this time at the latest' -r
-complete -c volley -n "__fish_volley_using_subcommand try" -l duration-stop -d 'What happens to calls that are still open at the end: close cuts them (default), wait lets them finish, ignore cuts them and does not count them' -r -f -a "close\t''
+complete -c volley -n "__fish_volley_using_subcommand try" -l duration-stop -d 'What happens to calls that are still open at the end: close cuts them (default), wait lets them finish, ignore cuts them and counts only their ages' -r -f -a "close\t''
 wait\t''
 ignore\t''"
 complete -c volley -n "__fish_volley_using_subcommand try" -s c -l concurrency -d 'Workers; each has one call open at a time (default 50)' -r

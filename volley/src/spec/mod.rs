@@ -312,7 +312,7 @@ pub enum DurationStop {
     Close,
     /// They may finish, and are counted.
     Wait,
-    /// They are cut, and not counted at all.
+    /// They are cut, and only their ages count.
     Ignore,
 }
 

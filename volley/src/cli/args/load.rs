@@ -26,7 +26,7 @@ pub struct LoadArgs {
     pub max_duration: Option<Duration>,
 
     /// What happens to calls that are still open at the end: close cuts them (default), wait lets
-    /// them finish, ignore cuts them and does not count them
+    /// them finish, ignore cuts them and counts only their ages
     #[arg(
         long,
         value_name = "WHAT",
