@@ -133,7 +133,8 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     warn(warnings, output);
     warn(spec.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
-    let session = Session::new(*start_at)?;
+    let is_watched = shows_live(output) || watched.tells_seconds();
+    let session = Session::new(*start_at, is_watched)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let mut files = Files::default();
@@ -336,9 +337,12 @@ fn config(args: &ServeArgs) -> serve::Config {
 }
 
 fn live_line(output: &Output) -> Live<Stderr> {
-    let terminal = io::stderr();
-    let is_shown = terminal.is_terminal() && !output.quiet;
-    Live::new(terminal, is_shown)
+    Live::new(io::stderr(), shows_live(output))
+}
+
+/// Whether a user sees a run go on.
+fn shows_live(output: &Output) -> bool {
+    io::stderr().is_terminal() && !output.quiet
 }
 
 /// The destination of the report: a file, or stdout.

@@ -60,6 +60,13 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// Whether anybody is told of each second.
+    #[must_use]
+    pub fn tells_seconds(&self) -> bool {
+        let files = self.debug.is_some() || self.live_json.is_some();
+        files || self.metrics.is_some() || self.control.is_some()
+    }
+
     pub(super) fn new(args: &WatchArgs) -> Result<Self, UsageError> {
         let token = token(args.control_token.as_deref());
         let watched = Self {

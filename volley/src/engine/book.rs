@@ -36,8 +36,8 @@ pub trait Book {
     /// Replies were read together with the one before them.
     fn zero_gaps(&mut self, _n: u64) {}
 
-    /// A call was due and never sent, until the end.
-    fn missed(&mut self, _intended_ns: u64, _at_ns: u64) {}
+    /// So many calls were due at about that time and never sent, until the end.
+    fn missed(&mut self, _intended_ns: u64, _at_ns: u64, _count: u64) {}
 
     /// A call was open at the end.
     fn cut_call(&mut self, _cut: &Cut) {}
@@ -104,8 +104,8 @@ impl Book for Tally {
         self.zero_gaps(n);
     }
 
-    fn missed(&mut self, intended_ns: u64, at_ns: u64) {
-        self.missed(intended_ns, at_ns);
+    fn missed(&mut self, intended_ns: u64, at_ns: u64, count: u64) {
+        self.missed(intended_ns, at_ns, count);
     }
 
     fn cut_call(&mut self, cut: &Cut) {

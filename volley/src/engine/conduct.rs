@@ -71,7 +71,8 @@ pub fn run_script<S: Script + Sync>(
     let plan = Plan::new(spec, &session.signal)?;
     let script = script(spec, &plan.method)?;
     host::allow_sockets(plan.own_connections());
-    let shared = Shared::new(Arc::clone(&session.signal));
+    let mut shared = Shared::new(Arc::clone(&session.signal));
+    shared.is_watched = session.is_watched;
     let clock = Clock::start();
     let counting = TallyOptions {
         count: spec.count.clone(),
@@ -236,9 +237,10 @@ impl<'a> Watch<'a> {
                 Note::Passed(thread, passed) => self.chronicle.take(thread, passed),
                 Note::Done(thread, harvest) => {
                     let mut harvest = (*harvest)?;
-                    self.chronicle.add(harvest.book.rest());
+                    let ages = std::mem::take(&mut harvest.ages);
+                    let last = harvest.book.last(harvest.ended_ns, ages);
                     harvests.push(harvest);
-                    self.chronicle.leave(thread)
+                    self.chronicle.leave(thread, last)
                 }
                 Note::Asked(command, answer) => {
                     let done = self.obey(command);

@@ -98,6 +98,7 @@ pub struct Session {
     pub(super) post: Sender<Note>,
     pub(super) notes: Receiver<Note>,
     pub(super) start_at: StartAt,
+    pub(super) is_watched: bool,
     /// The end of the run was asked for.
     pub(super) signal: Arc<AtomicBool>,
     /// Open once the conductor listens.
@@ -136,17 +137,19 @@ impl Gate {
 }
 
 impl Session {
-    /// A run that starts at this moment. From now on, SIGINT and SIGTERM end it.
+    /// A run that starts at this moment. From now on, SIGINT and SIGTERM end it. `is_watched`: somebody looks at the figures
+    /// of each second; otherwise, they do not have the calls that are open.
     ///
     /// # Errors
     ///
     /// If the host does not allow signal handlers.
-    pub fn new(start_at: StartAt) -> Result<Self, EngineError> {
+    pub fn new(start_at: StartAt, is_watched: bool) -> Result<Self, EngineError> {
         let (post, notes) = channel();
         Ok(Self {
             post,
             notes,
             start_at,
+            is_watched,
             signal: host::watch()?,
             gate: Arc::default(),
         })

@@ -14,6 +14,8 @@ const MOST_ADRIFT: usize = 65_536;
 pub struct Shared {
     /// The run is to end.
     pub signal: Arc<AtomicBool>,
+    /// Somebody looks at the figures of each second while the run goes on.
+    pub is_watched: bool,
     /// Calls that other threads may send.
     pub adrift: Adrift,
     /// Threads that can send no calls: without a server, or over.
@@ -40,10 +42,11 @@ pub struct Due {
 }
 
 impl Shared {
-    /// For a run that ends when `signal` is set.
+    /// For a run that ends when `signal` is set, and that nobody watches.
     pub fn new(signal: Arc<AtomicBool>) -> Self {
         Self {
             signal,
+            is_watched: false,
             adrift: Adrift::default(),
             gone: AtomicU32::new(0),
             spent: AtomicU32::new(0),
@@ -137,6 +140,13 @@ impl Adrift {
                 return Some(due);
             }
         }
+    }
+
+    /// Looks at each one that was due at that moment or later.
+    pub fn for_each(&self, from_ns: u64, f: impl FnMut(&Due)) {
+        let calls = self.calls();
+        let due = calls.iter().filter(|due| due.intended_ns >= from_ns);
+        due.for_each(f);
     }
 
     fn calls(&self) -> std::sync::MutexGuard<'_, VecDeque<Due>> {

@@ -28,8 +28,8 @@ pub struct Passed {
     pub is_open: bool,
     /// So many seconds of the window, or of the warm-up, are over.
     pub through: u64,
-    /// The ages of the calls that are open, in ns.
-    pub open_ns: Vec<u64>,
+    /// The ages of the calls that are open, in ns, and how many have each, ascending. Empty if nobody watches.
+    pub ages: Vec<(u64, u64)>,
 }
 
 /// A second that all threads have passed.
@@ -43,9 +43,8 @@ pub struct Told {
     pub length_ns: u64,
     /// Its counts.
     pub counts: Bin,
-    /// The latencies of the calls that ended in it.
-    pub latency: Second,
-    /// The same with the ages of those that were open when it was over.
+    /// The latencies of the calls that ended in it. With the ages of those that were open when it was over, unless a later
+    /// second is told together with it, or nobody watches.
     pub with_open: WithOpen,
 }
 
@@ -64,13 +63,13 @@ pub struct WithOpen {
 pub struct Chronicle {
     /// For each thread: whether its window is open, and how many seconds it has passed; `None` once it is over.
     threads: Vec<Option<(bool, u64)>>,
-    /// For each thread: the ages of the calls that were open when it last reported.
-    open_ns: Vec<Vec<u64>>,
+    /// For each thread: what it last told of open calls.
+    open: Vec<OpenCalls>,
     /// The same for all of them that are not over; it stands still once none is left.
     passed: (bool, u64),
     /// Seconds that some thread has not passed.
     warm: BTreeMap<u64, SecondCounts>,
-    open: BTreeMap<u64, SecondCounts>,
+    window: BTreeMap<u64, SecondCounts>,
     /// Messages in each second of the warm-up.
     warm_up: Vec<u64>,
     series: Series,
@@ -78,6 +77,16 @@ pub struct Chronicle {
     slices: Slices,
     /// All latencies of each second, if they are to be merged with those of other processes.
     latencies: Option<Vec<Latencies>>,
+}
+
+/// The calls of a thread that are open.
+#[derive(Clone, Debug)]
+struct OpenCalls {
+    is_warm_up: bool,
+    /// They were open before this second. Once the thread is over, nothing is.
+    before: u64,
+    /// An age in ns, and how many have it.
+    ages: Vec<(u64, u64)>,
 }
 
 /// The latencies of a second.
@@ -97,10 +106,10 @@ impl Chronicle {
         Self {
             latencies: is_part.then(Vec::new),
             threads: vec![Some((false, 0)); threads as usize],
-            open_ns: vec![Vec::new(); threads as usize],
+            open: vec![OpenCalls::none(); threads as usize],
             passed: (false, 0),
             warm: BTreeMap::new(),
-            open: BTreeMap::new(),
+            window: BTreeMap::new(),
             warm_up: Vec::new(),
             series: Series::new(window_ns),
             seconds: Vec::new(),
@@ -110,15 +119,24 @@ impl Chronicle {
 
     /// Takes what a thread reports. Returns the seconds that all threads have passed by now.
     pub fn take(&mut self, thread: u32, passed: Passed) -> Vec<Told> {
+        let state = Some((passed.is_open, passed.through));
+        self.note(thread, state, u64::MAX, passed);
+        self.tell()
+    }
+
+    /// Notes where a thread is, and that its open calls count before that second.
+    fn note(&mut self, thread: u32, state: Option<(bool, u64)>, before: u64, passed: Passed) {
         self.add(passed.seconds);
         let thread = thread as usize;
-        if let (Some(known), Some(open_ns)) =
-            (self.threads.get_mut(thread), self.open_ns.get_mut(thread))
+        if let (Some(known), Some(open)) = (self.threads.get_mut(thread), self.open.get_mut(thread))
         {
-            *known = Some((passed.is_open, passed.through));
-            *open_ns = passed.open_ns;
+            *known = state;
+            *open = OpenCalls {
+                is_warm_up: !passed.is_open,
+                before,
+                ages: passed.ages,
+            };
         }
-        self.tell()
     }
 
     /// The seconds that all threads have passed since the last time.
@@ -126,24 +144,17 @@ impl Chronicle {
         let (was_open, from) = self.passed;
         self.passed = self.all_passed();
         let (is_open, through) = self.passed;
-        let mut told = Vec::new();
-        if !is_open {
-            told.extend((from..through).map(|at| self.close(at, true)));
-        } else {
-            if !was_open {
-                told.extend(self.close_warm_up());
-            }
-            let from = if was_open { from } else { 0 };
-            told.extend((from..through).map(|at| self.close(at, false)));
+        match (was_open, is_open) {
+            (false, false) => self.close_all(true, from..through),
+            (false, true) => self.close_both(through),
+            (true, _) => self.close_all(false, from..through),
         }
-        told
     }
 
-    /// A thread is over. Returns the seconds that only it had not passed.
-    pub fn leave(&mut self, thread: u32) -> Vec<Told> {
-        if let Some(thread) = self.threads.get_mut(thread as usize) {
-            *thread = None;
-        }
+    /// A thread is over. `last`: all that it had not reported; the last second need not be whole, and the ages are those at
+    /// the end. Returns the seconds that only it had not passed.
+    pub fn leave(&mut self, thread: u32, last: Passed) -> Vec<Told> {
+        self.note(thread, None, last.through, last);
         self.tell()
     }
 
@@ -151,13 +162,13 @@ impl Chronicle {
     /// may not be whole.
     pub fn end(&mut self, elapsed_ns: u64) -> Vec<Told> {
         let (is_open, through) = self.passed;
-        let mut told = self.close_warm_up();
-        let from = if is_open { through } else { 0 };
-        let last = self.open.last_key_value().map_or(0, |(at, _)| at + 1);
+        let last = self.window.last_key_value().map_or(0, |(at, _)| at + 1);
         let until = last.max(elapsed_ns.div_ceil(SECOND_NS));
-        told.extend((from..until).map(|at| self.close(at, false)));
         self.passed = (true, until);
-        told
+        match is_open {
+            true => self.close_all(false, through..until),
+            false => self.close_both(until),
+        }
     }
 
     /// Takes the last seconds of a thread, whole or not.
@@ -166,7 +177,7 @@ impl Chronicle {
             let open = if second.is_warm_up {
                 &mut self.warm
             } else {
-                &mut self.open
+                &mut self.window
             };
             open.entry(second.at).or_default().add(second);
         }
@@ -180,9 +191,9 @@ impl Chronicle {
         warmup_ns: u64,
         due_before: impl Fn(u64) -> u64,
     ) -> History {
-        self.close_warm_up();
-        while let Some((at, _)) = self.open.first_key_value() {
-            self.close(*at, false);
+        self.close_all(true, self.warm_left());
+        while let Some((at, _)) = self.window.first_key_value() {
+            self.close(*at, false, &[]);
         }
         let (width_ns, mut bins) = self.series.finish(elapsed_ns);
         let ends = (1..).map(|bin: u64| bin.saturating_mul(width_ns));
@@ -211,20 +222,50 @@ impl Chronicle {
         through.map_or(self.passed, |through| (is_open, through))
     }
 
-    fn close_warm_up(&mut self) -> Vec<Told> {
-        let left: Vec<u64> = self.warm.keys().copied().collect();
-        left.into_iter().map(|at| self.close(at, true)).collect()
+    /// The rest of the warm-up, and the window's seconds before one.
+    fn close_both(&mut self, until: u64) -> Vec<Told> {
+        let mut told = self.close_all(true, self.warm_left());
+        told.extend(self.close_all(false, 0..until));
+        told
     }
 
-    fn close(&mut self, at: u64, is_warm_up: bool) -> Told {
-        let open = if is_warm_up {
+    /// The seconds of the warm-up that have counts and that nobody was told of.
+    fn warm_left(&self) -> Vec<u64> {
+        self.warm.keys().copied().collect()
+    }
+
+    /// Closes seconds, ascending. Ages are known for the last one of them only.
+    fn close_all(&mut self, is_warm_up: bool, seconds: impl IntoIterator<Item = u64>) -> Vec<Told> {
+        let mut seconds = seconds.into_iter().peekable();
+        let mut told = Vec::new();
+        while let Some(at) = seconds.next() {
+            let ages = match seconds.peek() {
+                Some(_) => Vec::new(),
+                None => self.ages_at(at, is_warm_up),
+            };
+            told.push(self.close(at, is_warm_up, &ages));
+        }
+        told
+    }
+
+    /// The ages of all threads' open calls, ascending.
+    fn ages_at(&self, at: u64, is_warm_up: bool) -> Vec<(u64, u64)> {
+        let open = self.open.iter();
+        let open = open.filter(|open| open.is_warm_up == is_warm_up && at < open.before);
+        let mut ages: Vec<_> = open.flat_map(|open| open.ages.iter().copied()).collect();
+        ages.sort_unstable();
+        ages
+    }
+
+    fn close(&mut self, at: u64, is_warm_up: bool, ages: &[(u64, u64)]) -> Told {
+        let seconds = if is_warm_up {
             &mut self.warm
         } else {
-            &mut self.open
+            &mut self.window
         };
-        let mut second = open.remove(&at).unwrap_or_default();
+        let mut second = seconds.remove(&at).unwrap_or_default();
         let (counts, latency) = (second.sum(), second.latency());
-        let with_open = second.with_open(&self.open_ns);
+        let with_open = second.with_open(ages);
         if is_warm_up {
             put(
                 &mut self.warm_up,
@@ -253,8 +294,17 @@ impl Chronicle {
             is_warm_up,
             length_ns: SECOND_NS,
             counts,
-            latency,
             with_open,
+        }
+    }
+}
+
+impl OpenCalls {
+    const fn none() -> Self {
+        Self {
+            is_warm_up: true,
+            before: 0,
+            ages: Vec::new(),
         }
     }
 }
@@ -387,15 +437,13 @@ impl SecondCounts {
         }
     }
 
-    /// The same with the ages of the calls that are open, by thread.
-    fn with_open(&self, open_ns: &[Vec<u64>]) -> WithOpen {
+    /// The same with the ages of the calls that are open, ascending.
+    fn with_open(&self, ages: &[(u64, u64)]) -> WithOpen {
         let ended = self.latencies.iter();
         let ended: Vec<_> = ended
             .map(|(bucket, count)| (highest_of(*bucket).min(self.max_ns), u64::from(*count)))
             .collect();
-        let mut open: Vec<_> = open_ns.iter().flatten().map(|ns| (*ns, 1)).collect();
-        open.sort_unstable();
-        let estimate = Estimate::new(&ended, &open);
+        let estimate = Estimate::new(&ended, ages);
         WithOpen {
             p50: estimate.at(500_000),
             p99: estimate.at(990_000),
@@ -419,146 +467,4 @@ impl SecondCounts {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::bucket::bucket_of;
-    use super::*;
-
-    const S: u64 = SECOND_NS;
-
-    fn second(at: u64, is_warm_up: bool, latencies_ns: &[u64]) -> SecondCounts {
-        let mut counts = SecondCounts {
-            at,
-            is_warm_up,
-            ..SecondCounts::default()
-        };
-        for ns in latencies_ns {
-            counts.latencies.push((bucket_of(*ns), 1));
-            counts.max_ns = counts.max_ns.max(*ns);
-            counts.bins[0].ok += 1;
-            counts.bins[0].messages += 2;
-        }
-        counts
-    }
-
-    fn passed(seconds: Vec<SecondCounts>, is_open: bool, through: u64) -> Passed {
-        Passed {
-            seconds,
-            is_open,
-            through,
-            open_ns: Vec::new(),
-        }
-    }
-
-    fn places(told: &[Told]) -> Vec<(bool, u64, u64)> {
-        let place = |told: &Told| (told.is_warm_up, told.at, told.counts.ok);
-        told.iter().map(place).collect()
-    }
-
-    #[test]
-    fn a_second_is_told_once_all_threads_have_passed_it() {
-        let mut chronicle = Chronicle::new(2, 0, false);
-        let first = chronicle.take(0, passed(vec![second(0, false, &[300; 3])], true, 2));
-        assert_eq!(first, []);
-        let told = chronicle.take(1, passed(vec![second(0, false, &[100; 3])], true, 1));
-        assert_eq!(places(&told), [(false, 0, 6)]);
-        let latency = told[0].latency;
-        assert_eq!(
-            (
-                latency.p50_ns,
-                latency.p99_ns,
-                latency.max_ns,
-                latency.samples
-            ),
-            (100, 300, 300, 6)
-        );
-        let told = chronicle.take(1, passed(vec![second(1, false, &[7])], true, 3));
-        assert_eq!(places(&told), [(false, 1, 1)]);
-        let history = chronicle.finish(3 * S, 0, |_| 0);
-        assert_eq!(history.warm_up, None);
-        let bins = history.bins.clone();
-        let seconds = history.into_seconds(3 * S);
-        let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
-        assert_eq!(samples, [6, 1, 0]);
-        assert_eq!((bins.len(), bins[0].ok, bins[10].ok), (30, 6, 1));
-    }
-
-    #[test]
-    fn the_warm_ups_seconds_come_before_those_of_the_window() {
-        let mut chronicle = Chronicle::new(2, 0, false);
-        chronicle.take(0, passed(vec![second(0, true, &[1])], false, 1));
-        let told = chronicle.take(1, passed(vec![second(0, true, &[1])], false, 1));
-        assert_eq!(places(&told), [(true, 0, 2)]);
-        // One thread is in the window already, the other one is not.
-        let told = chronicle.take(
-            0,
-            passed(
-                vec![second(1, true, &[1, 1]), second(0, false, &[1])],
-                true,
-                1,
-            ),
-        );
-        assert_eq!(told, []);
-        let told = chronicle.take(1, passed(vec![second(1, true, &[1])], true, 1));
-        assert_eq!(places(&told), [(true, 1, 3), (false, 0, 1)]);
-        assert_eq!(chronicle.finish(S, 2 * S, |_| 0).warm_up, Some(vec![4, 6]));
-    }
-
-    #[test]
-    fn a_thread_that_is_over_holds_no_second_up() {
-        let mut chronicle = Chronicle::new(2, 0, false);
-        chronicle.take(0, passed(vec![second(0, false, &[1])], true, 1));
-        chronicle.take(1, passed(Vec::new(), true, 1));
-        let told = chronicle.take(1, passed(vec![second(1, false, &[1, 1])], true, 2));
-        assert_eq!(told, []);
-        assert_eq!(places(&chronicle.leave(0)), [(false, 1, 2)]);
-        let told = chronicle.take(1, passed(vec![second(2, false, &[1])], true, 3));
-        assert_eq!(places(&told), [(false, 2, 1)]);
-        assert_eq!(chronicle.leave(1), []);
-    }
-
-    #[test]
-    fn the_end_tells_the_seconds_that_nobody_was_told_of() {
-        let mut chronicle = Chronicle::new(2, 0, false);
-        chronicle.take(0, passed(vec![second(0, false, &[1])], true, 1));
-        let told = chronicle.take(1, passed(vec![second(0, true, &[1])], true, 1));
-        assert_eq!(places(&told), [(true, 0, 1), (false, 0, 1)]);
-        for thread in 0..2 {
-            chronicle.add(vec![second(1, false, &[1, 1])]);
-            assert_eq!(chronicle.leave(thread), []);
-        }
-        let told = chronicle.end(2 * S + S / 2);
-        assert_eq!(places(&told), [(false, 1, 4), (false, 2, 0)]);
-        assert_eq!(chronicle.end(2 * S + S / 2), []);
-        let samples = |second: &Second| second.samples;
-        let seconds = chronicle.finish(3 * S, 0, |_| 0).into_seconds(3 * S);
-        assert_eq!(seconds.iter().map(samples).collect::<Vec<_>>(), [1, 4, 0]);
-    }
-
-    #[test]
-    fn seconds_that_were_never_passed_are_counted_at_the_end() {
-        let mut chronicle = Chronicle::new(1, 0, false);
-        chronicle.add(vec![second(0, false, &[5]), second(2, false, &[5, 5])]);
-        let history = chronicle.finish(2 * S + 1, 0, |_| 0);
-        let seconds = history.into_seconds(2 * S + 1);
-        let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
-        assert_eq!(samples, [1, 0, 2]);
-    }
-
-    #[test]
-    fn a_second_far_beyond_a_day_takes_no_room() {
-        let mut chronicle = Chronicle::new(1, 0, false);
-        chronicle.add(vec![second(365 * 86_400, false, &[5])]);
-        assert_eq!(chronicle.finish(S, 0, |_| 0).into_seconds(S).len(), 1);
-    }
-
-    #[test]
-    fn a_warm_up_of_more_than_two_hours_is_not_told() {
-        let warm_up = |warmup_ns| {
-            Chronicle::new(1, 0, false)
-                .finish(S, warmup_ns, |_| 0)
-                .warm_up
-        };
-        assert_eq!(warm_up(7200 * S).map(|seconds| seconds.len()), Some(7200));
-        assert_eq!(warm_up(7200 * S + 1), None);
-    }
-}
+mod tests;

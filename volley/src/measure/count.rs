@@ -104,13 +104,13 @@ impl Tally {
         }
     }
 
-    /// A call was due inside the window, and was not sent by its end.
-    pub fn missed(&mut self, intended_ns: u64, at_ns: u64) {
-        self.counted.counts.missed += 1;
+    /// So many calls were due inside the window, at about that time, and were not sent by its end.
+    pub fn missed(&mut self, intended_ns: u64, at_ns: u64, count: u64) {
+        self.counted.counts.missed += count;
         let age_ns = at_ns.saturating_sub(intended_ns);
         let times = [&mut self.counted.response, &mut self.counted.delay];
         for times in times.into_iter().flatten() {
-            times.record_open(age_ns, 1);
+            times.record_open(age_ns, count);
         }
     }
 

@@ -75,7 +75,7 @@ mod tests {
             4 => tally.first_message(span_ns),
             5 => tally.wrong_reply(at_ns, &format!("reply {what} is wrong")),
             6 => {
-                tally.missed(at_ns, end_ns);
+                tally.missed(at_ns, end_ns, 3);
                 tally.retried(2);
             }
             7 => tally.cut_call(&cut(at_ns, at_ns + span_ns / 2, end_ns)),

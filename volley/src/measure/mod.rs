@@ -6,6 +6,7 @@
 //! digits, which represent times from 1 ns to 1 h within 0.1 %. The reported value is the highest
 //! of its bucket, but never outside the exact minimum and maximum.
 
+mod ages;
 mod bucket;
 mod checks;
 mod chronicle;
@@ -25,6 +26,7 @@ mod slices;
 mod tally;
 mod warnings;
 
+pub use ages::Ages;
 pub(crate) use bucket::highest_of;
 pub(crate) use checks::Failures;
 pub use chronicle::{Chronicle, Passed, Told, WithOpen};

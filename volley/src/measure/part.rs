@@ -456,7 +456,7 @@ mod tests {
             tally.ended(&ended(at, at, at + 6, failed("down")));
             tally.ended(&ended(at, at, at + 8, Outcome::Ok));
             tally.cut_call(&cut(at, at, at + 9));
-            tally.missed(at, at + 9);
+            tally.missed(at, at + 9, 1);
             tally.retried(1);
         };
         let mut tally = Tally::new(&warm);

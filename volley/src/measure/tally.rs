@@ -121,8 +121,18 @@ impl Tally {
             seconds: std::mem::take(&mut self.over),
             is_open: !self.is_warm_up,
             through,
-            open_ns: Vec::new(),
+            ages: Vec::new(),
         })
+    }
+
+    /// All that is left, once the thread is over: its last second, whole or not, and the calls that were open then.
+    pub fn last(&mut self, ended_ns: u64, ages: Vec<(u64, u64)>) -> Passed {
+        Passed {
+            seconds: self.rest(),
+            is_open: !self.is_warm_up,
+            through: self.since_start(ended_ns).div_ceil(SECOND_NS),
+            ages,
+        }
     }
 
     /// What no call of [`passed`](Self::passed) has returned.

@@ -469,8 +469,8 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
 }
 
 /// The lines of a run's seconds in its window, and its report.
-fn live_lines(flags: &str) -> (Vec<Value>, Report) {
-    let server = reference(Faults::default());
+fn live_lines(faults: Faults, flags: &str) -> (Vec<Value>, Report) {
+    let server = reference(faults);
     let scratch = Scratch::new();
     let path = scratch.path("live.jsonl");
     let report = UNARY
@@ -503,15 +503,25 @@ fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
         "-z 1s --rps 300 --duration-stop wait",
         "-n 20",
     ] {
-        let (lines, report) = live_lines(flags);
+        let (lines, report) = live_lines(Faults::default(), flags);
         let (warm_up, window): (Vec<Value>, Vec<Value>) = lines
             .into_iter()
             .partition(|line| line["phase"] == "warmup");
         for (second, line) in window.iter().enumerate() {
             assert_eq!(line["second"], second, "{flags}");
-            // The line has the calls that are open, too.
+            // The line has the calls that are open, too: they can only raise its figures, unless too many are open.
             let own = report.own(&format!("/seconds/{second}"));
-            assert!(own["max"].is_null() || line["max_ns"].as_u64() >= own["max"].as_u64());
+            for (mine, its) in [("p50_ns", "p50"), ("p99_ns", "p99"), ("max_ns", "max")] {
+                let bounds = line["at_least"].as_array();
+                let is_bound = bounds.is_some_and(|names| names.contains(&mine.into()));
+                let (mine, its) = (&line[mine], &own[its]);
+                let is_raised = mine.as_u64() >= its.as_u64();
+                assert!(is_bound || is_raised, "{flags}: {line} {own}");
+                // With `-n`, none is open at the end.
+                if flags.starts_with("-n") && second + 1 == window.len() {
+                    assert_eq!(mine, its, "{flags}: {line} {own}");
+                }
+            }
         }
         assert_eq!(sum(&window, "messages"), report.messages(), "{flags}");
         assert_eq!(sum(&window, "ok"), report.ok(), "{flags}");
@@ -525,6 +535,23 @@ fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
             Some(_) => report.numbers("/warmup/seconds").iter().sum(),
         };
         assert_eq!(sum(&warm_up, "messages"), warm_messages, "{flags}");
+    }
+}
+
+#[test]
+fn a_second_in_which_nothing_ends_has_the_ages_of_what_is_open() {
+    for flags in ["-z 1s", "-z 1s --rps 100"] {
+        let silent = Faults {
+            delay: Duration::from_secs(600),
+            ..Faults::default()
+        };
+        let (lines, report) = live_lines(silent, flags);
+        let last = lines.last().unwrap();
+        let bounds = serde_json::json!(["p50_ns", "p99_ns", "max_ns"]);
+        assert_eq!(last["at_least"], bounds, "{flags}: {last}");
+        // Until the end, the oldest call was open.
+        let oldest = report.own("/latency_ns/oldest");
+        assert_eq!(&last["max_ns"], oldest, "{flags}: {last}");
     }
 }
 

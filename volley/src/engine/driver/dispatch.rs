@@ -18,6 +18,9 @@ const ASYNC_OPEN_MOST: usize = 10_000;
 /// Calls of a link that may fail before they are sent, until the sockets get their turn.
 const UNSENT_AT_ONCE: u32 = 64;
 
+/// So many missed calls are counted one by one. More are counted in as many groups: their ages are a little less exact.
+const MISSED_SINGLY: u64 = 100_000;
+
 impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Starts all calls that can start now and that no read will trigger.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
@@ -348,19 +351,30 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         self.agenda.as_ref()?.next_ns()
     }
 
-    /// Counts the calls that were due inside the window and were never sent.
+    /// From here on, no call of the schedule is sent. [`count_missed`](Self::count_missed) counts those that are left.
+    pub(super) fn end_schedule(&mut self) {
+        if let Some(agenda) = self.agenda.take() {
+            let most = self.quota.replace(0).unwrap_or(u64::MAX);
+            self.unsent = Some((agenda, most));
+        }
+    }
+
+    /// Counts the calls that were due inside the window and were never sent. It takes time, so it comes last.
     pub(super) fn count_missed(&mut self) {
-        let at_ns = self.closes_ns;
-        if self.agenda.is_none() {
+        let Some((agenda, most)) = self.unsent.take() else {
             return;
+        };
+        let (shared, opens_ns, at_ns) = (self.shared, self.opens_ns, self.closes_ns);
+        let own = agenda.left_in_groups(at_ns, most, MISSED_SINGLY);
+        let adrift = std::iter::from_fn(|| shared.adrift.pop(opens_ns));
+        let adrift = adrift.map(|due| (due.intended_ns, 1));
+        // After a drain, they are no news any more.
+        let mut ages = self.ages.as_mut().filter(|_| self.stage == Stage::Window);
+        for (intended_ns, calls) in own.chain(adrift) {
+            self.desk.book.missed(intended_ns, at_ns, calls);
+            if let Some(ages) = &mut ages {
+                ages.record(at_ns.saturating_sub(intended_ns), calls);
+            }
         }
-        while let Some(intended_ns) = self.due_call(at_ns) {
-            self.take_due(intended_ns);
-            self.desk.book.missed(intended_ns, at_ns);
-        }
-        while let Some(due) = self.shared.adrift.pop(self.opens_ns) {
-            self.desk.book.missed(due.intended_ns, at_ns);
-        }
-        (self.agenda, self.quota) = (None, Some(0));
     }
 }

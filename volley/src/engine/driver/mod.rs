@@ -1,5 +1,6 @@
 //! One thread of a run: it owns its connections, its counters and its histograms.
 
+mod ages;
 mod connect;
 mod dispatch;
 mod due;
@@ -34,8 +35,8 @@ use super::sink::Desk;
 use super::stage::{Opening, Stage};
 use super::wire::Wire;
 use crate::budget::Buffer;
-use crate::measure::Passed;
-use crate::pace::{Agenda, Lane};
+use crate::measure::{Ages, Passed};
+use crate::pace::{Agenda, Lane, SECOND_NS};
 use crate::report::{EndedBy, Use, Warning};
 use crate::spec::Command;
 pub(crate) use connect::connect_words;
@@ -83,6 +84,8 @@ pub struct Harvest<B> {
     pub gave_up: Option<Warning>,
     /// For each link that was lost and could not be reopened: why.
     pub down: Vec<String>,
+    /// If somebody watches: the ages of the calls that the end cut or that were never sent, in ns, and how many have each.
+    pub ages: Vec<(u64, u64)>,
     /// CPU seconds of this thread since the window opened.
     pub cpu_s: f64,
 }
@@ -133,6 +136,10 @@ pub struct Driver<'a, B, S: Script> {
     most_workers: u32,
     is_paused: bool,
     quota: Option<u64>,
+    /// The schedule after its end, and how many of its calls could still have been sent.
+    unsent: Option<(Agenda, u64)>,
+    /// Only if somebody watches.
+    ages: Option<Ages>,
     /// Nothing of its own is left to send, and since when no call is open either.
     is_spent: bool,
     idle_since_ns: Option<u64>,
@@ -233,6 +240,8 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             most_workers: plan.most_workers,
             is_paused: false,
             quota: None,
+            unsent: None,
+            ages: shared.is_watched.then(Ages::default),
             is_spent: false,
             idle_since_ns: None,
             lane,
@@ -321,7 +330,8 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             }
         }
         if let Some(mut passed) = self.desk.book.passed(now_ns) {
-            passed.open_ns = self.ages(now_ns);
+            let over_ns = passed.through.saturating_mul(SECOND_NS);
+            passed.ages = self.open_ages(self.schedule_base().saturating_add(over_ns));
             post(passed);
         }
         if self.is_interrupted() {

@@ -6,7 +6,7 @@ use super::{Book, Driver, Harvest, Script};
 use crate::engine::orders::Change;
 use crate::engine::stage::{Opening, Stage};
 use crate::http2::ErrorCode;
-use crate::measure::{Awaits, Cut, process};
+use crate::measure::{Ages, Awaits, Cut, process};
 use crate::pace::Agenda;
 use crate::report::EndedBy;
 use crate::spec::{Command, DurationStop};
@@ -120,7 +120,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if self.plan.window.stop == DurationStop::Wait {
             // This thread may have woken a little late for the last calls that were due.
             self.follow_schedule(now_ns);
-            self.count_missed();
+            self.end_schedule();
             self.stage = Stage::Drain;
             self.drained_ns = now_ns.saturating_add(self.plan.window.drain_ns);
         } else {
@@ -139,10 +139,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
             Stage::Window => {
                 self.closes_ns = self.closes_ns.min(at_ns);
-                self.count_missed();
+                self.end_schedule();
             }
             Stage::Setup | Stage::Drain | Stage::Salvo | Stage::Over => {}
         }
+        self.count_missed();
         self.cut_open_calls(at_ns);
         self.ended_by = why;
         self.drained_ns = at_ns;
@@ -171,19 +172,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                     at_ns,
                     awaits: if times_first { awaits } else { Awaits::End },
                 });
+                if let Some(ages) = &mut self.ages {
+                    ages.record(at_ns.saturating_sub(ticket.intended_ns), 1);
+                }
             }
         }
-    }
-
-    /// The ages of the calls that are open: since they were due, which in a closed loop is when they were sent.
-    pub(super) fn ages(&mut self, now_ns: u64) -> Vec<u64> {
-        let mut ages = Vec::new();
-        for (_, wire) in &mut self.wires {
-            wire.http.for_each_call(|_, call| {
-                ages.push(now_ns.saturating_sub(call.ticket.intended_ns));
-            });
-        }
-        ages
     }
 
     pub(super) fn harvest(mut self) -> Harvest<B> {
@@ -210,6 +203,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             waited: self.waited,
             gave_up: self.gave_up,
             down,
+            ages: self.ages.as_mut().map_or_else(Vec::new, Ages::take),
             cpu_s: process::thread_cpu_s() - self.opening_cpu_s,
         }
     }

@@ -7,14 +7,17 @@ use mio::Events;
 
 use super::due::FEW_DUES;
 use super::samples::{driver, shared, spec};
+use crate::engine::book::Book;
+use crate::engine::call::Ticket;
+use crate::engine::host::Clock;
 use crate::engine::plan::Plan;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{Kind, flag, write_go_away};
-use crate::measure::Tally;
+use crate::measure::{Outcome, Tally};
 use crate::serve::{Config, Reference};
-use crate::spec::{Data, Spec};
+use crate::spec::{Data, DurationStop, Spec};
 
 #[allow(dead_code, reason = "these tests use a part of it")]
 #[path = "../../../tests/common/scripted.rs"]
@@ -102,4 +105,115 @@ fn ended_streams_leave_nothing_behind_of_their_longest_time() {
         server.counts().calls_ok == spec.load.total
     });
     assert!(most <= FEW_DUES, "{most}");
+}
+
+/// The calls that were never sent.
+#[derive(Default)]
+struct Missed {
+    calls: u64,
+    steps: u64,
+    ages_ns: u128,
+}
+
+impl Book for Missed {
+    const HAS_WORKERS: bool = true;
+
+    fn ended(&mut self, _ticket: &Ticket, _end_ns: u64, _outcome: Outcome) {}
+
+    fn wrong_reply(&mut self, _now_ns: u64, _what: &str) {}
+
+    fn messages(&mut self, _n: u64, _frames: u64, _now_ns: u64) {}
+
+    fn missed(&mut self, intended_ns: u64, at_ns: u64, count: u64) {
+        self.calls += count;
+        self.steps += 1;
+        self.ages_ns += u128::from(at_ns - intended_ns) * u128::from(count);
+    }
+}
+
+#[test]
+fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
+    const CALLS: u64 = 60_000_000;
+    const MS: u128 = 1_000_000;
+    let mut spec = spec("127.0.0.1:1");
+    spec.load.threads = Some(1);
+    spec.load.rate.rps = 1_000_000;
+    spec.load.duration = Duration::from_secs(60);
+    for stop in [DurationStop::Close, DurationStop::Wait] {
+        spec.load.duration_stop = stop;
+        let shared = shared();
+        let plan = Plan::new(&spec, &shared.signal).unwrap();
+        let script = Plain::new(&spec, &plan.method).unwrap();
+        let book = Missed::default();
+        let driver = super::Driver::new(&plan, 0, Clock::start(), &shared, book, script);
+        let mut driver = driver.unwrap();
+        let start_ns = driver.clock.now_ns();
+        driver.start(start_ns, Arc::new(Opening::at(start_ns)));
+        driver.advance(start_ns + 60_000_000_000);
+        let Missed {
+            calls,
+            steps,
+            ages_ns,
+        } = driver.harvest().book;
+        assert_eq!(calls, CALLS, "{stop:?}");
+        assert!(steps <= 100_000, "{steps}");
+        let mean_ns = ages_ns / u128::from(calls);
+        assert!(mean_ns.abs_diff(30_000 * MS) < MS, "{mean_ns}");
+    }
+}
+
+#[test]
+fn what_is_open_or_waits_has_an_age_and_the_calls_of_a_warm_up_have_none() {
+    const TENTH_NS: u64 = 100_000_000;
+    let server = Reference::start(Config::default()).unwrap();
+    let mut spec = spec(&server.address().to_string());
+    spec.load.threads = Some(1);
+    spec.load.concurrency.workers = 1;
+    spec.load.rate.rps = 10;
+    for is_watched in [true, false] {
+        let mut shared = shared();
+        shared.is_watched = is_watched;
+        let plan = Plan::new(&spec, &shared.signal).unwrap();
+        let mut driver = driver(&spec, &plan, &shared);
+        driver.connect().unwrap();
+        let start_ns = driver.clock.now_ns();
+        driver.start(start_ns, Arc::new(Opening::at(start_ns)));
+        driver.dispatch(start_ns);
+        let now_ns = start_ns + 10 * TENTH_NS;
+        let count = |driver: &mut Driver| {
+            let ages = driver.open_ages(now_ns);
+            let calls: u64 = ages.iter().map(|(_, calls)| calls).sum();
+            (calls, ages.last().map(|(ns, _)| ns / TENTH_NS))
+        };
+        // The first call is open; nine more are due, and the only worker is busy.
+        let all = count(&mut driver);
+        assert_eq!(
+            all,
+            if is_watched {
+                (10, Some(10))
+            } else {
+                (0, None)
+            }
+        );
+        driver.desk.counted_from_ns = start_ns + 1;
+        let counted = count(&mut driver);
+        assert_eq!(counted, if is_watched { (9, Some(9)) } else { (0, None) });
+        // A call that is to be sent again is open, too.
+        driver.links[0].again.push(Ticket {
+            worker: 0,
+            number: 1,
+            intended_ns: start_ns,
+            sent_ns: start_ns + 1,
+            refusals: 0,
+        });
+        let again = count(&mut driver);
+        assert_eq!(
+            again,
+            if is_watched {
+                (10, Some(10))
+            } else {
+                (0, None)
+            }
+        );
+    }
 }
