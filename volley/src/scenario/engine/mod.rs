@@ -190,7 +190,10 @@ pub fn run(
         budget: &budget,
         allow_io: options.allow_io,
         tells_ages: options.is_watched
-            || plan.thresholds.iter().any(|goal| goal.abort_after_ns.is_some()),
+            || plan
+                .thresholds
+                .iter()
+                .any(|goal| goal.abort_after_ns.is_some()),
         post: None,
     };
     // One connection to each target is enough for these.

@@ -112,7 +112,10 @@ impl Driver<'_> {
     pub(super) fn report(&mut self, now_ns: u64) {
         if let Some(post) = &self.common.post {
             let flights = self.common.tells_ages.then(|| self.core.flights.iter());
-            let open = flights.into_iter().flatten().map(|(_, one)| (one.step, one.timing(now_ns).response_ns()));
+            let open = flights
+                .into_iter()
+                .flatten()
+                .map(|(_, one)| (one.step, one.timing(now_ns).response_ns()));
             let passed = Passed {
                 open: open.collect(),
                 ..self.core.tally.passed(now_ns)
