@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
@@ -39,7 +39,14 @@ pub struct Budget {
     most: usize,
     leased: AtomicUsize,
     /// Buffers that are not in use, so that a stream of long messages does not allocate for each.
-    spare: Mutex<Vec<Vec<u8>>>,
+    spare: Mutex<Spare>,
+}
+
+/// Buffers that are not in use, and their bytes.
+#[derive(Debug, Default)]
+struct Spare {
+    buffers: Vec<Vec<u8>>,
+    bytes: usize,
 }
 
 /// All that may be leased is leased.
@@ -59,7 +66,7 @@ pub struct Lease {
     bytes: usize,
 }
 
-/// Bytes of a peer. Its memory beyond 4 KiB is leased, by capacity.
+/// Bytes of a peer. Up to 4 KiB of memory need no lease; if there is more, all of it is leased.
 #[derive(Default)]
 pub struct Buffer {
     bytes: Vec<u8>,
@@ -107,8 +114,11 @@ impl Budget {
         if self.try_lease(bytes) {
             return Ok(());
         }
-        let spare = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
-        spare.into_iter().for_each(|buffer| self.free(buffer));
+        let spare = std::mem::take(&mut *self.spare());
+        spare
+            .buffers
+            .into_iter()
+            .for_each(|buffer| self.free(buffer));
         match self.try_lease(bytes) {
             true => Ok(()),
             false => Err(OverBudget { most: self.most }),
@@ -128,17 +138,24 @@ impl Budget {
 
     /// An empty buffer of at least so many bytes, which are leased.
     fn take_spare(&self, least: usize) -> Option<Vec<u8>> {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.pop_if(|last| last.capacity() >= least)
+        let mut spare = self.spare();
+        let buffer = spare.buffers.pop_if(|last| last.capacity() >= least)?;
+        spare.bytes -= buffer.capacity();
+        Some(buffer)
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        // It is whole at any moment.
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a buffer that is not needed, with its lease.
     fn keep(&self, mut buffer: Vec<u8>) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept: usize = spare.iter().map(Vec::capacity).sum();
-        if kept + buffer.capacity() <= MOST_SPARE {
+        let mut spare = self.spare();
+        if spare.bytes + buffer.capacity() <= MOST_SPARE {
             buffer.clear();
-            spare.push(buffer);
+            spare.bytes += buffer.capacity();
+            spare.buffers.push(buffer);
             return;
         }
         drop(spare);
@@ -244,10 +261,13 @@ impl Buffer {
         }
     }
 
-    /// Empties it, and keeps its memory for what comes at once.
+    /// Empties it, and keeps its memory for the next message, unless that is much.
     #[inline]
     pub fn rewind(&mut self) {
-        self.bytes.clear();
+        match self.bytes.capacity() <= LARGE {
+            true => self.bytes.clear(),
+            false => self.clear(),
+        }
     }
 
     #[cold]
@@ -255,6 +275,11 @@ impl Buffer {
         let (length, now) = (self.bytes.len(), self.bytes.capacity());
         let more = if now < LARGE { now.max(64) } else { now / 4 };
         let ample = now.saturating_add(more).min(most).max(least);
+        let ample = if least <= FREE {
+            ample.min(FREE)
+        } else {
+            ample
+        };
         if ample <= FREE {
             self.bytes.reserve_exact(ample - length);
             return Ok(());

@@ -339,7 +339,7 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
                 ControlFlow::Break(())
             }
         };
-        inflated.clear();
+        inflated.rewind();
         self.sink.desk.inflated = inflated;
         flow
     }

@@ -36,8 +36,8 @@ impl<B, F: FnMut(bool, &[u8]) -> ControlFlow<B>> Take<B> for F {
 /// Messages that lie whole in what was pushed are not copied; only a message that is split between two pushes is.
 #[derive(Debug, Default)]
 pub struct Splitter {
-    /// The beginning, with its prefix, of a message whose end has not come.
-    partial: Buffer,
+    /// The beginning, with its prefix, of a message whose end has not come. Most calls never have one: boxed, they move less.
+    partial: Option<Box<Buffer>>,
 }
 
 /// A wrong prefix of a message, or no memory for it. The rest of the stream cannot be read.
@@ -81,16 +81,19 @@ impl Splitter {
         take: &mut impl Take<B>,
     ) -> Result<ControlFlow<B>, SplitError> {
         let mut rest = data;
-        if !self.partial.is_empty() {
-            let Some((is_compressed, after)) = self.complete(rest, max_message, budget)? else {
+        if let Some(partial) = self
+            .partial
+            .as_deref_mut()
+            .filter(|partial| !partial.is_empty())
+        {
+            let completed = complete(partial, rest, max_message, budget)?;
+            let Some((is_compressed, after)) = completed else {
                 return Ok(ControlFlow::Continue(()));
             };
             rest = after;
-            let flow = take.message(
-                is_compressed,
-                self.partial.get(PREFIX_LEN..).unwrap_or_default(),
-            );
-            self.partial.clear();
+            let message = partial.get(PREFIX_LEN..).unwrap_or_default();
+            let flow = take.message(is_compressed, message);
+            partial.clear();
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -112,7 +115,8 @@ impl Splitter {
             rest = after.get(skipped..).unwrap_or_default();
         }
         if !rest.is_empty() {
-            self.partial.extend(rest, usize::MAX, budget)?;
+            let partial = self.partial.get_or_insert_default();
+            partial.extend(rest, usize::MAX, budget)?;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -127,44 +131,47 @@ impl Splitter {
         };
         let length = u32::from_be_bytes(*length) as usize;
         let is_whole = length == message.len() && length <= max_message;
-        (is_whole && self.partial.is_empty()).then_some(message)
+        (is_whole && self.is_between_messages()).then_some(message)
     }
 
     /// Whether everything pushed so far were whole messages: a stream that ends otherwise is truncated.
+    #[inline]
     pub fn is_between_messages(&self) -> bool {
-        self.partial.is_empty()
+        self.partial
+            .as_ref()
+            .is_none_or(|partial| partial.is_empty())
     }
+}
 
-    /// Completes the partial message. If it is whole then, returns its flag and the rest of `data`.
-    #[cold]
-    fn complete<'a>(
-        &mut self,
-        data: &'a [u8],
-        max_message: usize,
-        budget: &Arc<Budget>,
-    ) -> Result<Option<(bool, &'a [u8])>, SplitError> {
-        let rest = self.fill_to(PREFIX_LEN, data, budget)?;
-        let Some(prefix) = self.partial.first_chunk() else {
-            return Ok(None);
-        };
-        let (is_compressed, length) = read_prefix(*prefix, max_message)?;
-        let rest = self.fill_to(PREFIX_LEN + length, rest, budget)?;
-        let is_whole = self.partial.len() == PREFIX_LEN + length;
-        Ok(is_whole.then_some((is_compressed, rest)))
-    }
+/// Completes a partial message. If it is whole then, returns its flag and the rest of `data`.
+#[cold]
+fn complete<'a>(
+    partial: &mut Buffer,
+    data: &'a [u8],
+    max_message: usize,
+    budget: &Arc<Budget>,
+) -> Result<Option<(bool, &'a [u8])>, SplitError> {
+    let rest = fill_to(partial, PREFIX_LEN, data, budget)?;
+    let Some(prefix) = partial.first_chunk() else {
+        return Ok(None);
+    };
+    let (is_compressed, length) = read_prefix(*prefix, max_message)?;
+    let rest = fill_to(partial, PREFIX_LEN + length, rest, budget)?;
+    let is_whole = partial.len() == PREFIX_LEN + length;
+    Ok(is_whole.then_some((is_compressed, rest)))
+}
 
-    /// Moves bytes from `data` to the partial message until it has `length` bytes; returns the rest.
-    fn fill_to<'a>(
-        &mut self,
-        length: usize,
-        data: &'a [u8],
-        budget: &Arc<Budget>,
-    ) -> Result<&'a [u8], OverBudget> {
-        let lacking = length.saturating_sub(self.partial.len()).min(data.len());
-        let (taken, rest) = data.split_at(lacking);
-        self.partial.extend(taken, length, budget)?;
-        Ok(rest)
-    }
+/// Moves bytes from `data` to a partial message until it has `length` bytes; returns the rest.
+fn fill_to<'a>(
+    partial: &mut Buffer,
+    length: usize,
+    data: &'a [u8],
+    budget: &Arc<Budget>,
+) -> Result<&'a [u8], OverBudget> {
+    let lacking = length.saturating_sub(partial.len()).min(data.len());
+    let (taken, rest) = data.split_at(lacking);
+    partial.extend(taken, length, budget)?;
+    Ok(rest)
 }
 
 #[inline]

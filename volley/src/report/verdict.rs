@@ -9,7 +9,7 @@ use super::model::Report;
 use super::numbers::{self, duration, grouped, rate};
 use crate::pace::SECOND_NS;
 use crate::spec::Threshold;
-use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
+use crate::spec::threshold::{BEYOND, Count, Figure, Rate, Statistic, Times, Unit};
 
 /// What became of a threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,8 @@ pub struct Measured {
     pub is_at_least: bool,
     /// Of a percentile: its samples, if they are too few.
     pub too_few: Option<Doubt>,
+    /// Of such a percentile: one that ten samples are beyond. It is not above it.
+    pub floor: Option<f64>,
 }
 
 /// A closed loop in which nothing came any more, although something was open: the end of the load is the end of it.
@@ -227,6 +229,7 @@ impl Measured {
             value,
             is_at_least: false,
             too_few: None,
+            floor: None,
         }
     }
 
@@ -241,7 +244,7 @@ impl Measured {
         let found = |found: Percentile| Self {
             value: found.ns as f64,
             is_at_least: found.is_at_least,
-            too_few: None,
+            ..Self::exact(found.ns as f64)
         };
         let samples: u64 = latencies.iter().map(|one| one.samples).sum();
         let open: u64 = latencies.iter().map(|one| one.open).sum();
@@ -266,14 +269,18 @@ impl Measured {
                     .map(found)
             }
             Statistic::Percentile(rank_ppm) => {
-                let percentile = match latencies[..] {
+                let percentile = |rank_ppm| match latencies[..] {
                     [one] => one.percentile(rank_ppm),
                     _ => percentile_of(&latencies, rank_ppm),
                 };
                 let (samples, needed) = (samples + open, statistic.samples_needed());
                 let too_few = (samples < needed).then_some(Doubt::TooFew { samples, needed });
-                percentile.map(|percentile| Self {
+                let below = too_few.and(samples.checked_sub(BEYOND)).unwrap_or_default();
+                let below_ppm = u32::try_from(below * 1_000_000 / samples.max(1)).ok();
+                let floor = below_ppm.filter(|ppm| *ppm > 0).and_then(percentile);
+                percentile(rank_ppm).map(|percentile| Self {
                     too_few,
+                    floor: floor.map(|floor| floor.ns as f64),
                     ..found(percentile)
                 })
             }
@@ -300,11 +307,15 @@ impl Verdict {
         // What a bound is of is greater than the bound.
         let exceeds = measured.is_some_and(|measured| comparison.holds(measured.value, *limit))
             && (!is_at_least || comparison.is_from_above());
+        let is_sure = |measured: Measured| {
+            let beyond = |floor| comparison.is_from_above() && comparison.holds(floor, *limit);
+            measured.too_few.is_none() || measured.floor.is_some_and(beyond)
+        };
         let is_time = matches!(figure, Figure::Time(..));
         let silence = silence.filter(|silence| is_time && silence.lasted_ns as f64 > *limit);
         let doubt = match (silence, measured) {
             (Some(Silence { since_ns, .. }), _) => Some(Doubt::Stalled { since_ns }),
-            (None, Some(_)) if is_at_least && exceeds => None,
+            (None, Some(measured)) if exceeds && (is_at_least || is_sure(measured)) => None,
             (None, Some(_)) if is_at_least => Some(Doubt::NotReached),
             (None, measured) => measured.and_then(|measured| measured.too_few),
         };
@@ -498,14 +509,17 @@ mod tests {
 
     #[test]
     fn a_percentile_of_few_calls_decides_nothing_unless_it_is_beyond_the_limit() {
+        let mut times = crate::measure::Distribution::new();
+        times.record_n(5_000_000, 999);
         let report = Report {
-            latency: Latency::from_samples(LatencyKind::Service, vec![5_000_000; 999]),
+            latency: times.into_latency(LatencyKind::Service).unwrap(),
             ..samples::no_calls()
         };
         let too_few = "5.00 ms, not decided: it needs 1,000 samples, and there were 999";
         let conditions = [
             ("p99 > 6ms", true, too_few),
-            ("p99 > 4ms", true, too_few),
+            // Ten of them, too, are beyond the limit.
+            ("p99 > 4ms", true, "5.00 ms"),
             ("p98 > 6ms", false, "5.00 ms"),
         ];
         expect(&report, &conditions);

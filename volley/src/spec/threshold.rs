@@ -12,7 +12,7 @@ mod figure;
 #[cfg(test)]
 mod tests;
 
-pub use figure::{Count, Figure, Rate, Runs, Statistic, Times};
+pub use figure::{BEYOND, Count, Figure, Rate, Runs, Statistic, Times};
 
 /// A figure, a comparison and a limit. Written as `p99 > 20ms`.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
 use crate::common::{Report, Running, Scratch, awaited, monotonic_ns, reference, settled};
 
 /// How far ahead the agreed moment is: even a busy host tells all shares of it before.
-const SOON_NS: u64 = 1_000_000_000;
+const SOON_NS: u64 = 3_000_000_000;
 
 /// Starts a share that waits for its moment.
 fn start(shape: Shape, server: &Reference, share: &str, flags: &str) -> Running {

@@ -359,7 +359,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// Counts the calls that were due inside the window and were never sent. It takes time, so it comes last.
+    /// Counts the calls that were due inside the window and were never sent. It takes time, so it comes after the drain.
     pub(super) fn count_missed(&mut self) {
         let Some((agenda, most)) = self.unsent.take() else {
             return;

@@ -126,7 +126,10 @@ fn an_announced_length_takes_no_memory_before_its_bytes_come() {
         &mut |_, _: &[u8]| ControlFlow::<()>::Continue(()),
     );
     assert_eq!(flow, Ok(ControlFlow::Continue(())));
-    assert_eq!(splitter.partial.len(), 6);
+    assert_eq!(
+        splitter.partial.as_ref().map_or(0, |partial| partial.len()),
+        6
+    );
 }
 
 /// Pushes the beginnings of messages of 1 MB to as many streams, of a budget of 8 MiB; returns how many it takes.

@@ -147,6 +147,8 @@ pub struct Flight {
     pub sent_ns: u64,
     /// When the head, or the first reply of a stream, came.
     pub first_ns: Option<u64>,
+    /// When its last bytes came; 0: none have.
+    pub heard_ns: u64,
     /// HTTP status, or gRPC code once that is known.
     pub status: Option<u16>,
     /// Whether the head came: the next fields are trailers.

@@ -194,11 +194,11 @@ impl Progress {
                 }
             }
         }
-        let mut sums = self.sums().since(&mark.sums);
+        let all = self.sums();
+        let mut sums = all.clone().since(&mark.sums);
         // Of a window: what ended within it, whenever it was sent, and what is open at its end.
-        for (step, (counts, _)) in sums.steps.iter_mut().enumerate() {
-            let open = self.threads.iter().flat_map(|one| &one.open);
-            counts.open = open.filter(|(at, _)| *at == step).count() as u64;
+        for ((counts, _), (all, _)) in sums.steps.iter_mut().zip(&all.steps) {
+            counts.open = all.all().saturating_sub(all.ended());
             counts.sent = (counts.ended() + counts.open).saturating_sub(counts.unsent);
         }
         let report = self.report_of(names, sums, times, elapsed.saturating_sub(mark.elapsed));

@@ -73,7 +73,7 @@ pub struct ScenarioReport {
 pub struct StepReport {
     pub names: StepNames,
     pub counts: StepCounts,
-    /// When the last reply or end came, in ns since the start.
+    /// When the last one ended, or bytes came for one that has not, in ns since the start.
     pub last_ns: u64,
     /// Requests that failed before they had an expected status.
     pub without_status: u64,

@@ -136,8 +136,15 @@ impl Tally {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
         if let Some(step) = self.counted(step, sent_ns) {
             step.counts.replies += n;
-            step.last_ns = ns;
             step.times().seconds.at(ns, tells).messages += n;
+        }
+    }
+
+    /// Bytes came for a request that has not ended: its last ones at that moment.
+    pub fn heard(&mut self, step: usize, sent_ns: u64, heard_ns: u64) {
+        let ns = self.since_start(heard_ns);
+        if let Some(step) = self.counted(step, sent_ns) {
+            step.last_ns = step.last_ns.max(ns);
         }
     }
 

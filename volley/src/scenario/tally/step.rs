@@ -78,7 +78,7 @@ pub(crate) struct StepTally {
     pub statuses: BTreeMap<u16, u64>,
     pub failures: BTreeMap<Reason, Failures>,
     pub checks: Vec<CheckCounts>,
-    /// When the last reply or end came, in ns since the start.
+    /// When the last one ended, or bytes came for one that has not, in ns since the start.
     pub last_ns: u64,
     /// Since its first request: a step that never runs takes no memory.
     pub times: Option<Box<Times>>,

@@ -104,7 +104,7 @@ pub enum Runs {
 }
 
 /// So many samples must lie beyond a percentile: of fewer, it is their maximum, or close to it.
-const BEYOND: u64 = 10;
+pub const BEYOND: u64 = 10;
 
 impl Statistic {
     /// How many samples it needs: 1,000 for p99, 1 for a mean.

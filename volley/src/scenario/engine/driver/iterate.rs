@@ -304,6 +304,8 @@ impl Driver<'_> {
         for (_, flight) in &core.flights {
             let timing = flight.timing(now_ns);
             core.tally.left_open(flight.step, &timing, flight.was_sent);
+            core.tally
+                .heard(flight.step, flight.sent_ns, flight.heard_ns);
         }
         for (_, iteration) in &core.iterations {
             if let Course::Scenario(scenario) = iteration.course {

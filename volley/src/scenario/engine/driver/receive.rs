@@ -305,6 +305,7 @@ impl Core<'_> {
             return Next::Continue;
         };
         flight.received += data.len() as u64;
+        flight.heard_ns = now_ns;
         if flight.expected.is_some() {
             return self.grpc_data(key, data, now_ns);
         }
