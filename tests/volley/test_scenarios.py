@@ -83,7 +83,7 @@ def example(folder: Path, api: int, rpc: int) -> Path:
     shop["targets"]["rpc"] = f"http://127.0.0.1:{rpc}"
     shop["scenarios"]["orders"]["load"] = [{"rate": "40/s", "for": "2s"}]
     shop["load"] = [{"rate": "0..100/s", "for": "1s"}, {"rate": "100/s", "for": "1s"}]
-    shop["thresholds"][0] = "p99(crud.create) < 10s"
+    shop["thresholds"][0] = "max(crud.create) < 10s"
     shop["scenarios"]["crud"]["steps"][0]["expect"]["within"] = "10s"
     shop["http"]["timeout"] = "30s"
     shop["limits"]["drain"] = "30s"
@@ -307,13 +307,13 @@ def test_each_threshold_that_fails_is_named_and_the_exit_status_is_99(
     scenarios: Scenarios, serve: Serve
 ) -> None:
     url = f"http://127.0.0.1:{serve().port}"
-    rules = ["p99(only.token) < 1ns", "dropped < 1%", "failed < 10%"]
+    rules = ["max(only.token) < 1ns", "dropped < 1%", "failed < 10%"]
     made = plan(url, [{**TOKEN, "expect": {"status": 200}}], TEN, thresholds=rules)
     done = scenarios.run(made, "--fail-if", "ok(only) > 9")
     assert done.code == 99, done
     said = done.stderr.splitlines()
     assert len(said) == 2, done
-    assert "p99(only.token) < 1ns" in said[0]
+    assert "max(only.token) < 1ns" in said[0]
     assert "ok(only) is 10" in said[1]
 
 

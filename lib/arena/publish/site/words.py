@@ -29,7 +29,7 @@ TYPES = {
 # The framings of a board of streams: all servers, or those that send each message in a frame.
 FRAMINGS = {"all": "all", "single": "one message a frame"}
 
-# What the latencies of a generator leave out. volley's have calls that never ended, with their ages.
+# What a generator's latencies leave out. volley's have calls that never ended, with their ages.
 ENDED = {
     name: f"{name}'s latencies are of calls that ended: a call without an end is in none of its "
     "percentiles."
