@@ -33,6 +33,15 @@ pub fn raised(most: u32, longest: usize) -> Option<usize> {
     (needed > most as usize).then_some(needed)
 }
 
+/// What is said of that. `longest`: such a message, and the setting that allows it.
+#[must_use]
+pub fn raised_words(bytes: usize, longest: (&str, &str)) -> String {
+    let (what, setting) = longest;
+    format!(
+        "`--max-memory` is raised to {bytes} bytes, for a {what} as long as `{setting}` allows, compressed and inflated"
+    )
+}
+
 /// Bytes that all threads of a load, or of a server, may lease together.
 #[derive(Debug)]
 pub struct Budget {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::figures::Row;
 use super::{Comparison, Judged};
-use crate::report::numbers::{duration, rate};
+use crate::report::numbers::{at_least, duration, rate};
 use crate::report::verdict::Measured;
 use crate::report::visible;
 use crate::spec::threshold::Unit;
@@ -122,9 +122,8 @@ fn shown(measured: Option<Measured>, unit: Unit) -> String {
     else {
         return "–".to_owned();
     };
-    let sign = if is_at_least { "≥ " } else { "" };
     match unit {
-        Unit::Ns => format!("{sign}{}", duration(value as u64)),
+        Unit::Ns => at_least(&duration(value as u64), is_at_least),
         Unit::Percent => format!("{value:.3} %"),
         _ => format!("{}/s", rate(value)),
     }

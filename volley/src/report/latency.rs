@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 use super::estimate::Estimate;
-use super::numbers::duration;
+use super::numbers::{at_least, duration};
 
 /// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,7 @@ pub struct Percentile {
 /// For people: `12.3 ms`, `≥ 2.00 s`.
 impl fmt::Display for Percentile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.is_at_least { "≥ " } else { "" };
-        write!(out, "{sign}{}", duration(self.ns))
+        out.write_str(&at_least(&duration(self.ns), self.is_at_least))
     }
 }
 
@@ -269,6 +268,15 @@ pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile
         ..Latency::none(LatencyKind::Service)
     };
     Some(whole.within(Estimate::new(&ended, &open).at(rank_ppm)?))
+}
+
+/// The names of those figures that are lower bounds.
+pub fn bounds(
+    figures: impl IntoIterator<Item = (&'static str, Option<Percentile>)>,
+) -> Vec<&'static str> {
+    let figures = figures.into_iter();
+    let bounds = figures.filter(|(_, found)| found.is_some_and(|found| found.is_at_least));
+    bounds.map(|(name, _)| name).collect()
 }
 
 fn find(percentiles: &[Percentile], rank_ppm: u32) -> Option<Percentile> {

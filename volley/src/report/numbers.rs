@@ -20,6 +20,12 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{s}")
 }
 
+/// A figure in words, with `≥` before it if it is only a lower bound.
+pub fn at_least(figure: &str, is_bound: bool) -> String {
+    let sign = if is_bound { "≥ " } else { "" };
+    format!("{sign}{figure}")
+}
+
 /// Three significant digits, in a suitable unit: `950 ns`, `12.3 µs`, `1.25 ms`, `2.50 s`.
 pub fn duration(ns: u64) -> String {
     let unit = Unit::for_ns(ns);

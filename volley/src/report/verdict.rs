@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::latency::{Latency, LatencyKind, Percentile, percentile_of};
 use super::model::Report;
-use super::numbers::{self, duration, grouped, rate};
+use super::numbers::{self, at_least, duration, grouped, rate};
 use crate::pace::SECOND_NS;
 use crate::spec::Threshold;
 use crate::spec::threshold::{BEYOND, Count, Figure, Rate, Statistic, Times, Unit};
@@ -372,8 +372,8 @@ impl Verdict {
         let is_whole = self.unit == Unit::Percent && (rounded == 0.0 || rounded == 100.0);
         let decides = rounded.partial_cmp(&self.limit) != value.partial_cmp(&self.limit);
         let is_exact = decides || is_whole && rounded != value;
-        let sign = if self.is_at_least { "≥ " } else { "" };
-        format!("{sign}{}{unit}", if is_exact { exact } else { short })
+        let figure = if is_exact { exact } else { short } + &unit;
+        at_least(&figure, self.is_at_least)
     }
 }
 

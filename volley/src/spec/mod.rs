@@ -440,9 +440,9 @@ impl RequestSpec {
     /// The same in words.
     #[must_use]
     pub fn raised_words(&self) -> Option<String> {
-        self.raised().map(|bytes| {
-            format!("`--max-memory` is raised to {bytes} bytes, for a reply as long as `--max-recv-message-size` allows, compressed and inflated")
-        })
+        let longest = ("reply", "--max-recv-message-size");
+        self.raised()
+            .map(|bytes| budget::raised_words(bytes, longest))
     }
 }
 

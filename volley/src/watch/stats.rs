@@ -6,6 +6,7 @@ use crate::engine::Stage;
 use crate::measure::{Bin, Told, WithOpen};
 use crate::pace::{SECOND_NS, ScheduleKind};
 use crate::report::Percentile;
+use crate::report::latency::bounds;
 use crate::spec::{Command, LoadSpec, Spec};
 
 /// What is known of a run: its load, its last second, and the sums since its window opened.
@@ -126,14 +127,12 @@ impl SecondNow {
     pub fn of(told: &Told) -> Self {
         let WithOpen { p50, p99, max } = told.with_open;
         let ns = |found: Option<Percentile>| found.map(|found| found.ns);
-        let all = [("p50_ns", p50), ("p99_ns", p99), ("max_ns", max)].into_iter();
-        let bounds = all.filter(|(_, found)| found.is_some_and(|found| found.is_at_least));
         Self {
             counts: told.counts,
             p50_ns: ns(p50),
             p99_ns: ns(p99),
             max_ns: ns(max),
-            at_least: bounds.map(|(name, _)| name).collect(),
+            at_least: bounds([("p50_ns", p50), ("p99_ns", p99), ("max_ns", max)]),
         }
     }
 }

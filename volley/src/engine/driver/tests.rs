@@ -185,19 +185,13 @@ fn what_is_open_or_waits_has_an_age_and_the_calls_of_a_warm_up_have_none() {
             let calls: u64 = ages.iter().map(|(_, calls)| calls).sum();
             (calls, ages.last().map(|(ns, _)| ns / TENTH_NS))
         };
+        let told = |ages| if is_watched { ages } else { (0, None) };
         // The first call is open; nine more are due, and the only worker is busy.
         let all = count(&mut driver);
-        assert_eq!(
-            all,
-            if is_watched {
-                (10, Some(10))
-            } else {
-                (0, None)
-            }
-        );
+        assert_eq!(all, told((10, Some(10))));
         driver.desk.counted_from_ns = start_ns + 1;
         let counted = count(&mut driver);
-        assert_eq!(counted, if is_watched { (9, Some(9)) } else { (0, None) });
+        assert_eq!(counted, told((9, Some(9))));
         // A call that is to be sent again is open, too.
         driver.links[0].again.push(Ticket {
             worker: 0,
@@ -207,13 +201,6 @@ fn what_is_open_or_waits_has_an_age_and_the_calls_of_a_warm_up_have_none() {
             refusals: 0,
         });
         let again = count(&mut driver);
-        assert_eq!(
-            again,
-            if is_watched {
-                (10, Some(10))
-            } else {
-                (0, None)
-            }
-        );
+        assert_eq!(again, told((10, Some(10))));
     }
 }

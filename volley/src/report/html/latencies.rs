@@ -3,7 +3,7 @@
 use super::figure::Table;
 use crate::report::latency::{Latency, LatencyKind, Percentile};
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, grouped};
+use crate::report::numbers::{Unit, at_least, grouped};
 
 /// A column's name, and its value for a latency.
 type Figure = (&'static str, fn(&Latency) -> Option<Percentile>);
@@ -119,13 +119,13 @@ fn show(unit: Unit, found: Option<Percentile>) -> String {
     else {
         return "–".to_owned();
     };
-    let sign = if is_at_least { "≥ " } else { "" };
     let value = ns as f64 / unit.ns;
-    if value >= 999.5 {
-        format!("{sign}{}", grouped(value.round() as u64))
+    let figure = if value >= 999.5 {
+        grouped(value.round() as u64)
     } else {
-        format!("{sign}{}", unit.show(ns))
-    }
+        unit.show(ns)
+    };
+    at_least(&figure, is_at_least)
 }
 
 #[cfg(test)]

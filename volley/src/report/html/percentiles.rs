@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::figure::{Figure, Table};
 use crate::report::latency::{Latency, Percentile};
 use crate::report::model::Report;
-use crate::report::numbers::Unit;
+use crate::report::numbers::{Unit, at_least};
 
 /// Ranks with a tick and a dot, and their names.
 const NAMED: [(u32, &str); 6] = [
@@ -154,8 +154,8 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
     }));
     let row = |name: String, of: &dyn Fn(&Latency) -> Option<Percentile>| {
         let cell = |one| match of(one) {
-            Some(found) if found.is_at_least => format!("≥ {}", unit.precise(found.ns)),
-            found => unit.precise(found.map_or(0, |found| found.ns)),
+            Some(found) => at_least(&unit.precise(found.ns), found.is_at_least),
+            None => unit.precise(0),
         };
         let mut row = vec![name, cell(latency)];
         row.extend(service.map(cell));

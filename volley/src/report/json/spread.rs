@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::latency::Latency;
+use crate::report::latency::{Latency, bounds};
 use crate::report::model::Checks;
 
 /// A distribution's figures, in ns; null without samples. Mean, min and samples are of what ended.
@@ -44,9 +44,7 @@ const PERCENTILES: [(&str, u32); 7] = [
 pub fn at_least(latency: &Latency) -> Vec<&'static str> {
     let all = PERCENTILES.iter();
     let found = all.map(|(name, rank_ppm)| (*name, latency.at(*rank_ppm)));
-    let found = found.chain([("max", latency.longest())]);
-    let bounds = found.filter(|(_, found)| found.is_some_and(|found| found.is_at_least));
-    bounds.map(|(name, _)| name).collect()
+    bounds(found.chain([("max", latency.longest())]))
 }
 
 #[expect(

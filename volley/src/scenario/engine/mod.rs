@@ -302,9 +302,7 @@ fn budget(plan: &Plan, options: &Options) -> (Arc<Budget>, Option<String>) {
     let most = options.max_memory.unwrap_or(MAX_MEMORY);
     let longest = Some(plan.limits.body).filter(|body| *body > MAX_BODY);
     let raised = longest.and_then(|longest| budget::raised(most, longest));
-    let note = raised.map(|bytes| {
-        format!("`--max-memory` is raised to {bytes} bytes, for a body as long as `limits.body` allows, compressed and inflated")
-    });
+    let note = raised.map(|bytes| budget::raised_words(bytes, ("body", "limits.body")));
     (Arc::new(Budget::new(raised.unwrap_or(most as usize))), note)
 }
 

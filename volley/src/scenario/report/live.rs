@@ -12,6 +12,7 @@ use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
 use super::names::{Names, StepNames};
 use crate::measure::{Distribution, highest_of};
 use crate::report::estimate::Estimate;
+use crate::report::latency::bounds;
 use crate::report::numbers::{grouped, rate};
 use crate::report::{LatencyKind, Percentile, Verdict, visible};
 
@@ -310,8 +311,6 @@ impl Progress {
                 let times: Vec<_> = times.map(|(at, count)| (highest_of(at), count)).collect();
                 let estimate = Estimate::new(&times, &ages);
                 let (p50, p99) = (estimate.at(500_000), estimate.at(990_000));
-                let found = [("p50_ns", p50), ("p99_ns", p99)].into_iter();
-                let bounds = found.filter(|(_, one)| one.is_some_and(|one| one.is_at_least));
                 StepNow {
                     sent: sum.sent,
                     ok: sum.ok,
@@ -319,7 +318,7 @@ impl Progress {
                     ended_per_s: if s > 0.0 { ended as f64 / s } else { 0.0 },
                     p50,
                     p99,
-                    at_least: bounds.map(|(name, _)| name).collect(),
+                    at_least: bounds([("p50_ns", p50), ("p99_ns", p99)]),
                 }
             })
             .collect()
