@@ -65,7 +65,7 @@ impl Book for Slots {
         };
         *slot = match outcome {
             Outcome::Ok => Slot::Ok(end_ns),
-            Outcome::Failed { code, error } => {
+            Outcome::Failed { code, error, .. } => {
                 self.errors.count(&error);
                 Slot::Failed(code)
             }

@@ -140,7 +140,7 @@ struct RunWords {
 
     /// Most memory for bodies that have not come whole, or are inflated, of all requests together, as a
     /// SIZE; a larger `limits.body` raises it (default 128MiB)
-    #[arg(long, value_name = "SIZE", value_parser = size::limit, help_heading = "Load")]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Load")]
     max_memory: Option<u32>,
 
     /// End the program after this time, such as 30s (default: it ends by itself)

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::figures::{self, Estimate};
 use super::run::Run;
-use crate::report::verdict;
+use crate::measure::Silence;
+use crate::report::verdict::{self, Doubt};
 use crate::spec::threshold::{
     self, Comparison, Figure, Parts, Statistic, Threshold, ThresholdError, Times,
 };
@@ -123,19 +124,24 @@ impl Condition {
                 let estimate = row.and_then(|row| row.change.estimate);
                 let beyond =
                     |estimate: Estimate| comparison.holds(nearest(estimate, *comparison), *limit);
-                let words = match estimate {
+                let silence = new.silence();
+                let mut words = match estimate {
                     None => "has too little data".to_owned(),
                     Some(estimate) => {
                         let [value, interval] = estimate.words(|value| format!("{value:.3}"));
                         format!("is {value} ({interval})")
                     }
                 };
+                if let Some(Silence { since_ns, .. }) = silence {
+                    words += &format!(", {}", Doubt::Stalled { since_ns });
+                }
                 Judged {
                     threshold: text.clone(),
                     value: estimate.map(|estimate| estimate.value),
                     interval: estimate.map(|estimate| (estimate.low, estimate.high)),
                     unit: RATIO,
-                    failed: estimate.is_some_and(beyond),
+                    // What is not decided has failed, as in a run.
+                    failed: silence.is_some() || estimate.is_none_or(beyond),
                     words: format!("{figure} ratio {words}"),
                 }
             }
@@ -162,8 +168,8 @@ impl Judged {
     #[must_use]
     pub fn result(&self) -> &'static str {
         match self.failed {
+            true if self.is_undecided() => "not decided",
             true => "failed",
-            false if self.is_undecided() => "not decided",
             false => "passed",
         }
     }

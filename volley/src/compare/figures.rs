@@ -16,6 +16,9 @@ const RATE_RESOLUTION: f64 = 0.001;
 /// Differences of times below a bucket of the histograms are never shown.
 const TIME_RESOLUTION: f64 = 1.0 / 256.0;
 
+/// An interval from a tenth to ten times a ratio says nothing: there is too little data.
+const MOST_HALF: f64 = std::f64::consts::LN_10;
+
 /// The percentiles that are always shown.
 const RANKS_PPM: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
 
@@ -178,11 +181,12 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
     let logs = [old, new].map(|run| log(run, figure));
     let [old, new] = [old, new].map(|run| run.figures().measured(figure, unit));
     let is_bound = |measured: Option<Measured>| measured.is_some_and(|it| it.is_at_least);
+    let half = |old, new| half_width(old, new) + resolution;
     let estimate = match logs {
         // Of two bounds, nothing is known.
         _ if is_bound(old) && is_bound(new) => None,
-        [Some(old_log), Some(new_log)] => {
-            let half = half_width(old_log.1, new_log.1) + resolution;
+        [Some(old_log), Some(new_log)] if half(old_log.1, new_log.1) < MOST_HALF => {
+            let half = half(old_log.1, new_log.1);
             let difference = new_log.0 - old_log.0;
             let low = if is_bound(old) {
                 0.0

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::input;
+use crate::measure::Silence;
 use crate::report::latency::{Latency, LatencyKind, decode, rounded_quotient};
-use crate::report::verdict::{Figures, Silence};
+use crate::report::verdict::Figures;
 
 /// The schema of the member `volley` that is read.
 const SCHEMA: u64 = 1;
@@ -101,7 +102,7 @@ struct File {
 #[derive(Deserialize)]
 struct Member {
     #[serde(default)]
-    window_s: Option<f64>,
+    silence: Option<Silence>,
     elapsed_s: f64,
     messages: u64,
     calls: Calls,
@@ -207,24 +208,6 @@ impl Run {
         }
         let slices = slices(&member)?;
         let ages = times_of(&member.latency_ns.ages, "latencies")?;
-        let latency_of_calls = latency(member.latency_ns)?;
-        let lengths = [
-            member.window_s.unwrap_or(member.elapsed_s),
-            member.elapsed_s,
-        ];
-        let [window_ns, elapsed_ns] = lengths.map(|length_s| (length_s * 1e9) as u64);
-        let Series {
-            interval_ms,
-            messages,
-            ok,
-            failed,
-        } = &member.series;
-        let silence = Silence::of_calls(
-            &latency_of_calls,
-            *interval_ms,
-            [messages, ok, failed],
-            (window_ns, elapsed_ns),
-        );
         let spread = |spread: Option<Spread>| spread.map(latency).transpose();
         Ok(Self {
             path: path.to_owned(),
@@ -249,8 +232,8 @@ impl Run {
                 missed: member.missed,
                 late: member.late,
             },
-            latency: latency_of_calls,
-            silence,
+            latency: latency(member.latency_ns)?,
+            silence: member.silence,
             ages,
             service: spread(member.service_latency_ns)?,
             send_delay: spread(member.send_delay_ns)?,
@@ -269,6 +252,12 @@ impl Run {
     #[must_use]
     pub fn latency(&self) -> &Latency {
         &self.latency
+    }
+
+    /// The time at its end in which nothing was answered.
+    #[must_use]
+    pub fn silence(&self) -> Option<Silence> {
+        self.silence
     }
 
     /// What conditions can name.
@@ -290,7 +279,9 @@ impl Run {
             send_delay: self.send_delay.as_ref(),
             first_message: self.first_message.as_ref(),
             gap: self.gap.as_ref(),
-            silence: self.silence,
+            silence: self
+                .silence
+                .filter(|_| self.latency.kind == LatencyKind::Service),
         }
     }
 }
@@ -337,10 +328,20 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
     let (Some(mean_ns), Some(min_ns), Some(max_ns)) = (spread.mean, spread.min, spread.max) else {
         return Err(broken);
     };
-    // Percentiles are looked up in the histogram between these.
-    if min_ns > max_ns || decode(&spread.histogram).is_none() {
+    let Some(ended) = decode(&spread.histogram).filter(|_| min_ns <= max_ns) else {
         return Err(broken);
-    }
+    };
+    // Percentiles are looked up in the histogram between the extremes of what ended. What was open counts in the others.
+    let (last_ns, samples) = (ended.last().map_or(max_ns, |(ns, _)| *ns), spread.samples);
+    let sum_of_ages = u128::from(open.open_mean_ns) * u128::from(open.open);
+    let sum = u128::from(mean_ns) * u128::from(samples.saturating_add(open.open));
+    let (max_ns, mean_ns) = match open.open {
+        0 => (max_ns, mean_ns),
+        _ => (
+            max_ns.min(last_ns).max(min_ns),
+            rounded_quotient(sum.saturating_sub(sum_of_ages), samples.into()),
+        ),
+    };
     Ok(Latency {
         samples: spread.samples,
         mean_ns,

@@ -47,7 +47,8 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         name(&comparison.old.path),
         name(&comparison.new.path)
     )?;
-    for judged in comparison.thresholds.iter().filter(|judged| !judged.failed) {
+    let shown = comparison.thresholds.iter();
+    for judged in shown.filter(|judged| !judged.failed || judged.is_undecided()) {
         writeln!(out, "{}: {}", judged.result(), judged.line())?;
     }
     writeln!(out, "{ABOUT}")
@@ -92,7 +93,8 @@ fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result
 }
 
 fn condition(judged: &Judged) -> String {
-    let mark = if judged.failed { "**" } else { "" };
+    let is_shown = judged.failed && !judged.is_undecided();
+    let mark = if is_shown { "**" } else { "" };
     format!("{mark}{}{mark}: {}", judged.result(), judged.line())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::encoding::Encoding;
 use crate::grpc::{Code, Splitter, Status};
 use crate::http2::Closed;
-use crate::measure::{Awaits, Outcome};
+use crate::measure::{Awaits, Cause, Outcome};
 use crate::request::{Expected, Mismatch};
 
 /// Which call this is, when it was due, and when it was sent.
@@ -47,6 +47,8 @@ pub struct Call<M> {
     pub status: Option<Status>,
     /// The first problem found, whatever the server's status is.
     pub fault: Option<Box<Status>>,
+    /// What ended it, if it failed.
+    pub cause: Cause,
     /// Whether that problem is a wrong reply (`--expect`) or a wrong number of replies.
     pub wrong_reply: bool,
 }
@@ -66,6 +68,7 @@ impl<M> Call<M> {
             enough: false,
             status: None,
             fault: None,
+            cause: Cause::Answer,
             wrong_reply: false,
         }
     }
@@ -75,6 +78,15 @@ impl<M> Call<M> {
     pub fn blame(&mut self, code: Code, message: String) {
         if self.fault.is_none() {
             self.fault = Some(Box::new(Status { code, message }));
+        }
+    }
+
+    /// Records why there is no good answer, unless there was a problem before.
+    #[cold]
+    pub fn blame_for(&mut self, cause: Cause, code: Code, message: String) {
+        if self.fault.is_none() {
+            self.cause = cause;
+            self.blame(code, message);
         }
     }
 
@@ -115,8 +127,8 @@ impl<M> Call<M> {
     /// The call's outcome; call `judge` first.
     pub fn outcome(&self) -> Outcome {
         match (&self.fault, &self.status) {
-            (Some(fault), _) => failed(fault),
-            (None, Some(status)) if status.code != Code::Ok => failed(status),
+            (Some(fault), _) => failed(fault, self.cause),
+            (None, Some(status)) if status.code != Code::Ok => failed(status, self.cause),
             (None, _) => Outcome::Ok,
         }
     }
@@ -168,9 +180,10 @@ impl<M> Call<M> {
 }
 
 /// The outcome of a call with a status other than OK.
-pub fn failed(status: &Status) -> Outcome {
+pub fn failed(status: &Status, cause: Cause) -> Outcome {
     Outcome::Failed {
         code: status.code,
         error: status.to_string(),
+        cause,
     }
 }

@@ -84,6 +84,9 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
     for thread in harvests {
+        for (since_ns, _) in &thread.down {
+            tally.without_connection(*since_ns, thread.ended_ns);
+        }
         tally.merge(thread.book);
     }
     tally
@@ -145,7 +148,7 @@ fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
     let mut down = harvests.iter().flat_map(|thread| &thread.down);
     if let Some(gave_up) = harvests.iter().find_map(|thread| thread.gave_up.clone()) {
         warnings.push(gave_up);
-    } else if let Some(reason) = down.next() {
+    } else if let Some((_, reason)) = down.next() {
         warnings.push(Warning::Down {
             down: 1 + down.count() as u64,
             connections: plan.own_connections(),

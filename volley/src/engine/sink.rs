@@ -13,7 +13,7 @@ use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::measure::Outcome;
+use crate::measure::{Cause, Outcome};
 
 /// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
@@ -189,7 +189,7 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let counts = self.counts(&call.ticket);
         if self.now_ns.saturating_sub(call.ticket.sent_ns) >= self.desk.rules.timeout_ns {
-            call.blame(Code::DeadlineExceeded, TOO_LATE.to_owned());
+            call.blame_for(Cause::Late, Code::DeadlineExceeded, TOO_LATE.to_owned());
         }
         if counts || S::READS {
             call.judge(why);

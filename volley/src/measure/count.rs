@@ -1,7 +1,8 @@
 //! The counting methods that the load loop calls for every call and every read.
 
 use super::details::Kept;
-use super::{Awaits, Cut, Ended, Outcome, Tally};
+use super::tally::Counted;
+use super::{Awaits, Cause, Cut, Ended, Outcome, Tally};
 use crate::grpc::Code;
 use crate::report::model::{Compressed, DetailOutcome};
 
@@ -28,6 +29,7 @@ impl Tally {
     /// calls. A frame may hold several replies, or a part of one.
     #[inline]
     pub fn messages(&mut self, n: u64, frames: u64, now_ns: u64) {
+        self.counted.life.heard(now_ns);
         self.counted.counts.messages += n;
         self.counted.counts.data_frames += frames;
         self.bin(now_ns).messages += n;
@@ -70,6 +72,7 @@ impl Tally {
         }
         match &call.outcome {
             Outcome::Ok => {
+                self.counted.life.heard(call.end_ns);
                 self.counted.counts.ok += 1;
                 self.bin(call.end_ns).ok += 1;
                 self.time(call);
@@ -77,7 +80,7 @@ impl Tally {
                     self.keep(call, DetailOutcome::Ok);
                 }
             }
-            Outcome::Failed { code, error } => self.fail(call, *code, error),
+            Outcome::Failed { code, error, cause } => self.fail(call, *code, error, *cause),
         }
     }
 
@@ -93,10 +96,12 @@ impl Tally {
             latency_ns: age_ns(from_ns),
             outcome: DetailOutcome::Cut,
         });
-        counted.service.record_open(age_ns(cut.sent_ns), 1);
-        if let Some(response) = &mut counted.response {
-            response.record_open(age_ns(cut.intended_ns), 1);
-        }
+        let heard_ns = match cut.awaits {
+            Awaits::NextReply { since_ns } => since_ns,
+            Awaits::FirstReply | Awaits::End => cut.sent_ns,
+        };
+        counted.life.unanswered(heard_ns, cut.at_ns);
+        counted.age(cut.intended_ns, cut.sent_ns, cut.at_ns);
         match cut.awaits {
             Awaits::FirstReply => counted.first_message.record_open(age_ns(cut.sent_ns), 1),
             Awaits::NextReply { since_ns } => counted.gap.record_open(age_ns(since_ns), 1),
@@ -112,6 +117,11 @@ impl Tally {
         for times in times.into_iter().flatten() {
             times.record_open(age_ns, count);
         }
+    }
+
+    /// Nothing could be sent from a moment to the end: a connection was lost.
+    pub fn without_connection(&mut self, since_ns: u64, at_ns: u64) {
+        self.counted.life.unanswered(since_ns, at_ns);
     }
 
     /// `n` calls were sent again because the server had not begun them.
@@ -149,13 +159,25 @@ impl Tally {
     }
 
     #[cold]
-    fn fail(&mut self, call: &Ended, code: Code, error: &str) {
-        self.counted.counts.failed += 1;
-        *self.counted.failed.entry(code).or_default() += 1;
+    fn fail(&mut self, call: &Ended, code: Code, error: &str, cause: Cause) {
         self.bin(call.end_ns).failed += 1;
-        let error = self.counted.errors.count(error);
-        if self.count_errors {
-            self.time(call);
+        let counted = &mut self.counted;
+        counted.counts.failed += 1;
+        *counted.failed.entry(code).or_default() += 1;
+        match cause {
+            Cause::Answer | Cause::Late => counted.life.heard(call.end_ns),
+            Cause::TimedOut | Cause::Lost => counted.life.unanswered(call.sent_ns, call.end_ns),
+            Cause::Own => {}
+        }
+        let error = counted.errors.count(error);
+        match cause {
+            _ if self.count_errors => self.time(call),
+            // A server that keeps to the limit may say so first.
+            Cause::Answer if code != Code::DeadlineExceeded => {}
+            Cause::Answer | Cause::Late | Cause::TimedOut => {
+                counted.age(call.intended_ns, call.sent_ns, call.end_ns);
+            }
+            Cause::Lost | Cause::Own => {}
         }
         self.keep(call, DetailOutcome::Failed { code, error });
     }
@@ -167,5 +189,15 @@ impl Tally {
             latency_ns: call.end_ns.saturating_sub(from_ns),
             outcome,
         });
+    }
+}
+
+impl Counted {
+    /// A call that began at these moments had no end by that one.
+    fn age(&mut self, intended_ns: u64, sent_ns: u64, at_ns: u64) {
+        self.service.record_open(at_ns.saturating_sub(sent_ns), 1);
+        if let Some(response) = &mut self.response {
+            response.record_open(at_ns.saturating_sub(intended_ns), 1);
+        }
     }
 }

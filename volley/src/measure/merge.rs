@@ -32,6 +32,7 @@ impl Counted {
         self.first_message.merge(&other.first_message);
         self.gap.merge(&other.gap);
         self.details.merge(other.details);
+        self.life.merge(other.life);
     }
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, cut, ended, facts, options, timed};
-    use crate::measure::{Chronicle, Outcome, Part, SecondCounts, TallyOptions};
+    use crate::measure::{Cause, Chronicle, Outcome, Part, SecondCounts, TallyOptions};
     use crate::report::model::Report;
     use crate::report::warning::Warning;
     use crate::spec::{CountSpec, Share};
@@ -82,7 +83,11 @@ mod tests {
             8 => {
                 let error = format!("error {}", u32::from(what) * 7 + (span_ns % 100) as u32);
                 let code = Code::Unavailable;
-                let outcome = Outcome::Failed { code, error };
+                let outcome = Outcome::Failed {
+                    code,
+                    error,
+                    cause: Cause::Answer,
+                };
                 tally.ended(&ended(at_ns, at_ns + span_ns / 2, end_ns, outcome));
             }
             _ => tally.ended(&ended(at_ns, at_ns + span_ns / 2, end_ns, Outcome::Ok)),
@@ -97,6 +102,8 @@ mod tests {
         for event in events {
             count(&mut tally, event);
         }
+        // It answers to the end: when it fell silent is known only roughly once threads are merged.
+        tally.counted.life.heard(20_000 * S);
         let seconds = tally.rest();
         (tally, seconds)
     }

@@ -15,6 +15,7 @@ mod details;
 mod distribution;
 mod errors;
 mod facts;
+mod life;
 mod merge;
 mod part;
 pub mod process;
@@ -36,9 +37,10 @@ pub(crate) use errors::Errors;
 #[cfg(feature = "lua")]
 pub(crate) use errors::capped;
 pub use facts::RunFacts;
+pub use life::{Life, Silence};
 pub use part::{MergeError, Part};
 pub(crate) use second::Current;
 pub use second::{Bin, SecondCounts};
-pub use tally::{Awaits, Cut, Ended, Outcome, Tally, TallyOptions};
+pub use tally::{Awaits, Cause, Cut, Ended, Outcome, Tally, TallyOptions};
 
 use crate::pace::SECOND_NS;

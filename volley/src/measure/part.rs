@@ -219,6 +219,11 @@ impl Part {
         } else {
             (counts.cut, 0)
         };
+        let series = series(&self.history);
+        let silence = counted.life.silence(match run.ended_by {
+            EndedBy::Finished => run.window_ns.min(series.sent_until_ns()),
+            _ => run.window_ns,
+        });
         let started_unix_ns = self.started_unix_ns;
         let details = counted.details.into_sorted().into_iter();
         let details = details.filter(|kept| !ignores_cut || kept.outcome != DetailOutcome::Cut);
@@ -249,7 +254,7 @@ impl Part {
                 .and_then(|delay| delay.into_latency(LatencyKind::Response)),
             first_message: counted.first_message.into_latency(LatencyKind::Service),
             gap: counted.gap.into_latency(LatencyKind::Service),
-            series: series(&self.history),
+            series,
             warm_up: self.history.warm_up.clone().map(|seconds| WarmUp {
                 seconds,
                 elapsed_ns: run.warmup_ns,
@@ -277,6 +282,7 @@ impl Part {
             call: run.call,
             elapsed_ns: run.elapsed_ns,
             window_ns: run.window_ns,
+            silence,
             ended_by: run.ended_by,
             threads: run.threads,
             connections: run.connections,
@@ -313,7 +319,7 @@ mod tests {
     use super::*;
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, cut, due_report, ended, facts, options, report, timed};
-    use crate::measure::{Outcome, TallyOptions};
+    use crate::measure::{Cause, Outcome, TallyOptions};
     use crate::pace::{RateSpec, Schedule};
     use crate::spec::CountSpec;
 
@@ -321,6 +327,7 @@ mod tests {
         Outcome::Failed {
             code: Code::Unavailable,
             error: error.to_owned(),
+            cause: Cause::Answer,
         }
     }
 

@@ -11,6 +11,7 @@ use super::chronicle::Passed;
 use super::details::Details;
 use super::distribution::Distribution;
 use super::errors::Errors;
+use super::life::Life;
 use super::second::{Bin, Current, SecondCounts};
 use crate::grpc::Code;
 use crate::pace::Lane;
@@ -54,6 +55,8 @@ pub(super) struct Counted {
     pub first_message: Distribution,
     pub gap: Distribution,
     pub details: Details,
+    #[serde(default)]
+    pub life: Life,
 }
 
 /// Plain sums.
@@ -192,6 +195,7 @@ impl Counted {
             first_message: Distribution::new(),
             gap: Distribution::new(),
             details: Details::new(usize::try_from(options.count.details).unwrap_or(usize::MAX)),
+            life: Life::default(),
         }
     }
 
@@ -208,6 +212,7 @@ impl Counted {
         self.first_message.clear();
         self.gap.clear();
         self.details.clear();
+        self.life = Life::default();
     }
 
     /// The same, with times since a moment.
@@ -215,6 +220,7 @@ impl Counted {
         Self {
             checks: self.checks.since(start_ns),
             details: self.details.since(start_ns),
+            life: self.life.since(start_ns),
             ..self
         }
     }
@@ -261,7 +267,27 @@ pub enum Outcome {
     /// Status OK and all replies as expected.
     Ok,
     /// Anything else. The user sees `error`; calls with the same text are counted together.
-    Failed { code: Code, error: String },
+    Failed {
+        code: Code,
+        error: String,
+        cause: Cause,
+    },
+}
+
+/// What ended a call that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Something that the peer sent.
+    #[default]
+    Answer,
+    /// Its end came after `-t`.
+    Late,
+    /// Nothing had ended it by `-t`.
+    TimedOut,
+    /// It lost its connection, or got none.
+    Lost,
+    /// It could not be sent: it has nothing to send.
+    Own,
 }
 
 /// How to count. All times are nanoseconds since the engine's epoch.

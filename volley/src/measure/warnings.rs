@@ -1,5 +1,6 @@
 //! Warnings that follow from a run's own counts.
 
+use super::Silence;
 use crate::report::model::{EndedBy, Report};
 use crate::report::numbers::duration;
 use crate::report::warning::Warning;
@@ -15,7 +16,7 @@ const BUSY_LEAST_NS: u64 = 100_000_000;
 /// calls that were to be kept.
 pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let failed = report.calls.failed_total();
-    let sends = report.sends;
+    let (sends, silence) = (report.sends, report.silence);
     let (kept, count) = (report.details.len() as u64, report.calls.count());
     let busy_percent = busy_percent(report);
     let is_stopped = report.is_stopped();
@@ -45,15 +46,19 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         Warning::AllFailed { count: failed },
     );
     let intended = sends.sent + sends.missed;
+    if let Some(Silence { since_ns, .. }) = silence {
+        let missed = sends.missed;
+        warn(true, Warning::Silent { since_ns, missed });
+    }
     warn(
-        sends.missed > 0,
+        sends.missed > 0 && silence.is_none(),
         Warning::Missed {
             missed: sends.missed,
             intended,
         },
     );
     warn(
-        sends.late > sends.sent / LATE_PART,
+        sends.late > sends.sent / LATE_PART && silence.is_none(),
         Warning::Late {
             late: sends.late,
             sent: sends.sent,
@@ -96,7 +101,7 @@ fn busy_percent(report: &Report) -> u32 {
 mod tests {
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, cut, ended, facts, options, report, timed};
-    use crate::measure::{Outcome, RunFacts, Tally, TallyOptions};
+    use crate::measure::{Cause, Outcome, RunFacts, Tally, TallyOptions};
     use crate::report::model::Cost;
     use crate::report::warning::Warning;
     use crate::spec::CountSpec;
@@ -151,6 +156,7 @@ mod tests {
         let outcome = Outcome::Failed {
             code: Code::Unavailable,
             error: "down".to_owned(),
+            cause: Cause::Answer,
         };
         failing.ended(&ended(0, 0, 5, outcome));
         assert_eq!(warnings(failing), [Warning::AllFailed { count: 1 }]);

@@ -209,6 +209,18 @@ impl Latency {
         find(known, rank_ppm).map(|percentile| percentile.ns)
     }
 
+    /// The mean of all times, in which ages count as times; `None` without any. It is a lower bound if p99 is one.
+    pub fn mean(&self) -> Option<Percentile> {
+        let of = |mean_ns: u64, count: u64| u128::from(mean_ns) * u128::from(count);
+        let sum = of(self.mean_ns, self.samples) + of(self.open_mean_ns, self.open);
+        let all = u128::from(self.samples) + u128::from(self.open);
+        (all > 0).then(|| Percentile {
+            rank_ppm: 0,
+            ns: rounded_quotient(sum, all),
+            is_at_least: self.at(990_000).is_some_and(|p99| p99.is_at_least),
+        })
+    }
+
     /// The longest time; `None` without times.
     pub fn longest(&self) -> Option<Percentile> {
         let longest = Percentile {

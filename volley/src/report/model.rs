@@ -10,9 +10,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::latency::Latency;
-use super::verdict::{Silence, Verdict};
+use super::verdict::Verdict;
 use super::warning::Warning;
 use crate::grpc::Code;
+use crate::measure::Silence;
 use crate::spec::Command;
 
 /// All results of one run.
@@ -37,6 +38,8 @@ pub struct Report {
     /// From the window's opening until no new calls started. Shorter than `elapsed_ns` if the run
     /// waited for open calls.
     pub window_ns: u64,
+    /// The peer answered nothing from then on, until no new calls started, although some were open.
+    pub silence: Option<Silence>,
     pub ended_by: EndedBy,
     pub threads: u32,
     pub connections: u32,
@@ -329,23 +332,19 @@ impl Calls {
     }
 }
 
+impl Series {
+    /// The end of the last interval in which a call was sent, since the window's opening.
+    pub fn sent_until_ns(&self) -> u64 {
+        let last = self.sent.iter().rposition(|sent| *sent > 0);
+        let intervals = last.map_or(0, |place| place as u64 + 1);
+        intervals.saturating_mul(self.interval_ms.saturating_mul(1_000_000))
+    }
+}
+
 impl Report {
     /// The length of the run in seconds, never 0.
     pub fn elapsed_s(&self) -> f64 {
         self.elapsed_ns.max(1) as f64 / 1e9
-    }
-
-    /// Of a closed loop: since when nothing has come.
-    pub(crate) fn silence(&self) -> Option<Silence> {
-        let Series {
-            interval_ms,
-            messages,
-            ok,
-            failed,
-            ..
-        } = &self.series;
-        let lengths = (self.window_ns, self.elapsed_ns);
-        Silence::of_calls(&self.latency, *interval_ms, [messages, ok, failed], lengths)
     }
 
     /// Replies per second, including those of failed and cut calls.

@@ -8,6 +8,12 @@ use thiserror::Error;
 pub enum Warning {
     #[error("no call ended inside the window: lengthen `-z`, or shorten the calls")]
     NothingEnded,
+    #[error(
+        "no answer came from second {:.2} of the load to its end{}",
+        *.since_ns as f64 / 1e9,
+        unsent(*.missed)
+    )]
+    Silent { since_ns: u64, missed: u64 },
     #[error("{}: the latencies here say nothing about the service", none_of(*.count))]
     AllFailed { count: u64 },
     #[error(
@@ -121,6 +127,14 @@ fn calls(count: u64) -> String {
         "1 call".to_owned()
     } else {
         format!("{count} calls")
+    }
+}
+
+/// What was due meanwhile.
+fn unsent(missed: u64) -> String {
+    match missed {
+        0 => String::new(),
+        _ => format!(", and {} that were due were never sent", calls(missed)),
     }
 }
 

@@ -62,7 +62,7 @@ fn of(record: &Record, replies: &Replies) -> Value {
         }
         Record::Ended { call, outcome } => match outcome {
             Outcome::Ok => json!({ "call": call, "status": "OK" }),
-            Outcome::Failed { code, error } => {
+            Outcome::Failed { code, error, .. } => {
                 json!({ "call": call, "status": code.name(), "error": error })
             }
         },

@@ -247,18 +247,16 @@ fn conditions_decide_the_exit_status_and_each_has_a_line() {
         written(&scratch, "fast", &RUNS.fast),
         written(&scratch, "slow", &RUNS.slow),
     );
-    let conditions = [
+    let decided = [
         "p50 ratio > 1.2",
         "p50 ratio > 20",
         "rate ratio < 0.9",
         "failed > 5%",
-        "p99.9 ratio > 1",
         "wrong > 0",
-    ];
-    let flags: Vec<&str> = conditions
-        .iter()
-        .flat_map(|condition| ["--fail-if", condition])
-        .collect();
+    ]
+    .map(|condition| ["--fail-if", condition])
+    .concat();
+    let flags = [&decided[..], &["--fail-if", "p99.9 ratio > 1"]].concat();
     for (format, passed) in [
         ("summary", "passed: p50 ratio is"),
         ("markdown", "- passed: p50 ratio is"),
@@ -282,7 +280,14 @@ fn conditions_decide_the_exit_status_and_each_has_a_line() {
         }
         assert!(stdout.contains(passed), "{stdout}");
     }
-    let (code, stdout, stderr) = compare(&slow, &fast, &flags);
+    // What is not decided fails, too.
+    let (code, _, stderr) = compare(&slow, &fast, &flags);
+    assert_eq!(
+        (code, stderr.contains("\nfailed: ")),
+        (99, false),
+        "{stderr}"
+    );
+    let (code, stdout, stderr) = compare(&slow, &fast, &decided);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.starts_with("faster: rate"), "{stdout}");
 }
@@ -385,7 +390,7 @@ fn a_condition_that_short_runs_cannot_decide_is_named() {
     for format in ["summary", "markdown"] {
         let flags = ["--fail-if", "p50 ratio > 1.1", "-O", format];
         let (code, stdout, stderr) = compare(&short, &short, &flags);
-        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(code, 99, "{stderr}");
         let line = "not decided: p50 ratio has too little data (`--fail-if 'p50 ratio > 1.1'`)";
         assert!(
             stderr.contains(&format!("warning: {line}; a ratio needs 5 whole seconds")),

@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{freeze_of, reference, settled};
+use crate::common::{freeze_of, reference, settled, until};
 
 #[test]
 fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
@@ -33,7 +33,12 @@ fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
 
 #[test]
 fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
-    for (load, is_reached) in [("--rps 500 -c 2000", false), ("-c 8", true)] {
+    // With `-t`, calls end all the time: volley itself ends them.
+    for (load, is_reached) in [
+        ("--rps 500 -c 2000", false),
+        ("-c 8", true),
+        ("-c 8 -t 300ms", true),
+    ] {
         let server = reference(Faults {
             freeze: freeze_of(500, 60_000),
             ..Faults::default()
@@ -53,10 +58,47 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
         );
         assert_eq!(verdict["doubt"].is_string(), is_reached, "{verdict}");
         // What never ended is in no figure of ghz's.
+        let timed_out = report.own("/calls/failed")["DeadlineExceeded"].as_u64();
         let cut = report.number("/calls/cut") + report.number("/missed");
-        assert_eq!(report.number("/latency_ns/open"), cut);
+        assert_eq!(
+            report.number("/latency_ns/open"),
+            cut + timed_out.unwrap_or_default()
+        );
         let oldest = report.number("/latency_ns/oldest");
-        assert!(oldest > 1_900_000_000);
+        assert!(
+            oldest
+                > if timed_out.is_some() {
+                    290_000_000
+                } else {
+                    1_900_000_000
+                }
+        );
+        let silent_ns = report.number("/silence/lasted_ns");
+        assert!(
+            (1_500_000_000..=2_000_000_000).contains(&silent_ns),
+            "{silent_ns}"
+        );
         assert!(report.json["slowest"].as_u64().unwrap() < oldest);
     }
+}
+
+#[test]
+fn a_server_that_is_gone_passes_no_condition_on_latency() {
+    let server = reference(Faults::default());
+    let address = server.address();
+    let stopper = std::thread::spawn(move || {
+        until(&server, |counts| counts.calls_ok > 100);
+        drop(server);
+    });
+    let flags = "-z 3s -c 8 --connections 4";
+    let run = UNARY.run().flags(flags).arg("--fail-if");
+    let report = run.arg("p99 > 900ms").report(address);
+    stopper.join().unwrap();
+    let verdict = report.own("/thresholds/0");
+    assert_eq!(
+        (report.exit, &verdict["failed"]),
+        (99, &true.into()),
+        "{verdict}"
+    );
+    assert!(report.number("/silence/lasted_ns") > 1_000_000_000);
 }

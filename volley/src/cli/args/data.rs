@@ -79,7 +79,8 @@ pub struct CheckArgs {
     /// + Exit with status 99 if this is so: 'p99 > 20ms', 'failed > 0.1%', 'rate < 9000';
     ///   repeatable. Figures: any percentile (p99.9), mean, min, max, also after first-message, gap,
     ///   service or send-delay; rate and messages (both per second); ok, failed, wrong, cut, sent,
-    ///   missed, late
+    ///   missed, late. A condition that cannot be decided fails, too: a time that is only a lower
+    ///   bound ("≥": too many calls had no end), or a percentile of too few calls
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Vec<Threshold>>,
 }

@@ -108,7 +108,7 @@ pub struct ConnectionArgs {
 
     /// + Most memory for replies that have not come whole, or are inflated, of all calls together, as a
     ///   SIZE; a larger --max-recv-message-size raises it (default 128MiB)
-    #[arg(long, value_name = "SIZE", value_parser = size::limit)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub max_memory: Option<u32>,
 
     /// Largest message to send, as a SIZE (default 2 GiB)

@@ -10,6 +10,7 @@ use crate::engine::shared::Due;
 use crate::engine::wire::Phase;
 use crate::grpc::Status;
 use crate::http2::Own;
+use crate::measure::Cause;
 use crate::pace::Agenda;
 
 /// With `--async` and no rate: the maximum number of open calls on each connection.
@@ -312,7 +313,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             Ok(planned) => planned,
             Err(status) => {
                 let at = wire.link;
-                self.fail(at, ticket, &status, now_ns);
+                self.fail(at, ticket, (&status, Cause::Own), now_ns);
                 return false;
             }
         };
@@ -334,9 +335,15 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     /// Counts a call that could not be sent.
     #[cold]
-    pub(super) fn fail(&mut self, at: usize, ticket: Ticket, status: &Status, now_ns: u64) {
+    pub(super) fn fail(
+        &mut self,
+        at: usize,
+        ticket: Ticket,
+        (status, cause): (&Status, Cause),
+        now_ns: u64,
+    ) {
         if let Some(mut sink) = self.sink(at, now_ns) {
-            sink.over(ticket, call::failed(status));
+            sink.over(ticket, call::failed(status, cause));
         }
     }
 

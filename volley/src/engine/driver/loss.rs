@@ -9,6 +9,7 @@ use crate::engine::link::Link;
 use crate::engine::names::Route;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
+use crate::measure::Cause;
 use crate::report::{EndedBy, Use, Warning};
 
 /// The calls of all further addresses are counted together.
@@ -143,7 +144,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         used.lost_calls += lost;
         used.lost_connections += u64::from(was_ready);
         for mut call in calls {
-            call.blame(
+            call.blame_for(
+                Cause::Lost,
                 Code::Unavailable,
                 format!("the connection was lost: {reason}"),
             );

@@ -82,8 +82,8 @@ pub struct Harvest<B> {
     pub waited: u64,
     /// Why it ended early.
     pub gave_up: Option<Warning>,
-    /// For each link that was lost and could not be reopened: why.
-    pub down: Vec<String>,
+    /// For each link that was lost and could not be reopened: since when, and why.
+    pub down: Vec<(u64, String)>,
     /// If somebody watches: the ages of the calls that the end cut or that were never sent, in ns, and how many have each.
     pub ages: Vec<(u64, u64)>,
     /// CPU seconds of this thread since the window opened.

@@ -6,6 +6,7 @@ use super::{Book, Driver, EngineError, Script, Stage};
 use crate::engine::call::Ticket;
 use crate::engine::sink::MOST_REFUSALS;
 use crate::grpc::{Code, Status};
+use crate::measure::Cause;
 
 impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Prepares all connections for the next salvo, after [`connect`](Self::connect) or an earlier salvo: handles what
@@ -101,7 +102,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             };
             let status = Status::new(Code::Unavailable, reason);
             for ticket in std::mem::take(&mut link.again) {
-                self.fail(at, ticket, &status, now_ns);
+                self.fail(at, ticket, (&status, Cause::Lost), now_ns);
             }
         }
     }

@@ -186,7 +186,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.drop_wire(key);
         }
         let down = self.links.into_iter().filter_map(|link| link.down);
-        let down = down.filter(|down| down.tries > 1).map(|down| down.reason);
+        let down = down.filter(|down| down.tries > 1);
+        let down = down.map(|down| (down.since_ns, down.reason));
         let down = down.collect();
         Harvest {
             book: self.desk.book,

@@ -9,6 +9,7 @@ use crate::engine::call::Ticket;
 use crate::engine::sink::TOO_LATE;
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
+use crate::measure::Cause;
 
 /// The shortest and the longest interval between two checks for timeouts.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
@@ -108,7 +109,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             };
             let at = wire.link;
             if let Some(mut call) = wire.http.cancel(stream, ErrorCode::Cancel) {
-                call.blame(Code::DeadlineExceeded, TOO_LATE.to_owned());
+                call.blame_for(Cause::TimedOut, Code::DeadlineExceeded, TOO_LATE.to_owned());
                 self.end_call(at, call, now_ns);
             }
         }
@@ -124,7 +125,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let late: Vec<Ticket> = link.again.extract_if(.., is_late).collect();
             for ticket in late {
                 let status = Status::new(Code::DeadlineExceeded, TOO_LATE);
-                self.fail(at, ticket, &status, now_ns);
+                self.fail(at, ticket, (&status, Cause::TimedOut), now_ns);
             }
         }
     }

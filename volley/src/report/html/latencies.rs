@@ -9,8 +9,8 @@ use crate::report::numbers::{Unit, at_least, grouped};
 type Figure = (&'static str, fn(&Latency) -> Option<Percentile>);
 
 const FIGURES: [Figure; 10] = [
-    ("Mean", |latency| ended(latency, latency.mean_ns)),
-    ("Least", |latency| ended(latency, latency.min_ns)),
+    ("Mean", Latency::mean),
+    ("Least", least),
     ("p50", |latency| latency.at(500_000)),
     ("p75", |latency| latency.at(750_000)),
     ("p90", |latency| latency.at(900_000)),
@@ -21,11 +21,11 @@ const FIGURES: [Figure; 10] = [
     ("Greatest", Latency::longest),
 ];
 
-/// A figure of the calls that ended.
-fn ended(latency: &Latency, ns: u64) -> Option<Percentile> {
+/// Of what ended.
+fn least(latency: &Latency) -> Option<Percentile> {
     let exact = Percentile {
         rank_ppm: 0,
-        ns,
+        ns: latency.min_ns,
         is_at_least: false,
     };
     (latency.samples > 0).then_some(exact)

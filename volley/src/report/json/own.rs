@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Details;
 use super::spread::{ChecksView, Spread, is_zero};
+use crate::measure::Silence;
 use crate::report::latency::Latency;
 use crate::report::model::{Compressed, Event, Report, Use};
 use crate::report::verdict::Verdict;
@@ -25,6 +26,8 @@ pub(super) struct Member<'a> {
     compressed: Option<&'a Compressed>,
     window_s: f64,
     elapsed_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silence: Option<Silence>,
     calls: CallsView<'a>,
     calls_per_s: f64,
     sent: u64,
@@ -150,6 +153,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         compressed: Some(&report.compressed).filter(|compressed| compressed.messages > 0),
         window_s: report.window_ns as f64 / 1e9,
         elapsed_s: report.elapsed_s(),
+        silence: report.silence,
         calls: CallsView {
             ok: report.calls.ok,
             failed: &report.calls.failed,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::report::latency::{Latency, bounds};
 use crate::report::model::Checks;
 
-/// A distribution's figures, in ns; null without samples. Mean, min and samples are of what ended.
+/// A distribution's figures, in ns; null without samples. Min and samples are of what ended.
 #[derive(Serialize)]
 pub struct Spread {
     kind: &'static str,
@@ -44,7 +44,8 @@ const PERCENTILES: [(&str, u32); 7] = [
 pub fn at_least(latency: &Latency) -> Vec<&'static str> {
     let all = PERCENTILES.iter();
     let found = all.map(|(name, rank_ppm)| (*name, latency.at(*rank_ppm)));
-    bounds(found.chain([("max", latency.longest())]))
+    let others = [("mean", latency.mean()), ("max", latency.longest())];
+    bounds(found.chain(others))
 }
 
 #[expect(
@@ -61,7 +62,7 @@ impl Spread {
         let at = |rank_ppm| latency.at(rank_ppm).map(|found| found.ns);
         Self {
             kind: latency.kind.name(),
-            mean: told(latency.mean_ns),
+            mean: latency.mean().map(|mean| mean.ns),
             min: told(latency.min_ns),
             p50: at(500_000),
             p75: at(750_000),

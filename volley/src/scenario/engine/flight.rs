@@ -109,6 +109,7 @@ impl Flight {
             asked_ns: self.asked_ns,
             sent_ns: self.sent_ns,
             first_ns: self.first_ns,
+            heard_ns: self.heard_ns,
             end_ns: now_ns,
         }
     }

@@ -57,19 +57,25 @@ impl<'a> Watch<'a> {
                 && let Some(verdict) = verdict.filter(Verdict::is_beyond)
                 && control.ask(Order::Abort(*place)).is_ok()
             {
-                self.aborted = Some((*place, verdict));
+                let window_ns = goal.abort_after_ns;
+                self.aborted = Some((
+                    *place,
+                    Verdict {
+                        window_ns,
+                        ..verdict
+                    },
+                ));
             }
         }
         let longest = self.goals.iter().map(|one| one.window).max();
         progress.mark(elapsed, longest.unwrap_or_default());
     }
 
-    /// The threshold that ended the load has failed, whatever became of it while open iterations ended.
+    /// What ended the load is what its window was, not the whole run.
     pub fn judge(self, report: &mut Report) {
         if let Some((place, verdict)) = self.aborted
             && report.facts.ended_by == EndedBy::Threshold(place)
             && let Some(own) = report.thresholds.get_mut(place)
-            && !own.failed
         {
             *own = verdict;
         }

@@ -34,6 +34,7 @@ fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) ->
             asked_ns: 0,
             sent_ns: 0,
             first_ns: None,
+            heard_ns: 0,
             end_ns: 1,
         },
         was_sent: true,

@@ -39,7 +39,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         )?;
         write!(out, ",{:.3}", report.per_s(counts.ended()))?;
         for ns in [
-            exact(latency.mean_ns),
+            latency.mean().map(|mean| mean.ns),
             exact(latency.min_ns),
             at(latency, 500_000),
             at(latency, 900_000),

@@ -3,9 +3,10 @@
 use super::super::plan::Goal;
 use super::super::tally::{IterationCounts, StepCounts};
 use super::model::{Report, ScenarioReport, StepReport};
+use crate::measure::Silence;
 use crate::report::Latency;
 use crate::report::Verdict;
-use crate::report::verdict::{Measured, Silence};
+use crate::report::verdict::Measured;
 use crate::spec::Threshold;
 use crate::spec::threshold::{Count, Figure, Rate, Times, Unit};
 
@@ -102,6 +103,19 @@ pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
     goals.iter().map(verdict).collect()
 }
 
+/// Since when none of these steps has got an answer, at the load's end.
+pub(crate) fn silence<'a>(
+    steps: impl Iterator<Item = &'a StepReport>,
+    load_ns: u64,
+) -> Option<Silence> {
+    let lives = steps.map(|step| step.life);
+    let life = lives.reduce(|mut life, other| {
+        life.merge(other);
+        life
+    });
+    life?.silence(load_ns)
+}
+
 /// The part of a report that a threshold is about.
 struct Chosen<'a> {
     report: &'a Report,
@@ -179,16 +193,12 @@ impl<'a> Chosen<'a> {
             facts, scenarios, ..
         } = self.report;
         // Each iteration of a rate has a delay, if only of nothing.
-        let is_closed = |step: &&&StepReport| {
+        let is_closed = |step: &&StepReport| {
             let mut scenarios = scenarios.iter();
             let own = scenarios.find(|one| one.name == step.names.scenario);
             own.is_some_and(|own| own.delay.is_empty())
         };
-        let closed = || self.steps.iter().filter(is_closed);
-        let last_ns = closed().map(|step| step.last_ns).max()?;
-        let oldest_ns = closed().map(|step| step.latency.oldest_ns).max()?;
-        let after_ns = facts.elapsed_ns.saturating_sub(facts.load_ns);
-        Silence::new(facts.load_ns, last_ns, oldest_ns.saturating_sub(after_ns))
+        silence(self.steps.iter().copied().filter(is_closed), facts.load_ns)
     }
 
     fn requests(&self) -> StepCounts {
@@ -228,6 +238,7 @@ impl<'a> Chosen<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Life;
     use crate::scenario::report::samples;
     use crate::spec::threshold::Runs;
 
@@ -333,24 +344,24 @@ mod tests {
         let scenario = &mut report.scenarios[0];
         scenario.delay = Latency::none(scenario.delay.kind);
         let create = &mut report.steps[1];
-        (create.last_ns, create.latency.oldest_ns) = (2_500_000_000, 2_000_000_000);
+        create.life = Life::default();
+        create.life.heard(2_500_000_000);
+        create.life.unanswered(2_400_000_000, 4_500_000_000);
         let verdict = judged(&report, "max > 1s", "crud.create");
         assert!(
-            verdict.shown().ends_with("nothing came after 2.50 s"),
+            verdict
+                .shown()
+                .ends_with("no answer came from second 2.50 to the end"),
             "{verdict}"
         );
         assert!(!judged(&report, "max > 4s", "crud.create").failed);
-        // Requests that are young are no silence, whenever the last one ended.
-        report.steps[1].latency.oldest_ns = 900_000_000;
-        assert!(!judged(&report, "max > 1s", "crud.create").failed);
         // After the load, nothing begins.
-        report.steps[1].latency.oldest_ns = 2_000_000_000;
         report.facts.load_ns = 2_600_000_000;
-        assert!(!judged(&report, "max > 3s", "crud.create").failed);
+        assert!(!judged(&report, "max > 1s", "crud.create").failed);
         // A rate has due moments.
         let mut report = samples::shop();
-        report.steps[1].latency.oldest_ns = 4_000_000_000;
-        report.steps[1].last_ns = 0;
+        report.steps[1].life = Life::default();
+        report.steps[1].life.unanswered(0, 4_500_000_000);
         assert!(!judged(&report, "mean > 1s", "crud.create").failed);
     }
 
@@ -361,6 +372,9 @@ mod tests {
         // 35 creations of up to 45 ms, and two streams of 900 ms.
         report.steps[2].latency.open = 0;
         report.steps[2].latency.ages.clear();
+        let create = &mut report.steps[1].latency;
+        assert_eq!(create.open, 1, "one took too long");
+        (create.open, create.ages) = (0, String::new());
         let at = |figure| value_of(&report, read(figure), Some("create"), false).unwrap();
         assert!((29e6..29.1e6).contains(&at("p50")), "{}", at("p50"));
         assert!((45e6..45.1e6).contains(&at("p94.5")), "{}", at("p94.5"));

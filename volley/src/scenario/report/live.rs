@@ -385,6 +385,7 @@ mod tests {
                 asked_ns: at_ns,
                 sent_ns: at_ns,
                 first_ns: None,
+                heard_ns: 0,
                 end_ns: at_ns + n * 1_000_000,
             };
             tally.iteration_began(0, None, at_ns);
@@ -410,6 +411,7 @@ mod tests {
             asked_ns: 0,
             sent_ns: 0,
             first_ns: None,
+            heard_ns: 0,
             end_ns: 1_000_000,
         };
         tally.sent(0, 0, 1);
@@ -476,6 +478,7 @@ mod tests {
             asked_ns: S,
             sent_ns: S,
             first_ns: None,
+            heard_ns: 0,
             end_ns: S,
         };
         first.ended(

@@ -5,7 +5,7 @@ use super::super::tally::{
 };
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
-use crate::measure::Distribution;
+use crate::measure::{Distribution, Life};
 use crate::report::model::Cost;
 use crate::report::{Latency, LatencyKind, Verdict};
 
@@ -73,8 +73,8 @@ pub struct ScenarioReport {
 pub struct StepReport {
     pub names: StepNames,
     pub counts: StepCounts,
-    /// When the last one ended, or bytes came for one that has not, in ns since the start.
-    pub last_ns: u64,
+    /// In ns since the start.
+    pub life: Life,
     /// Requests that failed before they had an expected status.
     pub without_status: u64,
     /// HTTP statuses or gRPC codes, ascending.
@@ -317,7 +317,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         without_status: verdicts.without_status(),
         names: names.clone(),
         counts: one.counts,
-        last_ns: one.last_ns,
+        life: one.life,
         statuses: one.statuses.into_iter().collect(),
         failures,
         latency,
@@ -411,7 +411,7 @@ impl StepReport {
         Self {
             names: names.clone(),
             counts,
-            last_ns: 0,
+            life: Life::default(),
             without_status: verdicts.without_status(),
             statuses: Vec::new(),
             failures: Vec::new(),

@@ -2,15 +2,25 @@
 
 use super::super::plan::{Plan, WhenFull};
 use super::super::tally::StepCounts;
-use super::model::{Report, ScenarioReport};
+use super::figures::silence;
+use super::model::{Report, ScenarioReport, StepReport};
+use crate::measure::Silence;
+use crate::report::Warning;
 use crate::report::numbers::grouped;
 
 /// So many requests of a hundred may wait for a connection before a warning says so.
 const MOST_WAITING: u64 = 1;
 
-/// A warning for each scenario whose iterations were dropped, or whose requests waited for connections.
+/// A warning if no answer came any more at the load's end, or else one for each scenario whose iterations were dropped, or
+/// whose requests waited for connections.
 #[must_use]
 pub fn overload(plan: &Plan, report: &Report) -> Vec<String> {
+    let of_load = |step: &&StepReport| !step.names.scenario.is_empty();
+    let steps = report.steps.iter().filter(of_load);
+    if let Some(Silence { since_ns, .. }) = silence(steps, report.facts.load_ns) {
+        let missed = 0;
+        return vec![Warning::Silent { since_ns, missed }.to_string()];
+    }
     let scenarios = report.scenarios.iter();
     scenarios
         .flat_map(|one| [dropped(plan, one), waited(report, one)])

@@ -90,6 +90,7 @@ fn verdict(threshold: &str, value: f64, unit: Unit, limit: f64, failed: bool) ->
         limit,
         failed,
         is_at_least: false,
+        window_ns: None,
         doubt: None,
     }
 }
@@ -104,6 +105,7 @@ fn tally(says: &str) -> Tally {
             asked_ns: 0,
             sent_ns: 0,
             first_ns: Some(5 * MS),
+            heard_ns: 0,
             end_ns: 6 * MS,
         },
         Some(200),
@@ -121,6 +123,7 @@ fn tally(says: &str) -> Tally {
             asked_ns: sent_ns,
             sent_ns,
             first_ns: Some(sent_ns + 4 * MS),
+            heard_ns: 0,
             end_ns,
         };
         let failure = match n {
@@ -164,6 +167,7 @@ fn tally(says: &str) -> Tally {
             asked_ns: sent_ns,
             sent_ns,
             first_ns: Some(sent_ns + 2 * MS),
+            heard_ns: 0,
             end_ns,
         };
         if n == 2 {

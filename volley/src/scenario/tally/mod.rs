@@ -90,11 +90,11 @@ impl Tally {
 
     /// A request failed before anything was sent. It has no other end.
     #[cold]
-    pub fn unsent(&mut self, step: usize, now_ns: u64, failure: &Failure<'_>) {
-        let (ns, tells) = (self.since_start(now_ns), self.tells);
-        if let Some(step) = self.counted(step, now_ns) {
+    pub fn unsent(&mut self, step: usize, timing: &Timing, failure: &Failure<'_>) {
+        let (start_ns, tells) = (self.start_ns, self.tells);
+        if let Some(step) = self.counted(step, timing.end_ns) {
             step.counts.unsent += 1;
-            step.failed(failure, ns, tells);
+            step.failed(failure, timing, start_ns, tells, false);
         }
     }
 
@@ -108,7 +108,8 @@ impl Tally {
         bytes: u64,
         verdict: Result<(), &Failure<'_>>,
     ) {
-        let (ns, tells) = (self.since_start(timing.end_ns), self.tells);
+        let (start_ns, tells) = (self.start_ns, self.tells);
+        let ns = self.since_start(timing.end_ns);
         let Some(step) = self.counted(step, timing.sent_ns) else {
             return;
         };
@@ -118,7 +119,7 @@ impl Tally {
         }
         match verdict {
             Ok(()) => step.ok(timing, ns, tells),
-            Err(failure) => step.failed(failure, ns, tells),
+            Err(failure) => step.failed(failure, timing, start_ns, tells, true),
         }
     }
 
@@ -140,18 +141,11 @@ impl Tally {
         }
     }
 
-    /// Bytes came for a request that has not ended: its last ones at that moment.
-    pub fn heard(&mut self, step: usize, sent_ns: u64, heard_ns: u64) {
-        let ns = self.since_start(heard_ns);
-        if let Some(step) = self.counted(step, sent_ns) {
-            step.last_ns = step.last_ns.max(ns);
-        }
-    }
-
     /// A request was sent, or waits for a connection, when the run ends, which is the end of its timing.
     pub fn left_open(&mut self, step: usize, timing: &Timing, was_sent: bool) {
+        let start_ns = self.start_ns;
         if let Some(step) = self.counted(step, timing.sent_ns) {
-            step.left_open(timing, was_sent);
+            step.left_open(timing, start_ns, was_sent);
         }
     }
 

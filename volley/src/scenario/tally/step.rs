@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::reason::{Failure, Reason};
 use super::seconds::Seconds;
-use crate::measure::{Distribution, Failures};
+use crate::measure::{Distribution, Failures, Life};
 
 /// The moments of one request, in nanoseconds since the engine's epoch. Of one that is open, the end is the present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +17,25 @@ pub struct Timing {
     pub sent_ns: u64,
     /// When the first byte of the response was read.
     pub first_ns: Option<u64>,
+    /// When its last bytes were read; 0: none were.
+    pub heard_ns: u64,
     pub end_ns: u64,
 }
 
 impl Timing {
+    /// Of a request that cannot be sent.
+    #[must_use]
+    pub fn at(now_ns: u64) -> Self {
+        Self {
+            due_ns: None,
+            asked_ns: now_ns,
+            sent_ns: now_ns,
+            first_ns: None,
+            heard_ns: 0,
+            end_ns: now_ns,
+        }
+    }
+
     /// Its main latency: with the wait for a connection, and with all the time that it was late.
     #[must_use]
     pub fn response_ns(&self) -> u64 {
@@ -78,13 +93,13 @@ pub(crate) struct StepTally {
     pub statuses: BTreeMap<u16, u64>,
     pub failures: BTreeMap<Reason, Failures>,
     pub checks: Vec<CheckCounts>,
-    /// When the last one ended, or bytes came for one that has not, in ns since the start.
-    pub last_ns: u64,
+    /// In ns since the start.
+    pub life: Life,
     /// Since its first request: a step that never runs takes no memory.
     pub times: Option<Box<Times>>,
 }
 
-/// The times of a step: of requests that ended well, and of those that were open at the end.
+/// The times of a step: of requests that ended well, and the ages of those that took too long or were open at the end.
 pub(crate) struct Times {
     /// The main latency.
     pub response: Distribution,
@@ -92,8 +107,8 @@ pub(crate) struct Times {
     pub service: Option<Distribution>,
     /// From the asking to the sending, of requests that waited for a connection.
     blocked: Option<Distribution>,
-    /// Requests that were sent and are open.
-    open: u64,
+    /// Requests that were sent and whose ages count.
+    aged: u64,
     /// From the sending to the first byte.
     pub first_byte: Distribution,
     pub seconds: Seconds,
@@ -105,7 +120,7 @@ impl Times {
             response: Distribution::new(),
             service: None,
             blocked: None,
-            open: 0,
+            aged: 0,
             first_byte: Distribution::new(),
             seconds: Seconds::new(),
         })
@@ -114,7 +129,7 @@ impl Times {
     /// From the asking to the sending, of all requests.
     pub fn blocked(&mut self) -> Distribution {
         let mut blocked = self.blocked.take().unwrap_or_else(Distribution::new);
-        blocked.record_zeros(self.response.len() + self.open - blocked.len());
+        blocked.record_zeros(self.response.len() + self.aged - blocked.len());
         blocked
     }
 
@@ -151,7 +166,7 @@ impl StepTally {
     #[inline]
     pub fn ok(&mut self, timing: &Timing, since_start_ns: u64, tells: bool) {
         self.counts.ok += 1;
-        self.last_ns = since_start_ns;
+        self.life.heard(since_start_ns);
         let times = self.times();
         let latency_ns = timing.response_ns();
         if let Some(service) = times.service(timing) {
@@ -167,10 +182,17 @@ impl StepTally {
         times.seconds.record(latency_ns);
     }
 
-    /// Counts the age of a request that has not ended; `timing.end_ns` is the present moment. One that was not sent waits
-    /// for a connection.
+    /// A request is open at the end, which is the end of its timing.
+    pub fn left_open(&mut self, timing: &Timing, start_ns: u64, was_sent: bool) {
+        self.counts.open += u64::from(was_sent);
+        self.unanswered(timing, start_ns);
+        self.age(timing, was_sent);
+    }
+
+    /// Counts the age of a request that got no response: it is open at the end, or took too long. One that was not sent
+    /// waited for a connection.
     #[cold]
-    pub fn left_open(&mut self, timing: &Timing, was_sent: bool) {
+    fn age(&mut self, timing: &Timing, was_sent: bool) {
         let times = self.times.get_or_insert_with(Times::new);
         if !was_sent {
             // It has no time from the sending.
@@ -180,8 +202,7 @@ impl StepTally {
             blocked.record_open(timing.end_ns.saturating_sub(timing.asked_ns), 1);
             return;
         }
-        self.counts.open += 1;
-        times.open += 1;
+        times.aged += 1;
         if let Some(service) = times.service(timing) {
             service.record_open(timing.service_ns(), 1);
         }
@@ -192,10 +213,36 @@ impl StepTally {
         }
     }
 
+    /// Its peer has sent nothing since its last bytes.
+    fn unanswered(&mut self, timing: &Timing, start_ns: u64) {
+        let since = |ns: u64| ns.saturating_sub(start_ns);
+        let heard_ns = timing.heard_ns.max(timing.first_ns.unwrap_or_default());
+        self.life.heard(since(heard_ns));
+        let from_ns = heard_ns.max(timing.asked_ns);
+        self.life.unanswered(since(from_ns), since(timing.end_ns));
+    }
+
     #[cold]
-    pub fn failed(&mut self, failure: &Failure<'_>, since_start_ns: u64, tells: bool) {
+    pub fn failed(
+        &mut self,
+        failure: &Failure<'_>,
+        timing: &Timing,
+        start_ns: u64,
+        tells: bool,
+        was_sent: bool,
+    ) {
+        let since_start_ns = timing.end_ns.saturating_sub(start_ns);
         self.counts.failed += 1;
-        self.last_ns = since_start_ns;
+        match failure.reason {
+            // Nothing was asked of the peer.
+            Reason::Unrendered | Reason::Lua => {}
+            Reason::Connect | Reason::Tls | Reason::Closed => self.unanswered(timing, start_ns),
+            Reason::Timeout => {
+                self.unanswered(timing, start_ns);
+                self.age(timing, was_sent);
+            }
+            _ => self.life.heard(since_start_ns),
+        }
         self.times().seconds.at(since_start_ns, tells).failed += 1;
         let known = self.failures.entry(failure.reason).or_default();
         known.count(since_start_ns, failure.what);
@@ -227,7 +274,7 @@ impl StepTally {
             times.response.clear();
             times.first_byte.clear();
             times.seconds.clear();
-            (times.service, times.blocked, times.open) = (None, None, 0);
+            (times.service, times.blocked, times.aged) = (None, None, 0);
         }
         *self = Self {
             times,
@@ -237,7 +284,7 @@ impl StepTally {
 
     pub fn merge(&mut self, other: Self) {
         self.counts.add(&other.counts);
-        self.last_ns = self.last_ns.max(other.last_ns);
+        self.life.merge(other.life);
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
         }
@@ -265,7 +312,7 @@ impl Times {
             (blocked @ None, other) => *blocked = other,
             (Some(_), None) => {}
         }
-        self.open += other.open;
+        self.aged += other.aged;
         self.first_byte.merge(&other.first_byte);
         self.seconds.merge(other.seconds);
     }

@@ -74,6 +74,7 @@ fn count(tally: &mut Tally, event: &Event) {
         asked_ns,
         sent_ns,
         first_ns: (what % 3 > 0).then_some(sent_ns + service_ns / 2),
+        heard_ns: 0,
         end_ns,
     };
     if what < 40 {
@@ -155,6 +156,7 @@ fn timing(sent_ns: u64, end_ns: u64) -> Timing {
         asked_ns: sent_ns,
         sent_ns,
         first_ns: None,
+        heard_ns: 0,
         end_ns,
     }
 }
@@ -204,10 +206,10 @@ fn a_request_that_cannot_be_sent_has_failed_and_was_not_sent() {
         reason: Reason::Connect,
         what: "127.0.0.1:1: connection refused",
     };
-    tally.unsent(0, MS, &failure);
+    tally.unsent(0, &Timing::at(MS), &failure);
     tally.reset(2 * MS);
-    tally.unsent(0, MS, &failure);
-    tally.unsent(0, 3 * MS, &failure);
+    tally.unsent(0, &Timing::at(MS), &failure);
+    tally.unsent(0, &Timing::at(3 * MS), &failure);
     let (_, steps) = tally.into_parts();
     let counts = steps[0].counts;
     assert_eq!((counts.sent, counts.unsent, counts.failed), (0, 1, 1));
@@ -225,6 +227,7 @@ fn a_request_with_a_due_moment_has_both_times() {
         asked_ns: 3 * MS,
         sent_ns: 3 * MS,
         first_ns: Some(4 * MS),
+        heard_ns: 0,
         end_ns: 6 * MS,
     };
     tally.ended(0, &late, Some(200), 0, Ok(()));

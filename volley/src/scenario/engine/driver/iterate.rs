@@ -304,8 +304,6 @@ impl Driver<'_> {
         for (_, flight) in &core.flights {
             let timing = flight.timing(now_ns);
             core.tally.left_open(flight.step, &timing, flight.was_sent);
-            core.tally
-                .heard(flight.step, flight.sent_ns, flight.heard_ns);
         }
         for (_, iteration) in &core.iterations {
             if let Course::Scenario(scenario) = iteration.course {
@@ -362,7 +360,7 @@ impl Core<'_> {
             what: &fault.words,
         });
         match &failure {
-            Some(failure) if !flight.was_sent => self.tally.unsent(flight.step, now_ns, failure),
+            Some(failure) if !flight.was_sent => self.tally.unsent(flight.step, &timing, failure),
             _ => self.tally.ended(
                 flight.step,
                 &timing,

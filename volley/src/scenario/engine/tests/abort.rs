@@ -76,6 +76,30 @@ fn a_server_that_stands_still_ends_the_load() {
 }
 
 #[test]
+fn a_server_that_stands_still_passes_no_condition_although_all_requests_end_in_time() {
+    let faults = Faults {
+        freeze: Some(Freeze {
+            at: Duration::from_millis(500),
+            length: Duration::from_secs(600),
+        }),
+        ..Faults::default()
+    };
+    let server = Reference::start(Config {
+        faults,
+        ..Config::default()
+    })
+    .unwrap();
+    let more = "http: {version: 2, timeout: 300ms}\nload: [{users: 4, for: 2500ms}]\nthresholds: [p50 < 900ms, failed < 99%]";
+    let report = report(&crud(&server, more), 2);
+    // What took too long has an age.
+    assert_eq!(report.iterations().open, 0);
+    assert!(report.latency.longest().unwrap().ns >= 300_000_000);
+    let [p50, failed] = report.thresholds.try_into().ok().unwrap();
+    assert!(p50.shown().contains("no answer came from second "), "{p50}");
+    assert_eq!((p50.failed, failed.failed), (true, false));
+}
+
+#[test]
 fn a_threshold_that_holds_does_not_end_the_load() {
     let (report, tokens) = run(0, "{users: 4, for: 2500ms}");
     assert_eq!(report.facts.ended_by, EndedBy::Finished);

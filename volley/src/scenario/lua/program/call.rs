@@ -97,6 +97,7 @@ impl Call {
             asked_ns: self.asked_ns,
             sent_ns: self.sent_ns.unwrap_or(self.asked_ns),
             first_ns: self.first_ns,
+            heard_ns: 0,
             end_ns: now_ns,
         }
     }

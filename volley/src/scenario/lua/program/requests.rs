@@ -283,7 +283,7 @@ impl Worker {
         });
         match &failure {
             Some(failure) if call.sent_ns.is_none() => {
-                self.tally.unsent(call.row, now_ns, failure);
+                self.tally.unsent(call.row, &call.timing(now_ns), failure);
             }
             _ => self.tally.ended(
                 call.row,

@@ -8,7 +8,7 @@ use super::ask::{Ask, Refusal};
 use super::shared::Group;
 use super::worker::{Timer, Worker};
 use crate::scenario::lua::Trouble;
-use crate::scenario::tally::{End, Failure, Reason};
+use crate::scenario::tally::{End, Failure, Reason, Timing};
 
 /// A coroutine that waits: its key, and its serial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -195,7 +195,7 @@ impl Worker {
             reason: Reason::Unrendered,
             what: &words,
         };
-        self.tally.unsent(row, now_ns, &failure);
+        self.tally.unsent(row, &Timing::at(now_ns), &failure);
         self.wake(waiter, answer);
     }
 
