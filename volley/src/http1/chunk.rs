@@ -5,7 +5,7 @@ use super::error::Violation;
 /// The longest first line, extensions included, in bytes.
 pub const MOST_LINE: usize = 1024;
 
-/// A chunk's size in bytes from its first line, which ends with CR LF. Extensions are ignored.
+/// A chunk's size in bytes from its first line, with the end of that. Extensions are ignored.
 ///
 /// # Errors
 ///
@@ -35,7 +35,8 @@ pub fn size(line: &[u8]) -> Result<u64, Violation> {
 /// `;` after optional white space, and then no control character before the end of the line.
 #[cold]
 fn is_extension(rest: &[u8]) -> bool {
-    let rest = rest.strip_suffix(b"\r\n").unwrap_or_default();
+    let rest = rest.strip_suffix(b"\n").unwrap_or_default();
+    let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
     let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
     let mut after_space = rest.iter().skip_while(|byte| matches!(byte, b' ' | b'\t'));
     matches!(after_space.next(), None | Some(b';')) && !rest.iter().any(is_control)
@@ -57,6 +58,8 @@ mod tests {
             ("5 ; name=\"a b\"\r\n", 5),
             ("5;\r\n", 5),
             ("5  \r\n", 5),
+            ("5\n", 5),
+            ("5;a\n", 5),
         ] {
             assert_eq!(size(line.as_bytes()), Ok(expected), "{line:?}");
         }

@@ -156,7 +156,14 @@ impl<C> Connection<C> {
         self.output.consume(n);
     }
 
-    /// The rest of the response is of no use, and so is the connection.
+    /// Whether all of the request is written.
+    #[inline]
+    pub(super) fn is_sent(&self) -> bool {
+        self.output.waiting().is_empty()
+    }
+
+    /// The rest of the response is of no use, or that of the request, which the peer has answered without it; and so is
+    /// the connection.
     pub(super) fn abandon(&mut self) {
         self.phase = Phase::Over;
         self.keeps_alive = false;

@@ -10,15 +10,9 @@ pub enum Violation {
     /// Bytes came while no request was open.
     #[error("peer sent bytes that no request asked for")]
     Unasked,
-    /// RFC 9112 §2.2: a line ends with CR LF.
-    #[error("peer ended a line without a carriage return")]
-    LineEnd,
     /// A response head that did not end within the limit, in bytes.
     #[error("peer sent a response head of more than {limit} bytes")]
     HeadTooLarge { limit: usize },
-    /// More fields than are read.
-    #[error("peer sent more than {limit} fields in a response head or in trailers")]
-    TooManyFields { limit: usize },
     /// RFC 9112 §4, §5.
     #[error("peer sent a response head that cannot be read: {0}")]
     Head(#[source] httparse::Error),
@@ -31,10 +25,7 @@ pub enum Violation {
     /// RFC 9112 §6.3.
     #[error("peer sent two different `content-length` fields")]
     TwoLengths,
-    /// RFC 9112 §6.3.
-    #[error("peer sent both `content-length` and `transfer-encoding`")]
-    LengthAndCoding,
-    /// RFC 9112 §6.1: only `chunked` is used without being asked for, and not in HTTP/1.0.
+    /// RFC 9112 §6.1: only `chunked` is used without being asked for.
     #[error("peer sent a `transfer-encoding` other than one `chunked`")]
     Coding,
     /// RFC 9112 §7.1.
@@ -43,7 +34,7 @@ pub enum Violation {
     /// A chunk's first line that did not end within the limit, in bytes.
     #[error("peer sent more than {limit} bytes before the end of a chunk's first line")]
     ChunkLineTooLong { limit: usize },
-    /// RFC 9112 §7.1: CR LF follows a chunk.
+    /// RFC 9112 §7.1: the end of a line follows a chunk.
     #[error("peer sent a chunk that is longer than its size")]
     ChunkEnd,
     /// RFC 9112 §7.1.2.

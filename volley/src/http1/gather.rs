@@ -39,7 +39,7 @@ impl Gather {
     ///
     /// # Errors
     ///
-    /// [`Violation::LineEnd`], or `too_long` if the end is not within `most` bytes. Neither depends on the cuts.
+    /// `too_long` if the end is not within `most` bytes. That does not depend on the cuts.
     #[inline]
     pub fn take<'a, 'b: 'a>(
         &'a mut self,
@@ -84,6 +84,12 @@ impl Gather {
     }
 }
 
+/// Whether a line is empty, without its line feed. A lone one ends a line, too (RFC 9112 §2.2).
+#[inline]
+pub fn is_end(line: &[u8]) -> bool {
+    matches!(line, b"\r" | b"")
+}
+
 impl Scan {
     /// Where the end is, in the bytes that were searched before and in those behind them.
     #[inline]
@@ -98,12 +104,9 @@ impl Scan {
         while let Some(at) = memchr::memchr(b'\n', bytes.get(self.searched..).unwrap_or_default()) {
             let feed = self.searched + at;
             let line = bytes.get(self.line..feed).unwrap_or_default();
-            if line.last() != Some(&b'\r') {
-                return Err(Violation::LineEnd);
-            }
             self.searched = feed + 1;
             self.line = feed + 1;
-            if until == Until::LineEnd || line.len() == 1 {
+            if until == Until::LineEnd || is_end(line) {
                 return Ok(Some(feed + 1));
             }
         }

@@ -2,14 +2,14 @@
 
 use std::mem::MaybeUninit;
 
-use httparse::{EMPTY_HEADER, ParserConfig, Response, Status};
+use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 
 use super::error::Violation;
 use crate::http2::hpack::HeaderList;
-use crate::http2::response::number;
+use crate::http2::response::length;
 
-/// The most fields in a head or in trailers.
-const MOST_FIELDS: usize = 128;
+/// Heads with more fields are read in a second pass.
+const FEW: usize = 128;
 
 /// What a head says about what follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,32 +40,60 @@ impl Head {
     }
 }
 
+/// How heads are read: blanks where other clients do not mind them.
+fn lenient() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    config
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_multiple_spaces_in_response_status_delimiters(true);
+    config
+}
+
 /// Reads a whole head into `list`.
 ///
 /// # Errors
 ///
-/// It breaks a rule of RFC 9112, or has more fields than are read.
+/// It breaks a rule of RFC 9112.
 pub fn read(head: &[u8], list: &mut HeaderList) -> Result<Head, Violation> {
-    let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
+    let mut few = [const { MaybeUninit::uninit() }; FEW];
+    match read_with(head, &mut few, list) {
+        Err(Violation::Head(error)) => read_again(head, error, list),
+        done => done,
+    }
+}
+
+/// The same for a head that has many fields, or folded ones.
+#[cold]
+fn read_again(head: &[u8], error: Error, list: &mut HeaderList) -> Result<Head, Violation> {
+    let unfolded = unfolded(head, 1);
+    if error != Error::TooManyHeaders && unfolded.is_none() {
+        return Err(Violation::Head(error));
+    }
+    let head = unfolded.as_deref().unwrap_or(head);
+    let mut many = vec![MaybeUninit::uninit(); most_fields(head)];
+    read_with(head, &mut many, list)
+}
+
+fn read_with<'h>(
+    head: &'h [u8],
+    fields: &mut [MaybeUninit<Header<'h>>],
+    list: &mut HeaderList,
+) -> Result<Head, Violation> {
     let mut response = Response::new(&mut []);
-    let parsed = ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        head,
-        &mut fields,
-    );
-    if parsed.map_err(|error| unreadable(error, Violation::Head))? != Status::Complete(head.len()) {
-        return Err(Violation::Head(httparse::Error::NewLine));
+    let parsed = lenient().parse_response_with_uninit_headers(&mut response, head, fields);
+    if parsed.map_err(Violation::Head)? != Status::Complete(head.len()) {
+        return Err(Violation::Head(Error::NewLine));
     }
     let status = response.code.unwrap_or_default();
     if status < 100 {
-        return Err(Violation::Head(httparse::Error::Status));
+        return Err(Violation::Head(Error::Status));
     }
     list.clear();
     let mut digits = itoa::Buffer::new();
     list.push(b":status", digits.format(status).as_bytes());
 
     let is_1_1 = response.version == Some(1);
-    let mut length = None;
+    let mut stated = None;
     let mut is_chunked = false;
     let mut keeps_alive = is_1_1;
     let mut closes = false;
@@ -73,16 +101,22 @@ pub fn read(head: &[u8], list: &mut HeaderList) -> Result<Head, Violation> {
         let name = field.name.as_bytes();
         list.push_lower_case(name, field.value);
         if name.eq_ignore_ascii_case(b"content-length") {
-            let value = number(field.value).map_err(|_| Violation::Length)?;
-            if length.is_some_and(|before| before != value) {
+            let value = length(field.value).map_err(|_| Violation::Length)?;
+            if stated.is_some_and(|before| before != value) {
                 return Err(Violation::TwoLengths);
             }
-            length = Some(value);
+            stated = Some(value);
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            if is_chunked || !is_1_1 || !field.value.eq_ignore_ascii_case(b"chunked") {
-                return Err(Violation::Coding);
+            for coding in field.value.split(|byte| *byte == b',') {
+                let coding = coding.trim_ascii();
+                if coding.eq_ignore_ascii_case(b"identity") && !is_chunked {
+                    continue;
+                }
+                if is_chunked || !coding.eq_ignore_ascii_case(b"chunked") {
+                    return Err(Violation::Coding);
+                }
+                is_chunked = true;
             }
-            is_chunked = true;
         } else if name.eq_ignore_ascii_case(b"connection") {
             for option in field.value.split(|byte| *byte == b',') {
                 let option = option.trim_ascii();
@@ -91,9 +125,12 @@ pub fn read(head: &[u8], list: &mut HeaderList) -> Result<Head, Violation> {
             }
         }
     }
-    let framing = match (length, is_chunked) {
-        (Some(_), true) => return Err(Violation::LengthAndCoding),
-        (None, true) => Framing::Chunked,
+    let framing = match (stated, is_chunked) {
+        (stated, true) => {
+            // Another recipient may see another end (RFC 9112 §6.1, §6.3).
+            closes |= stated.is_some() || !is_1_1;
+            Framing::Chunked
+        }
         (Some(length), false) => Framing::Length(length),
         (None, false) => Framing::UntilClose,
     };
@@ -108,27 +145,49 @@ pub fn read(head: &[u8], list: &mut HeaderList) -> Result<Head, Violation> {
 ///
 /// # Errors
 ///
-/// They break a rule of RFC 9112, or are more than are read.
+/// They break a rule of RFC 9112.
 #[cold]
 pub fn read_trailers(section: &[u8], list: &mut HeaderList) -> Result<(), Violation> {
-    let mut fields = [EMPTY_HEADER; MOST_FIELDS];
+    let unfolded = unfolded(section, 0);
+    let section = unfolded.as_deref().unwrap_or(section);
+    let mut fields = vec![EMPTY_HEADER; most_fields(section)];
     let parsed = httparse::parse_headers(section, &mut fields);
     list.clear();
-    match parsed.map_err(|error| unreadable(error, Violation::Trailers))? {
+    match parsed.map_err(Violation::Trailers)? {
         Status::Complete((length, fields)) if length == section.len() => {
             for field in fields {
                 list.push_lower_case(field.name.as_bytes(), field.value);
             }
             Ok(())
         }
-        _ => Err(Violation::Trailers(httparse::Error::NewLine)),
+        _ => Err(Violation::Trailers(Error::NewLine)),
     }
 }
 
-#[cold]
-fn unreadable(error: httparse::Error, other: fn(httparse::Error) -> Violation) -> Violation {
-    match error {
-        httparse::Error::TooManyHeaders => Violation::TooManyFields { limit: MOST_FIELDS },
-        error => other(error),
+/// How many fields a section can have: each has a name, a colon and the end of a line. Its length has a limit.
+fn most_fields(section: &[u8]) -> usize {
+    section.len() / 3
+}
+
+/// A section with each folded line joined to the one before it by a blank (RFC 9112 §5.2); `None`: none is folded. Only
+/// lines after `first` can be continued.
+fn unfolded(section: &[u8], first: usize) -> Option<Vec<u8>> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let (mut joined, mut is_folded) = (Vec::with_capacity(section.len()), false);
+    for (at, line) in section.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let begin = line.iter().position(|byte| !is_blank(byte));
+        let rest = match begin {
+            Some(begin) if begin > 0 && at > first => {
+                joined.pop_if(|byte| *byte == b'\n');
+                joined.pop_if(|byte| *byte == b'\r');
+                while joined.pop_if(|byte| is_blank(byte)).is_some() {}
+                joined.push(b' ');
+                is_folded = true;
+                line.get(begin..).unwrap_or_default()
+            }
+            _ => line,
+        };
+        joined.extend_from_slice(rest);
     }
+    is_folded.then_some(joined)
 }

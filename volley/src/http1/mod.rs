@@ -9,8 +9,9 @@
 //! Connection::{open, send} → Connection::output → bytes to write
 //! ```
 //!
-//! What another recipient could read differently is refused, even where RFC 9112 lets a client repair it: lines that do
-//! not end with CR LF, folded lines, two lengths, a length beside `transfer-encoding`, bytes that no request asked for.
+//! What curl reads is read: lines that end with LF alone, folded lines, blanks before a colon, a length that is repeated,
+//! `chunked` beside a length or in HTTP/1.0 (the connection is then not used again). What nobody can read for certain is
+//! refused: two lengths, codings that nobody asked for, NUL in a field, bytes that no request asked for.
 
 mod chunk;
 mod client;

@@ -3,7 +3,7 @@
 use super::chunk;
 use super::client::{Connection, Phase};
 use super::error::Violation;
-use super::gather::Until;
+use super::gather::{Until, is_end};
 use super::head::{self, Framing, Head};
 use crate::http2::{Closed, Handler, Next};
 
@@ -182,9 +182,12 @@ impl<C> Connection<C> {
             .gather
             .take(bytes, Until::LineEnd, 2, Violation::ChunkEnd)
             .map_err(|_| Violation::ChunkEnd)?;
-        let Some((_, rest)) = gathered else {
+        let Some((line, rest)) = gathered else {
             return Ok(&[]);
         };
+        if !line.strip_suffix(b"\n").is_some_and(is_end) {
+            return Err(Violation::ChunkEnd);
+        }
         self.phase = Phase::ChunkLine;
         Ok(rest)
     }
@@ -200,7 +203,7 @@ impl<C> Connection<C> {
         let Some((section, rest)) = gathered else {
             return Ok(&[]);
         };
-        if section == b"\r\n" {
+        if section.strip_suffix(b"\n").is_some_and(is_end) {
             self.on_data(&[], true, handler);
             return Ok(rest);
         }
@@ -230,7 +233,7 @@ impl<C> Connection<C> {
             Next::Continue => Closed::Ended,
             Next::Cancel(_) => Closed::Cancelled,
         };
-        if ends {
+        if ends && self.is_sent() {
             self.phase = Phase::Idle;
         } else {
             self.abandon();

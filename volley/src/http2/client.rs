@@ -9,7 +9,6 @@ mod headers;
 mod receive;
 mod send;
 
-use super::ended::EndedByPeer;
 use super::error::Violation;
 use super::error_code::GoAway;
 use super::frame::{self, PREFACE, STREAM_MASK};
@@ -44,7 +43,6 @@ pub struct Connection<C> {
     next_id: u32,
     /// The highest number that a stream may have.
     last_id: u32,
-    ended: EndedByPeer,
 
     /// The peer has acknowledged our SETTINGS.
     is_acknowledged: bool,
@@ -91,7 +89,6 @@ impl<C> Connection<C> {
                 .most_streams
                 .map_or(STREAM_MASK, |most| most.saturating_mul(2).saturating_sub(1))
                 .min(STREAM_MASK),
-            ended: EndedByPeer::default(),
             is_acknowledged: false,
             is_ready: false,
             is_shut_down: false,

@@ -33,9 +33,6 @@ pub enum Violation {
     /// RFC 9113 §5.1: a frame on a stream that was never opened.
     #[error("peer sent a `{}` frame on stream {stream}, which was never opened", name(*.kind))]
     IdleStream { kind: Kind, stream: u32 },
-    /// RFC 9113 §5.1: a frame on a stream the peer itself had ended.
-    #[error("peer sent a `{}` frame on stream {stream} after it had ended it", name(*.kind))]
-    StreamClosed { kind: Kind, stream: u32 },
     /// RFC 9113 §4.3: nothing may come between HEADERS and its CONTINUATION frames.
     #[error("peer put a `{}` frame into the header block of stream {stream}", name(*.kind))]
     InterruptedHeaders { kind: Kind, stream: u32 },
@@ -87,7 +84,6 @@ impl Violation {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::FrameTooLarge { .. } | Self::FrameSize { .. } => ErrorCode::FrameSizeError,
-            Self::StreamClosed { .. } => ErrorCode::StreamClosed,
             Self::HeaderBlock(_) => ErrorCode::CompressionError,
             Self::InitialWindow { .. }
             | Self::WindowOverflow { .. }

@@ -10,7 +10,6 @@
 //! ```
 
 mod client;
-mod ended;
 mod error;
 mod error_code;
 pub mod frame;

@@ -26,7 +26,7 @@ pub fn check_head(list: &HeaderList) -> Result<ResponseHead, Reason> {
     for (name, value) in fields {
         check_field(name, value)?;
         if name == b"content-length" {
-            let length = number(value)?;
+            let length = length(value)?;
             if content_length.is_some_and(|before| before != length) {
                 return Err("the response has two different `content-length` fields");
             }
@@ -51,6 +51,8 @@ pub fn check_trailers(list: &HeaderList) -> Result<(), Reason> {
         .try_for_each(|(name, value)| check_field(name, value))
 }
 
+/// The caller takes them off, and checks again.
+const BLANKS: Reason = "a field's value begins or ends with white space";
 const NO_STATUS_FIRST: Reason = "the response does not begin with `:status`";
 const UNKNOWN_PSEUDO: Reason = "the response has a pseudo-header other than `:status`";
 
@@ -64,7 +66,14 @@ fn status(value: &[u8]) -> Result<u16, Reason> {
 }
 
 /// The number in a `content-length`.
-pub(crate) fn number(value: &[u8]) -> Result<u64, Reason> {
+pub(crate) fn length(value: &[u8]) -> Result<u64, Reason> {
+    match number(value) {
+        Err(reason) => repeated(value).ok_or(reason),
+        length => length,
+    }
+}
+
+fn number(value: &[u8]) -> Result<u64, Reason> {
     const REASON: Reason = "the response's `content-length` is not a number";
     if value.is_empty() {
         return Err(REASON);
@@ -76,6 +85,15 @@ pub(crate) fn number(value: &[u8]) -> Result<u64, Reason> {
             .and_then(|digit| tens.checked_add(digit))
             .ok_or(REASON)
     })
+}
+
+/// A length that was repeated in one field: `5, 5` (RFC 9110 §8.6).
+#[cold]
+fn repeated(value: &[u8]) -> Option<u64> {
+    let mut lengths = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let first = lengths.next()?;
+    lengths.all(|one| one == first).then_some(())?;
+    number(first).ok()
 }
 
 /// RFC 9113 §8.2.1 and §8.2.2: checks a regular field.
@@ -93,7 +111,7 @@ fn check_field(name: &[u8], value: &[u8]) -> Result<(), Reason> {
         return Err("a field's value contains NUL, CR or LF");
     }
     if let (Some(b' ' | b'\t'), _) | (_, Some(b' ' | b'\t')) = (value.first(), value.last()) {
-        return Err("a field's value begins or ends with white space");
+        return Err(BLANKS);
     }
     match name {
         b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => {
@@ -192,11 +210,17 @@ mod tests {
             length(&["42", "42"]),
             Ok(ResponseHead::Final { content_length })
         );
+        assert_eq!(
+            length(&["42, 42,42", "42"]),
+            Ok(ResponseHead::Final { content_length })
+        );
         for bad in [
             &["42", "43"][..],
             &[""],
             &["4x"],
             &["+4"],
+            &["42, 43"],
+            &["42,"],
             &["99999999999999999999"],
         ] {
             assert!(length(bad).is_err(), "{bad:?}");

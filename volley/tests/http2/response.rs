@@ -133,12 +133,55 @@ fn field_names_and_values_that_no_field_may_have_are_malformed() {
         ("", "x"),
         ("a b", "x"),
         ("a", "x\r\ny: z"),
-        ("a", " x"),
+        ("a", " x\n "),
         ("connection", "close"),
     ] {
         malformed(&[headers(1, &[(":status", "200"), field], 0)]);
         malformed(&[head(1), headers(1, &[field], END_STREAM)]);
     }
+}
+
+#[test]
+fn blanks_around_values_are_taken_off() {
+    for blanks in [" ", "\t", "  \t "] {
+        let around = |value: &str| format!("{blanks}{value}{blanks}");
+        let (status, length, message) = (around("200"), around("1"), around("not found"));
+        let first = [
+            (":status", &*status),
+            ("content-length", &*length),
+            ("empty", blanks),
+        ];
+        let last = [("grpc-status", "5"), ("grpc-message", &*message)];
+        let mut peer = Peer::with_call();
+        // Twice: what is read of a block that comes again is the same.
+        let b = peer.open('b');
+        peer.sent();
+        for stream in [1, b] {
+            peer.feed(&[
+                headers(stream, &first, 0),
+                data(stream, b"x"),
+                headers(stream, &last, END_STREAM),
+            ]);
+            let events = peer.events();
+            let head = fields(&[(":status", "200"), ("content-length", "1"), ("empty", "")]);
+            let trailers = fields(&[("grpc-status", "5"), ("grpc-message", "not found")]);
+            assert!(matches!(&events[0], Event::Headers(_, fields, false) if *fields == head));
+            assert!(matches!(&events[2], Event::Headers(_, fields, true) if *fields == trailers));
+            assert!(matches!(events[3], Event::Closed(_, Closed::Ended)));
+        }
+        assert_eq!(peer.sent(), []);
+    }
+}
+
+#[test]
+fn many_fields_are_read_as_long_as_their_size_allows() {
+    let many: Vec<(&str, &str)> = vec![("x", ""); 450];
+    let block = [block(&[(":status", "200")]), block(&many)].concat();
+    let mut peer = Peer::with_call();
+    peer.feed(&[raw(Kind::Headers, 5, 1, &block)]);
+    let events = peer.events();
+    assert!(matches!(&events[0], Event::Headers('a', fields, true) if fields.len() == 451));
+    assert_eq!(events[1], Event::Closed('a', Closed::Ended));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use volley::http2::frame::Kind;
 use volley::http2::{Closed, ErrorCode, Violation};
 
-use crate::build::{END_STREAM, data, head, headers, raw, rst_stream, trailers, window_update};
+use crate::build::{
+    END_STREAM, block, data, head, headers, last_data, raw, rst_stream, trailers, window_update,
+};
 use crate::peer::{Event, Peer, Sent};
 
 #[test]
@@ -64,41 +66,62 @@ fn trailers_only(stream: u32) -> Vec<u8> {
 }
 
 #[test]
-fn content_after_the_end_of_a_response_is_a_violation() {
-    for (frame, kind) in [(data(1, b"x"), Kind::Data), (trailers(1), Kind::Headers)] {
-        let violation = Peer::with_call().violate(&[trailers_only(1), frame]);
-        assert_eq!(violation, Violation::StreamClosed { kind, stream: 1 });
-        assert_eq!(violation.code(), ErrorCode::StreamClosed);
-    }
-}
-
-#[test]
-fn content_after_the_peers_own_reset_is_a_violation() {
-    let violation = Peer::with_call().violate(&[rst_stream(1, 8), data(1, b"x")]);
-    assert_eq!(
-        violation,
-        Violation::StreamClosed {
-            kind: Kind::Data,
-            stream: 1
-        }
-    );
-}
-
-#[test]
-fn window_updates_and_resets_after_the_end_are_ignored() {
-    let mut peer = Peer::with_call();
+fn frames_after_the_peer_has_ended_a_stream_or_reset_it_are_ignored() {
     let late = [
+        data(1, b"x"),
+        last_data(1, b""),
+        trailers(1),
+        head(1),
         window_update(1, 5),
         window_update(1, 0),
         rst_stream(1, 0),
         rst_stream(1, 2),
+        raw(Kind::Headers, 0, 1, &[]),
+        raw(Kind::Continuation, 4, 1, &block(&[("x", "y")])),
     ];
-    peer.feed(&[&[trailers_only(1)][..], &late].concat());
-    assert_eq!(
-        peer.events().last(),
-        Some(&Event::Closed('a', Closed::Ended))
-    );
-    assert_eq!(peer.sent(), []);
+    for (end, why) in [
+        (trailers_only(1), Closed::Ended),
+        (rst_stream(1, 8), Closed::Reset(Ok(ErrorCode::Cancel))),
+        (rst_stream(1, 0), Closed::Reset(Ok(ErrorCode::NoError))),
+        (
+            headers(1, &[("x", "y")], 0),
+            Closed::Malformed("the response does not begin with `:status`"),
+        ),
+    ] {
+        let mut peer = Peer::with_call();
+        let b = peer.open('b');
+        peer.feed(&[end]);
+        assert_eq!(peer.events().last(), Some(&Event::Closed('a', why)));
+        peer.sent();
+        peer.feed(&late);
+        assert_eq!((peer.events(), peer.sent()), (vec![], vec![]), "{why:?}");
+        peer.feed(&[head(b), trailers(b)]);
+        assert_eq!(
+            peer.events().last(),
+            Some(&Event::Closed('b', Closed::Ended))
+        );
+    }
+}
+
+#[test]
+fn content_of_a_stream_that_the_peer_has_ended_is_credited_to_the_connection() {
+    let mut peer = Peer::ready_with(65_535, &[]);
+    peer.open('a');
+    peer.feed(&[rst_stream(1, 8)]);
+    peer.sent();
+    let (mut bytes, mut credited) = (0u32, 0);
+    // Three windows: without credit, the second one would break the rules.
+    while bytes < 3 * 65_535 {
+        peer.feed(&[data(1, &[0; 16_000])]);
+        bytes += 16_000;
+        for sent in peer.sent() {
+            match sent {
+                Sent::WindowUpdate(0, increment) => credited += increment,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(bytes - credited <= 65_535, "{credited} of {bytes}");
 }
 
 #[test]

@@ -11,6 +11,10 @@ fn a_body_of_a_given_length_ends_the_response_and_the_connection_is_used_again()
         connection.open((), b"GET / HTTP/1.1\r\n\r\n", false);
         assert_eq!(connection.capacity(), 0);
         assert!(!connection.has_begun());
+        assert_eq!(connection.output(), b"GET / HTTP/1.1\r\n\r\n");
+        connection.consume_output(7);
+        assert_eq!(connection.output(), b"TTP/1.1\r\n\r\n");
+        connection.consume_output(11);
         let response = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A:  b \r\n\r\nhello";
         assert_eq!(connection.receive(response, &mut recorder), Ok(()));
         let head = fields(
@@ -20,9 +24,6 @@ fn a_body_of_a_given_length_ends_the_response_and_the_connection_is_used_again()
         assert_eq!(recorder.events, [head, data("hello", true), ENDED]);
         recorder.events.clear();
     }
-    assert_eq!(connection.output(), b"GET / HTTP/1.1\r\n\r\n".repeat(3));
-    connection.consume_output(18);
-    assert_eq!(connection.output(), b"GET / HTTP/1.1\r\n\r\n".repeat(2));
     assert!(connection.is_reusable());
 }
 
@@ -38,6 +39,142 @@ fn chunks_are_joined_and_their_extensions_and_case_do_not_matter() {
     );
     assert_eq!(events, [head, data("rust, and bytes", true), ENDED]);
     assert_eq!(connection.capacity(), 1);
+}
+
+/// Whatever is sent, the response is the same, and so is what becomes of the connection.
+#[track_caller]
+fn reads_as_hello(bytes: &str, is_reusable: bool) {
+    for size in [usize::MAX, 1] {
+        let mut connection = connection();
+        connection.open((), b"", false);
+        let mut recorder = Recorder::default();
+        for piece in bytes.as_bytes().chunks(size.min(bytes.len())) {
+            assert_eq!(
+                connection.receive(piece, &mut recorder),
+                Ok(()),
+                "{bytes:?}"
+            );
+        }
+        if connection.is_busy() {
+            assert_eq!(connection.end_of_stream(&mut recorder), Ok(()), "{bytes:?}");
+        }
+        let is_body = |event: &&Event| matches!(event, Event::Data(..));
+        let body = recorder.events.iter().find(is_body);
+        let is_hello = matches!(body, Some(Event::Data(body, _)) if body == b"hello");
+        assert!(is_hello, "{bytes:?}: {:?}", recorder.events);
+        assert_eq!(recorder.events.last(), Some(&ENDED), "{bytes:?}");
+        assert_eq!(connection.is_reusable(), is_reusable, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_line_feed_alone_ends_a_line() {
+    for bytes in [
+        "HTTP/1.1 200 OK\ncontent-length: 5\n\nhello",
+        "HTTP/1.1 200\ncontent-length: 5\r\n\nhello",
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\n\r\nhello",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n5\nhello\n0\n\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;a\r\nhello\n0\na: b\r\n\n",
+    ] {
+        reads_as_hello(bytes, true);
+    }
+}
+
+#[test]
+fn blanks_and_repetitions_that_mean_nothing_are_taken() {
+    for head in [
+        "HTTP/1.1  200  OK\r\ncontent-length: 5",
+        "HTTP/1.1 200 OK\r\ncontent-length : 5",
+        "HTTP/1.1 200 OK\r\ncontent-length:\t5 ",
+        "HTTP/1.1 200 OK\r\ncontent-length: 5, 5",
+        "HTTP/1.1 200 OK\r\ncontent-length: 5,5 ,5\r\ncontent-length: 5",
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\na: b\r\n\tc",
+    ] {
+        reads_as_hello(&format!("{head}\r\n\r\nhello"), true);
+    }
+    let chunks = "\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    for (head, is_reusable) in [
+        (
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: identity, Chunked",
+            true,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 7\r\ntransfer-encoding: chunked",
+            false,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 7",
+            false,
+        ),
+        (
+            "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked",
+            false,
+        ),
+    ] {
+        reads_as_hello(&format!("{head}{chunks}"), is_reusable);
+    }
+    reads_as_hello(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: identity\r\n\r\nhello",
+        false,
+    );
+}
+
+#[test]
+fn folded_lines_are_joined_by_a_blank() {
+    let folded = "a: b \t\r\n \t c\r\n\td\r\nx:\r\n y\r\ne: f\r\n \r\n";
+    let joined = [("a", "b c d"), ("x", "y"), ("e", "f")];
+    let (_, events) = answered(&format!("HTTP/1.1 204 \r\n{folded}\r\n"), false);
+    let head = [&[(":status", "204")][..], &joined].concat();
+    assert_eq!(events, [fields(&head, true), ENDED]);
+    let (_, events) = answered(
+        &format!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n{folded}\r\n"
+        ),
+        false,
+    );
+    assert_eq!(
+        events[1..],
+        [data("a", false), fields(&joined, true), ENDED]
+    );
+}
+
+#[test]
+fn the_number_of_fields_has_no_limit_but_their_size() {
+    let many = (0..2000).map(|n| format!("n{n}: {n}\r\n"));
+    let many: String = many.collect();
+    let mut connection = Connection::new(&Config::default());
+    let mut recorder = Recorder::default();
+    for bytes in [
+        format!("HTTP/1.1 204 \r\n{many}a: b\r\n c\r\n\r\n"),
+        format!("HTTP/1.1 200 \r\ntransfer-encoding: chunked\r\n\r\n0\r\n{many}a: b c\r\n\r\n"),
+    ] {
+        connection.open((), b"", false);
+        assert_eq!(connection.receive(bytes.as_bytes(), &mut recorder), Ok(()));
+        let Some([Event::Fields(all, true), ENDED]) = recorder.events.last_chunk() else {
+            panic!("{:?}", recorder.events)
+        };
+        let last = ("a".to_owned(), "b c".to_owned());
+        assert!(all.len() > 2000 && all.contains(&last), "{}", all.len());
+    }
+}
+
+#[test]
+fn a_response_that_comes_before_its_request_is_written_counts_and_ends_the_connection() {
+    let mut connection = connection();
+    connection.open((), b"PUT / HTTP/1.1\r\ncontent-length: 9\r\n\r\n", false);
+    connection.send(b"some");
+    connection.consume_output(10);
+    let mut recorder = Recorder::default();
+    let response = "HTTP/1.1 413 \r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 \r\n";
+    let taken = connection.receive(response.as_bytes(), &mut recorder);
+    assert_eq!(taken, Ok(()));
+    let head = fields(&[(":status", "413"), ("content-length", "0")], true);
+    assert_eq!(recorder.events, [head, ENDED]);
+    assert_eq!(
+        (connection.capacity(), connection.is_reusable()),
+        (0, false)
+    );
+    assert_eq!(connection.end_of_stream(&mut recorder), Ok(()));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl<C> Connection<C> {
         };
         if end_stream && next == Next::Continue && stream.content_left.is_some_and(|left| left > 0)
         {
-            return self.malformed(id, true, ErrorCode::ProtocolError, TOO_SHORT, handler);
+            return self.malformed(id, ErrorCode::ProtocolError, TOO_SHORT, handler);
         }
         let (why, code) = match next {
             Next::Cancel(code) => (Closed::Cancelled, code),
@@ -34,7 +34,7 @@ impl<C> Connection<C> {
             Next::Continue => (Closed::Ended, ErrorCode::NoError),
         };
         let both_ended = end_stream && stream.request == RequestPhase::Ended;
-        self.close(id, end_stream, (!both_ended).then_some(code), why, handler)
+        self.close(id, (!both_ended).then_some(code), why, handler)
     }
 
     /// A stream error (RFC 9113 §5.4.2): sends RST_STREAM and removes the stream.
@@ -42,25 +42,17 @@ impl<C> Connection<C> {
     pub(super) fn malformed<H: Handler<C>>(
         &mut self,
         id: u32,
-        end_stream: bool,
         code: ErrorCode,
         reason: &'static str,
         handler: &mut H,
     ) -> Result<(), Violation> {
-        self.close(
-            id,
-            end_stream,
-            Some(code),
-            Closed::Malformed(reason),
-            handler,
-        )
+        self.close(id, Some(code), Closed::Malformed(reason), handler)
     }
 
     /// Removes the stream and returns its call; sends RST_STREAM if there is a code for it.
     pub(super) fn close<H: Handler<C>>(
         &mut self,
         id: u32,
-        ended_by_peer: bool,
         reset: Option<ErrorCode>,
         why: Closed,
         handler: &mut H,
@@ -68,9 +60,6 @@ impl<C> Connection<C> {
         // In place: a call is large.
         if !self.streams.end(id, |call| handler.on_closed(call, why)) {
             return Ok(());
-        }
-        if ended_by_peer {
-            self.ended.ended(id);
         }
         match reset {
             Some(code) => self.output.answer(self.streams.len(), |out| {

@@ -97,7 +97,7 @@ impl<C> Connection<C> {
             debug: String::from_utf8_lossy(debug).replace(char::is_control, " "),
         });
         for id in self.streams.above(last) {
-            self.close(id, false, None, Closed::Refused, handler)?;
+            self.close(id, None, Closed::Refused, handler)?;
         }
         Ok(())
     }
@@ -125,16 +125,10 @@ impl<C> Connection<C> {
             return self.check_closed(frame);
         };
         if increment == 0 {
-            return self.malformed(id, false, ErrorCode::ProtocolError, EMPTY_UPDATE, handler);
+            return self.malformed(id, ErrorCode::ProtocolError, EMPTY_UPDATE, handler);
         }
         if stream.send.shift(i64::from(increment)).is_err() {
-            return self.malformed(
-                id,
-                false,
-                ErrorCode::FlowControlError,
-                WINDOW_OVERFLOW,
-                handler,
-            );
+            return self.malformed(id, ErrorCode::FlowControlError, WINDOW_OVERFLOW, handler);
         }
         self.take_turn(id);
         self.send_pending();
@@ -157,6 +151,6 @@ impl<C> Connection<C> {
             Ok(ErrorCode::RefusedStream) => Closed::Refused,
             code => Closed::Reset(code),
         };
-        self.close(id, true, None, why, handler)
+        self.close(id, None, why, handler)
     }
 }

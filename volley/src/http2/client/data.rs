@@ -43,11 +43,11 @@ impl<C> Connection<C> {
         }
         let end_stream = frame.has(flag::END_STREAM);
         if stream.phase == ResponsePhase::AwaitingHead {
-            return self.malformed(id, end_stream, ErrorCode::ProtocolError, NO_HEAD, handler);
+            return self.malformed(id, ErrorCode::ProtocolError, NO_HEAD, handler);
         }
         if let Some(left) = &mut stream.content_left {
             let Some(less) = left.checked_sub(content.len() as u64) else {
-                return self.malformed(id, end_stream, ErrorCode::ProtocolError, TOO_LONG, handler);
+                return self.malformed(id, ErrorCode::ProtocolError, TOO_LONG, handler);
             };
             *left = less;
         }

@@ -95,15 +95,19 @@ impl<C> Connection<C> {
         let Some(stream) = self.streams.get_mut(id) else {
             return Ok(());
         };
-        let section = if fits {
-            section(stream.phase, end_stream, &self.headers)
-        } else {
-            Err(TOO_LARGE)
+        let phase = stream.phase;
+        let section = match fits {
+            true => match section(phase, end_stream, &self.headers) {
+                // Blanks around values are no part of them: so they are read in HTTP/1.1, and of peers that copy them.
+                Err(_) if self.headers.trim() => section(phase, end_stream, &self.headers),
+                section => section,
+            },
+            false => Err(TOO_LARGE),
         };
         let generation = (before, self.decoder.generation());
         match section {
             Err(reason) => {
-                return self.malformed(id, end_stream, ErrorCode::ProtocolError, reason, handler);
+                return self.malformed(id, ErrorCode::ProtocolError, reason, handler);
             }
             Ok(Section::Head(ResponseHead::Informational)) => return Ok(()),
             Ok(Section::Head(head)) => {

@@ -88,7 +88,8 @@ impl<C> Connection<C> {
     }
 
     /// For a frame on a stream that is not open. A stream that the peer would open, or that was not opened yet, is
-    /// idle. On a closed one, a peer may only send what it sent before it knew (RFC 9113 §5.1).
+    /// idle. On a closed one, a frame is ignored: the peer may have sent it before it knew (RFC 9113 §5.1), and if it has
+    /// ended the stream itself, the frame still harms no other stream.
     #[cold]
     pub(super) fn check_closed(&self, frame: FrameHeader) -> Result<(), Violation> {
         let FrameHeader { kind, stream, .. } = frame;
@@ -97,10 +98,6 @@ impl<C> Connection<C> {
         }
         if stream.is_multiple_of(2) || stream >= self.next_id {
             return Err(Violation::IdleStream { kind, stream });
-        }
-        let is_content = matches!(kind, Kind::Data | Kind::Headers);
-        if is_content && self.ended.contains(stream, self.next_id) {
-            return Err(Violation::StreamClosed { kind, stream });
         }
         Ok(())
     }

@@ -34,7 +34,6 @@ impl<C> Connection<C> {
         );
         let id = self.next_id;
         self.next_id += 2;
-        self.ended.opened(id);
         let max_frame_size = self.peer.max_frame_size;
         let is_head = self.heads.write(
             self.output.bytes(),

@@ -78,8 +78,22 @@ impl HeaderList {
         self.finish(name.len());
     }
 
+    /// Takes off the blanks around values. Returns whether there were any.
+    #[cold]
+    pub fn trim(&mut self) -> bool {
+        if self.iter().all(|(_, value)| trimmed(value) == value) {
+            return false;
+        }
+        let mut list = Self::new();
+        for (name, value) in self.iter() {
+            list.push(name, trimmed(value));
+        }
+        *self = list;
+        true
+    }
+
     /// All fields as (name, value).
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
         let slice = |start, end| self.bytes.get(start..end).unwrap_or_default();
         self.spans.iter().map(move |span| {
             (
@@ -94,6 +108,12 @@ impl HeaderList {
         self.iter()
             .find(|(key, _)| *key == name)
             .map(|(_, value)| value)
+    }
+
+    /// The value of the last field of this name.
+    pub fn last(&self, name: &[u8]) -> Option<&[u8]> {
+        let mut fields = self.iter().rev();
+        fields.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// How many fields there are.
@@ -150,9 +170,35 @@ impl HeaderList {
     }
 }
 
+/// A value without the blanks around it (RFC 9110 §5.5).
+fn trimmed(value: &[u8]) -> &[u8] {
+    let is_part = |byte: &u8| !matches!(byte, b' ' | b'\t');
+    let start = value.iter().position(is_part).unwrap_or(value.len());
+    let end = value.iter().rposition(is_part).map_or(start, |at| at + 1);
+    value.get(start..end).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_around_values_are_taken_off_and_other_bytes_are_not() {
+        let mut list = HeaderList::new();
+        for value in ["", "a", "a b", "\r"] {
+            list.push(b"x", value.as_bytes());
+        }
+        assert!(!list.trim());
+        for value in [" ", "\t a", "a \t", " a b ", "\r "] {
+            list.push(b"y", value.as_bytes());
+        }
+        assert!(list.trim() && !list.trim());
+        let values: Vec<_> = list.iter().map(|(_, value)| value).collect();
+        let expected = ["", "a", "a b", "\r", "", "a", "a", "a b", "\r"];
+        assert_eq!(values, expected.map(str::as_bytes));
+        assert_eq!(list.last(b"x"), Some(&b"\r"[..]));
+        assert_eq!(list.last(b"z"), None);
+    }
 
     #[test]
     fn fields_come_back_in_order_and_the_first_of_a_name_is_found() {

@@ -8,7 +8,7 @@ pub(super) fn value<'a>(fields: &'a HeaderList, name: &str) -> Option<&'a [u8]> 
     let all = fields.iter().filter(|(key, _)| *key == b"set-cookie");
     let cookies = all.filter_map(|(_, field)| SetCookie::parse(field));
     let of_name = cookies.filter(|cookie| cookie.name == name.as_bytes());
-    of_name.map(|cookie| cookie.value).last()
+    of_name.map(|cookie| cookie.value).next_back()
 }
 
 #[cfg(test)]
