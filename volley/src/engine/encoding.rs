@@ -60,12 +60,18 @@ impl From<io::Error> for DecodeError {
 }
 
 impl Encoding {
-    /// What a response's headers say.
+    /// What a response's headers say: names in any case, of which `identity` changes nothing.
     pub fn of(headers: &HeaderList) -> Self {
-        match headers.get(b"grpc-encoding") {
-            None | Some(b"" | b"identity") => Self::Identity,
-            Some(b"gzip") => Self::Gzip,
-            Some(_) => Self::Other,
+        let Some(names) = headers.get(b"grpc-encoding") else {
+            return Self::Identity;
+        };
+        let names = names.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        let is_real = |name: &&[u8]| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity");
+        let mut names = names.filter(is_real);
+        match (names.next(), names.next()) {
+            (None, _) => Self::Identity,
+            (Some(name), None) if name.eq_ignore_ascii_case(b"gzip") => Self::Gzip,
+            _ => Self::Other,
         }
     }
 
@@ -169,6 +175,26 @@ mod tests {
         let mut wrong = whole;
         wrong[12] ^= 1;
         assert!(decoded(&wrong, 100).is_err());
+    }
+
+    #[test]
+    fn encodings_are_named_in_any_case_with_blanks_and_in_lists() {
+        for (value, expected) in [
+            ("", Encoding::Identity),
+            ("Identity", Encoding::Identity),
+            ("identity, identity", Encoding::Identity),
+            ("GZip", Encoding::Gzip),
+            ("gzip , identity", Encoding::Gzip),
+            (" identity,gzip,", Encoding::Gzip),
+            ("gzip, gzip", Encoding::Other),
+            ("snappy", Encoding::Other),
+            ("gzip;q=1", Encoding::Other),
+        ] {
+            let mut headers = HeaderList::new();
+            headers.push(b"grpc-encoding", value.as_bytes());
+            assert_eq!(Encoding::of(&headers), expected, "{value:?}");
+        }
+        assert_eq!(Encoding::of(&HeaderList::new()), Encoding::Identity);
     }
 
     #[test]

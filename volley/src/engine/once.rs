@@ -19,7 +19,7 @@ use super::proxy::Proxies;
 use super::transport::{TlsClient, Transport, agreed, problem};
 use super::{EngineError, tls};
 use crate::budget::{Budget, Buffer};
-use crate::grpc::{Code, SplitError, Status};
+use crate::grpc::{Code, SplitError, Status, status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next};
 use crate::report::Warning;
@@ -64,6 +64,8 @@ pub struct Caller {
     http: Connection<Call<Fields>>,
     buffer: Vec<u8>,
     came: VecDeque<(Event, Instant)>,
+    /// Why nothing more will come.
+    lost: Option<Lost>,
     /// The call under way.
     stream: Option<u32>,
     most_reply: usize,
@@ -151,6 +153,7 @@ impl Caller {
             http: Connection::new(&config),
             buffer: vec![0; READ_BYTES],
             came: VecDeque::new(),
+            lost: None,
             stream: None,
             most_reply: 0,
             budget: Arc::clone(budget),
@@ -249,7 +252,14 @@ impl Caller {
                     Err(Lost::TimedOut)
                 };
             }
-            self.turn(until)?;
+            if let Some(lost) = self.lost.take() {
+                return Err(lost);
+            }
+            match self.turn(until) {
+                // What came before counts.
+                Err(lost) if !self.came.is_empty() => self.lost = Some(lost),
+                turned => turned?,
+            }
         }
     }
 
@@ -348,7 +358,10 @@ impl Handler<Call<Fields>> for Listener<'_> {
     fn on_headers(&mut self, call: &mut Call<Fields>, list: &HeaderList, end_stream: bool) -> Next {
         let fields = list.iter().filter(|(name, _)| !name.starts_with(b":"));
         let fields: Fields = fields
-            .map(|(name, value)| (String::from_utf8_lossy(name).into_owned(), value.to_vec()))
+            .map(|(name, value)| {
+                let value = status::shown(name, value).into_owned();
+                (String::from_utf8_lossy(name).into_owned(), value)
+            })
             .collect();
         let is_first = !std::mem::replace(&mut call.answered, true);
         if is_first {
@@ -364,7 +377,8 @@ impl Handler<Call<Fields>> for Listener<'_> {
         } else {
             self.came.push_back((Event::Headers(fields), self.now));
         }
-        match call.status.is_some() && !end_stream && is_first {
+        let goes_on = end_stream || !is_first || status::has_grpc(list);
+        match call.status.is_some() && !goes_on {
             true => Next::Cancel(ErrorCode::Cancel), // what follows is not gRPC
             false => Next::Continue,
         }

@@ -9,7 +9,7 @@ use super::encoding::Encoding;
 use super::link::Link;
 use super::script::Script;
 use crate::budget::{Budget, Buffer};
-use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take};
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -99,12 +99,14 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
         // An OK here is not yet the call's status: the trailers decide.
         call.status = Status::from_headers(headers, end_stream)
             .filter(|status| end_stream || !status.is_ok());
-        if call.status.is_some() && !end_stream {
-            return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
+        if end_stream {
+            return Next::Continue;
         }
-        if !end_stream {
-            call.encoding = Encoding::of(headers);
+        call.encoding = Encoding::of(headers);
+        if call.status.is_none() {
             headers.set_tag(GOES_ON + call.encoding.tag());
+        } else if !status::has_grpc(headers) {
+            return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
         }
         Next::Continue
     }

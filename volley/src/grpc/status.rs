@@ -2,10 +2,14 @@
 
 mod message;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::Code;
 use crate::http2::hpack::HeaderList;
+
+/// The field with the text of a status.
+pub const MESSAGE: &[u8] = b"grpc-message";
 
 /// How a call ended, and why; displayed as grpc-go prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,9 +32,9 @@ impl Status {
         self.code == Code::Ok
     }
 
-    /// The status in a call's last header block. A missing or malformed one is `Unknown`.
+    /// The status in a call's last header block. A missing or malformed one is `Unknown`; of several, the last counts.
     pub fn from_trailers(trailers: &HeaderList) -> Self {
-        let Some(status) = trailers.get(b"grpc-status") else {
+        let Some(status) = trailers.last(b"grpc-status") else {
             return Self::new(
                 Code::Unknown,
                 "the server ended the call without a `grpc-status`",
@@ -38,10 +42,11 @@ impl Status {
         };
         let message = || {
             trailers
-                .get(b"grpc-message")
+                .last(MESSAGE)
                 .map_or_else(String::new, message::decode)
         };
-        match number(status).map(|number| (number, Code::from_u32(number))) {
+        let digits = status.strip_prefix(b"+").unwrap_or(status);
+        match number(digits).map(|number| (number, Code::from_u32(number))) {
             // The hot path: whatever the text is, nothing went wrong.
             Some((_, Some(Code::Ok))) => Self::new(Code::Ok, String::new()),
             Some((_, Some(code))) => Self::new(code, message()),
@@ -60,7 +65,8 @@ impl Status {
 
     /// The status that a call's first header block already decides: it has one, or the answer is not gRPC.
     ///
-    /// `None`: the call continues, also after an informational block (`:status` 1xx).
+    /// `None`: the call continues, also after an informational block (`:status` 1xx). After headers of a gRPC answer it may
+    /// go on even if they have a status: trailers that follow count instead.
     pub fn from_headers(headers: &HeaderList, end_stream: bool) -> Option<Self> {
         let http_status = headers.get(b":status").unwrap_or_default();
         if http_status.starts_with(b"1") && !end_stream {
@@ -93,11 +99,33 @@ impl fmt::Display for Status {
     }
 }
 
-/// `application/grpc`, alone or followed by a subtype (`+proto`) or parameters (`;charset=…`).
+/// The value of a header or trailer as people read it: the text of a status is decoded.
+pub fn shown<'a>(name: &[u8], value: &'a [u8]) -> Cow<'a, [u8]> {
+    match name == MESSAGE {
+        true => message::decode_whole(value).into_bytes().into(),
+        false => value.into(),
+    }
+}
+
+/// Whether these are the headers of a gRPC answer, so that messages and trailers may follow.
+pub fn has_grpc(headers: &HeaderList) -> bool {
+    headers.get(b":status") == Some(b"200") && headers.get(b"content-type").is_some_and(is_grpc)
+}
+
+/// `application/grpc` in any case, alone or followed by a subtype (`+proto`) or parameters (`;charset=…`).
 fn is_grpc(content_type: &[u8]) -> bool {
-    content_type
-        .strip_prefix(b"application/grpc")
-        .is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+    content_type == TYPE || is_kind_of_grpc(content_type)
+}
+
+const TYPE: &[u8] = b"application/grpc";
+
+#[cold]
+fn is_kind_of_grpc(content_type: &[u8]) -> bool {
+    let Some((kind, rest)) = content_type.split_at_checked(TYPE.len()) else {
+        return false;
+    };
+    kind.eq_ignore_ascii_case(TYPE)
+        && matches!(rest.trim_ascii_start().first(), None | Some(b'+' | b';'))
 }
 
 /// A decimal number without sign.

@@ -1,6 +1,7 @@
 //! Answers that break gRPC: each gives a failed call with a reason, and the connection stays open.
 
-use volley::http2::frame::{Kind, write_data};
+use volley::http2::ErrorCode;
+use volley::http2::frame::{Kind, write_data, write_rst_stream};
 
 use crate::common::Report;
 use crate::common::scripted::{self, Peer};
@@ -41,6 +42,86 @@ fn all_failed(answer: fn(&mut Peer, u32), code: &str, words: &str) {
 fn an_answer_as_it_should_be_is_taken() {
     let report = answered(|peer, stream| peer.answer(stream, RIGHT), "");
     assert_eq!(report.all_ok(), 12);
+}
+
+#[test]
+fn blanks_around_values_and_the_case_of_types_change_nothing() {
+    let report = answered(
+        |peer, stream| {
+            let kind = "Application/gRPC+Proto ; Charset=UTF-8 ";
+            peer.headers(
+                stream,
+                &[
+                    (":status", "200"),
+                    ("content-type", kind),
+                    ("grpc-encoding", " Identity"),
+                ],
+                false,
+            );
+            peer.message(stream, 0, RIGHT);
+            peer.headers(stream, &[("grpc-status", "0 "), ("x", " y ")], true);
+        },
+        "",
+    );
+    assert_eq!(report.all_ok(), 12);
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        let status = [("grpc-status", "5 "), ("grpc-message", "not found ")];
+        peer.headers(stream, &status, true);
+    };
+    all_failed(answer, "NotFound", "desc = not found");
+}
+
+#[test]
+fn trailers_say_more_of_a_status_than_headers() {
+    fn begin(peer: &mut Peer, stream: u32, end: bool) {
+        let fields = [
+            (":status", "200"),
+            ("content-type", "application/grpc"),
+            ("grpc-status", "5"),
+            ("grpc-message", "early"),
+        ];
+        peer.headers(stream, &fields, end);
+    }
+    let report = answered(
+        |peer, stream| {
+            begin(peer, stream, false);
+            peer.message(stream, 0, RIGHT);
+            peer.headers(stream, &[("grpc-status", "0")], true);
+        },
+        "",
+    );
+    assert_eq!(report.all_ok(), 12);
+    let answer = |peer: &mut Peer, stream| {
+        begin(peer, stream, false);
+        write_data(&mut peer.out, stream, b"", true);
+    };
+    all_failed(answer, "NotFound", "desc = early");
+    all_failed(
+        |peer, stream| begin(peer, stream, true),
+        "NotFound",
+        "desc = early",
+    );
+}
+
+#[test]
+fn frames_after_the_end_of_a_stream_lose_no_other_call() {
+    let report = answered(
+        |peer, stream| {
+            peer.answer(stream, RIGHT);
+            write_rst_stream(&mut peer.out, stream, ErrorCode::NoError);
+            write_data(&mut peer.out, stream, b"more", false);
+            peer.headers(stream, &[("grpc-status", "5")], true);
+        },
+        "",
+    );
+    assert_eq!(report.all_ok(), 12);
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        write_rst_stream(&mut peer.out, stream, ErrorCode::Cancel);
+        write_data(&mut peer.out, stream, b"more", true);
+    };
+    all_failed(answer, "Canceled", "reset");
 }
 
 #[test]

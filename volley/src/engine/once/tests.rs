@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use super::*;
-use crate::http2::frame::write_settings;
+use crate::http2::frame::{
+    FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_headers, write_settings, write_whole,
+};
+use crate::http2::hpack::{Encoder, Field, Indexing};
 use crate::serve::{Config, Identity, Reference};
 
 fn target(host: impl ToString) -> TargetSpec {
@@ -125,4 +128,52 @@ fn what_a_server_says_first_is_not_lost_behind_a_proxy() {
             .unwrap()
             .starts_with("CONNECT a.test:80 HTTP/1.1\r\n")
     );
+}
+
+#[test]
+fn an_answer_counts_whatever_comes_after_it() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let spec = target(server.local_addr().unwrap());
+    thread::spawn(move || {
+        let (mut socket, _) = server.accept().unwrap();
+        let mut out = Vec::new();
+        write_settings(&mut out, &[]);
+        socket.write_all(&out).unwrap();
+        socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
+        loop {
+            let mut header = [0; HEADER_LEN];
+            socket.read_exact(&mut header).unwrap();
+            let header = FrameHeader::parse(&header);
+            let mut payload = vec![0; header.length as usize];
+            socket.read_exact(&mut payload).unwrap();
+            if header.kind == Kind::Headers {
+                break;
+            }
+        }
+        let fields = [
+            (":status", "200"),
+            ("content-type", "Application/gRPC"),
+            ("grpc-status", "5 "),
+            ("grpc-message", "gone%21 "),
+        ];
+        let fields = fields
+            .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without));
+        let (mut block, mut out) = (Vec::new(), Vec::new());
+        Encoder::new().encode(&fields, &mut block);
+        write_headers(&mut out, 1, &block, true, 1 << 14);
+        // No server may push.
+        let promise = [0, 0, 0, 2, 0x88];
+        write_whole(&mut out, Kind::PushPromise, flag::END_HEADERS, 1, &promise);
+        socket.write_all(&out).unwrap();
+    });
+    let until = Instant::now() + spec.connect_timeout;
+    let mut caller = dial(&spec).unwrap();
+    caller.begin(&Arc::default(), 1000).unwrap();
+    let Ok((Event::Ended { trailers, status }, _)) = caller.next(until) else {
+        panic!()
+    };
+    assert_eq!(status, Status::new(Code::NotFound, "gone!"));
+    let text = ("grpc-message".to_owned(), b"gone!".to_vec());
+    assert!(trailers.contains(&text), "{trailers:?}");
+    assert!(matches!(caller.next(until), Err(Lost::Broken(_))));
 }

@@ -3,6 +3,16 @@
 /// How many bytes of a text are kept: some servers send whole stack traces.
 const MAX_LEN: usize = 1024;
 
+/// The whole text, whatever its length: see [`decode`].
+pub fn decode_whole(encoded: &[u8]) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(encoded.len()), encoded);
+    while let Some((byte, after)) = next(rest) {
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Undoes percent-encoding (gRPC over HTTP/2, "Percent-Encoded").
 ///
 /// A `%` without two hex digits after it stands for itself. Text that is not UTF-8 becomes `�`. Longer texts are cut
@@ -78,11 +88,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_whole_text_is_not_cut() {
+        let whole = [&b"%41"[..], &[b'x'; 2000], b"%zz\xff"].concat();
+        let expected = format!("A{}%zz\u{fffd}", "x".repeat(2000));
+        assert_eq!(decode_whole(&whole), expected);
+    }
+
     proptest! {
         #[test]
         fn every_text_comes_back_from_its_percent_encoding(text in "\\PC{0,80}") {
             let encoded: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            prop_assert_eq!(decode(encoded.as_bytes()), text);
+            prop_assert_eq!(&decode(encoded.as_bytes()), &text);
+            prop_assert_eq!(decode_whole(encoded.as_bytes()), text);
         }
 
         #[test]

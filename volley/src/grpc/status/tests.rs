@@ -41,7 +41,7 @@ fn a_code_that_grpc_does_not_know_is_unknown_and_named() {
 
 #[test]
 fn a_status_that_is_no_number_is_unknown_and_shown() {
-    for bad in ["", "-1", "+0", "0x0", " 0", "99999999999"] {
+    for bad in ["", "-1", "+", "++0", "0x0", " 0", "99999999999"] {
         assert_eq!(
             trailers(&[("grpc-status", bad)]),
             format!(
@@ -49,6 +49,36 @@ fn a_status_that_is_no_number_is_unknown_and_shown() {
             )
         );
     }
+}
+
+#[test]
+fn a_code_may_have_a_sign_and_zeros_before_it() {
+    for same in ["5", "05", "+5", "+0005"] {
+        let status = Status::from_trailers(&list(&[("grpc-status", same)]));
+        assert_eq!(status, Status::new(Code::NotFound, ""), "{same}");
+    }
+}
+
+#[test]
+fn of_several_statuses_the_last_one_counts() {
+    let twice = [("0", ""), ("5", "gone"), ("3", "bad%21")];
+    let fields: Vec<_> = twice
+        .iter()
+        .flat_map(|(code, text)| [("grpc-status", *code), ("grpc-message", *text)])
+        .collect();
+    assert_eq!(
+        Status::from_trailers(&list(&fields)),
+        Status::new(Code::InvalidArgument, "bad!")
+    );
+}
+
+#[test]
+fn the_text_of_a_status_is_decoded_and_other_fields_are_not() {
+    assert_eq!(
+        &*shown(b"grpc-message", b"100%25%20%zz%FF"),
+        "100% %zz\u{fffd}".as_bytes()
+    );
+    assert_eq!(&*shown(b"x", b"100%25"), b"100%25");
 }
 
 #[test]
@@ -67,9 +97,14 @@ fn headers_of_a_grpc_answer_decide_nothing_yet() {
         "application/grpc",
         "application/grpc+proto",
         "application/grpc;charset=utf-8",
+        "Application/gRPC",
+        "APPLICATION/GRPC+PROTO; charset=utf-8",
+        "application/grpc ;x=y",
+        "application/grpc\t; x",
     ] {
         let headers = list(&[(":status", "200"), ("content-type", content_type)]);
         assert_eq!(Status::from_headers(&headers, false), None);
+        assert!(has_grpc(&headers), "{content_type}");
         let ended = Status::from_headers(&headers, true).map(|status| status.code);
         assert_eq!(ended, Some(Code::Unknown));
     }
@@ -108,10 +143,17 @@ fn an_answer_that_is_not_grpc_is_mapped_from_http() {
              `text/html`, not with gRPC"
         )
     );
-    for content_type in ["application/grpc-web", "text/html", ""] {
+    for content_type in [
+        "application/grpc-web",
+        "application/grpcx;a=b",
+        "Application/gRP",
+        "text/html",
+        "",
+    ] {
         let headers = list(&[(":status", "200"), ("content-type", content_type)]);
         let code = Status::from_headers(&headers, false).map(|status| status.code);
         assert_eq!(code, Some(Code::Unknown), "{content_type}");
+        assert!(!has_grpc(&headers), "{content_type}");
     }
     let code = Status::from_headers(&list(&[]), false).map(|status| status.code);
     assert_eq!(code, Some(Code::Internal), "no `:status` at all");

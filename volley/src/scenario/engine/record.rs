@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::flight::Flight;
 use super::shot::Aim;
+use crate::grpc::status;
 use crate::http2::hpack::HeaderList;
 use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{Plan, Request, Step};
@@ -89,7 +90,8 @@ pub fn said(plan: &Plan, exchange: &mut Exchange, values: &Values) -> Option<Str
 #[cold]
 pub fn fields(list: &HeaderList) -> Fields {
     let text = |(name, value): (&[u8], &[u8])| {
-        (String::from_utf8_lossy(name).into_owned(), value.to_vec())
+        let value = status::shown(name, value).into_owned();
+        (String::from_utf8_lossy(name).into_owned(), value)
     };
     let named = list.iter().filter(|(name, _)| !name.starts_with(b":"));
     named.map(text).collect()

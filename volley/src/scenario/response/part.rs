@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::reply::Path;
+use crate::grpc::status;
 use crate::http2::hpack::HeaderList;
 use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
@@ -29,6 +30,8 @@ pub(super) enum Place {
     Status,
     /// A header at the head, a trailer at the end.
     Named(Box<[u8]>),
+    /// Of these, the text of a gRPC status, which is decoded.
+    Message,
     Cookie(Box<str>),
     /// Of [`Fields`], by index.
     Field(usize),
@@ -151,7 +154,10 @@ impl Place {
     pub(super) fn new(part: &Part, fields: &mut usize) -> Self {
         match part {
             Part::Status => Self::Status,
-            Part::Header(name) | Part::Trailer(name) => Self::Named(name.as_bytes().into()),
+            Part::Header(name) | Part::Trailer(name) => match name.as_bytes() {
+                status::MESSAGE => Self::Message,
+                name => Self::Named(name.into()),
+            },
             Part::Cookie(name) => Self::Cookie(name.clone()),
             Part::Field(_) => {
                 *fields += 1;
@@ -192,6 +198,14 @@ impl Place {
         Ok(match self {
             Self::Status => Some(known.status.as_bytes()),
             Self::Named(name) => known.named.and_then(|named| named.get(name)),
+            Self::Message => {
+                let Some(message) = known.named.and_then(|named| named.last(status::MESSAGE))
+                else {
+                    return Ok(None);
+                };
+                *room = status::shown(status::MESSAGE, message).into_owned();
+                Some(room)
+            }
             Self::Cookie(name) => known
                 .named
                 .and_then(|named| super::cookie::value(named, name)),

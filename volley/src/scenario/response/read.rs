@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::part::{Fields, Known, Place, ReadingError};
 use super::rule::{Hidden, SHOWN, check, differs, pattern};
 use super::{Culprit, Verdicts};
-use crate::grpc::Code;
+use crate::grpc::{Code, status};
 use crate::http2::hpack::HeaderList;
 use crate::request::excerpt::{excerpt, list};
 use crate::scenario::json::Found;
@@ -233,12 +233,15 @@ impl Reading {
         {
             let message = end
                 .trailers
-                .and_then(|trailers| trailers.get(b"grpc-message"));
+                .and_then(|trailers| trailers.last(status::MESSAGE));
             let hidden = Hidden {
                 is_secret: false,
                 slots: &self.secrets,
             };
-            let message = message.map(|message| hidden.shown(message, values));
+            let message = message.map(|message| {
+                let message = status::shown(status::MESSAGE, message);
+                hidden.shown(&message, values)
+            });
             verdicts.fail(Culprit::Status, other_code(good, code, message.as_deref()));
         }
         let mut digits = Buffer::new();

@@ -411,7 +411,8 @@ impl Core<'_> {
             }
             Closed::Ended => {
                 if flight.expected.is_some() {
-                    Self::grpc_ended(flight);
+                    let step = self.plan.steps.get(flight.step);
+                    Self::grpc_ended(flight, step.and_then(|step| step.expect.code));
                 }
                 self.check_body(at, None);
                 if self.lua.is_some() {

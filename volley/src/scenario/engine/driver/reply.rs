@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Core;
 use crate::budget::{Budget, Buffer};
 use crate::engine::encoding::{DecodeError, Encoding};
-use crate::grpc::{PREFIX_LEN, SplitError, Status, Take};
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{ErrorCode, Next};
@@ -34,6 +34,9 @@ impl Core<'_> {
             return Next::Continue;
         };
         flight.status = Some(status.code as u16);
+        if !end && status::has_grpc(fields) {
+            return Next::Continue; // trailers may follow, and say more
+        }
         if fields.get(b"grpc-status").is_none() {
             // It is no gRPC status: why it counts as this one.
             let step = self.plan.steps.get(flight.step);
@@ -113,8 +116,16 @@ impl Core<'_> {
         }
     }
 
-    /// A call ended well, as far as HTTP/2 knows.
-    pub(super) fn grpc_ended(flight: &mut Flight) {
+    /// A call ended well, as far as HTTP/2 knows. `code`: what its step expects.
+    pub(super) fn grpc_ended(flight: &mut Flight, code: Option<u16>) {
+        if flight.status.is_none() {
+            let internal = Code::Internal as u16;
+            flight.status = Some(internal);
+            if code != Some(internal) {
+                let words = "the server closed the stream without sending trailers";
+                flight.blame(Reason::Status, words.to_owned());
+            }
+        }
         if !flight.splitter.is_between_messages() {
             flight.blame(Reason::Protocol, "the last reply is cut".to_owned());
         }

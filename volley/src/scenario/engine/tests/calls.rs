@@ -57,6 +57,48 @@ fn a_head_without_replies_has_headers_and_a_status_that_says_most() {
 }
 
 #[test]
+fn the_text_of_a_status_is_decoded_in_checks_saves_and_words() {
+    let failed = || Reply {
+        trailers: vec![
+            ("grpc-status", " 5"),
+            ("grpc-message", "no%20%E2%82%AC,%20100%25 %zz "),
+        ],
+        ..answer(&[], &[])
+    };
+    let more = ", expect: {status: NOT_FOUND, trailers: {grpc-message: \"no €, 100% %zz\"}}";
+    let report = sum(failed(), "", more);
+    assert!(is_ok(&report), "{:?}", step(&report, "sum").failures);
+    let report = sum(failed(), "", "");
+    assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)]);
+    let words = &step(&report, "sum").failures[0].samples[0];
+    assert_eq!(words, "expected OK, was NotFound, `no €, 100% %zz`");
+    let save =
+        ", expect: {status: NOT_FOUND}, save: {why: {trailer: grpc-message, regex: '(100% .*)$'}}";
+    assert!(is_ok(&sum(failed(), "", save)));
+}
+
+#[test]
+fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_said() {
+    let cut = |status: Option<(&'static str, &str)>| Reply {
+        trailers: Vec::new(),
+        ..answer(THREE, status.as_slice())
+    };
+    let report = sum(cut(None), "", "");
+    assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)]);
+    let words = &step(&report, "sum").failures[0].samples[0];
+    assert!(words.contains("without sending trailers"), "{words}");
+    assert!(is_ok(&sum(cut(None), "", ", expect: {status: INTERNAL}")));
+    let report = sum(
+        cut(Some(("grpc-status", "5"))),
+        "",
+        ", expect: {status: NOT_FOUND}",
+    );
+    assert!(is_ok(&report));
+    let both = || answer(THREE, &[("grpc-status", "5"), ("grpc-encoding", "GZip")]);
+    assert!(is_ok(&sum(both(), "", "")), "trailers say more");
+}
+
+#[test]
 fn a_reply_that_is_too_long_or_unreadable_is_named_so() {
     let report = sum(answer(THREE, &[]), "body: 1", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::BodyTooLarge, 1)]);

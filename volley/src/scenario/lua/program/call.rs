@@ -2,6 +2,7 @@
 
 use super::task::Waiter;
 use crate::budget::Buffer;
+use crate::grpc::status;
 use crate::http::HttpUrl;
 use crate::measure::capped;
 use crate::request::USER_AGENT;
@@ -113,6 +114,15 @@ pub struct Response {
 }
 
 impl Response {
+    /// Decodes the texts of gRPC statuses.
+    pub fn decode_texts(&mut self) {
+        for (name, value) in self.fields.iter_mut().chain(&mut self.trailers) {
+            if **name == *status::MESSAGE {
+                *value = status::shown(name, value).into_owned();
+            }
+        }
+    }
+
     /// The bytes that it takes, more or less.
     pub fn bytes(&self) -> usize {
         self.body.len() + length(&self.fields) + length(&self.trailers)

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::MEMORY;
 use super::answer::Answer;
-use super::call::{Call, Draft, Response};
+use super::call::{Call, Draft, Fields, Response};
 use super::links::make_room;
 use super::task::Waiter;
 use super::turn::is_open;
 use super::worker::Worker;
-use crate::grpc::Status;
+use crate::grpc::{Code, Status, status};
 use crate::http::is_idempotent;
 use crate::http2::hpack::{HeaderList, Indexing, literal, literal_name};
 use crate::http2::{Closed, Head, Own};
@@ -293,6 +293,9 @@ impl Worker {
                 failure.as_ref().map_or(Ok(()), Err),
             ),
         }
+        if call.draft.is_grpc {
+            call.response.decode_texts();
+        }
         let response = is_complete.then(|| Box::new(std::mem::take(&mut call.response)));
         if let Some(sender) = call.sender {
             self.wake(sender, Answer::Sent(None));
@@ -339,15 +342,25 @@ fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
         };
         return (Some(status), done);
     }
-    let mut list = HeaderList::new();
-    let fields = match response.trailers.is_empty() {
-        true => &response.fields,
-        false => &response.trailers,
+    let list = |fields: &Fields| {
+        let mut list = HeaderList::new();
+        fields
+            .iter()
+            .for_each(|(name, value)| list.push(name, value));
+        list
     };
-    for (name, value) in fields {
-        list.push(name, value);
-    }
-    let status = Status::from_trailers(&list);
+    let (head, trailers) = (list(&response.fields), list(&response.trailers));
+    let is_head_only = trailers.is_empty() && response.body.is_empty();
+    let of_head =
+        Status::from_headers(&head, is_head_only).filter(|status| is_head_only || !status.is_ok());
+    let status = match of_head {
+        Some(status) if trailers.is_empty() || !status::has_grpc(&head) => status,
+        _ if !trailers.is_empty() => Status::from_trailers(&trailers),
+        _ => Status::new(
+            Code::Internal,
+            "the server closed the stream without sending trailers",
+        ),
+    };
     let done = match status.is_ok() {
         true => Ok(()),
         false => Err(Fault::new(Reason::Status, status.to_string())),
