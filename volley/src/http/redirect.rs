@@ -11,13 +11,13 @@ pub enum Follow {
 
 /// What follows a response with this status; `None`: it is no redirect.
 ///
-/// As other clients do, 301 and 302 change any method to GET, not only POST. HEAD stays HEAD.
+/// As browsers and curl do, 301 and 302 change POST to GET, and no other method; 303 changes all but HEAD.
 #[must_use]
 pub fn follow(status: u16, method: &str) -> Option<Follow> {
-    match status {
-        301..=303 if method == "HEAD" => Some(Follow::Same),
-        301..=303 => Some(Follow::Get),
-        307 | 308 => Some(Follow::Same),
+    match (status, method) {
+        (301 | 302, "POST") => Some(Follow::Get),
+        (303, method) if method != "HEAD" => Some(Follow::Get),
+        (301..=303 | 307 | 308, _) => Some(Follow::Same),
         _ => None,
     }
 }
@@ -54,7 +54,14 @@ mod tests {
     fn a_redirect_keeps_the_method_or_makes_it_get() {
         for (status, method, expected) in [
             (301, "POST", Some(Follow::Get)),
-            (302, "DELETE", Some(Follow::Get)),
+            (302, "POST", Some(Follow::Get)),
+            (301, "PUT", Some(Follow::Same)),
+            (302, "DELETE", Some(Follow::Same)),
+            (301, "PATCH", Some(Follow::Same)),
+            (302, "GET", Some(Follow::Same)),
+            (302, "HEAD", Some(Follow::Same)),
+            (303, "POST", Some(Follow::Get)),
+            (303, "DELETE", Some(Follow::Get)),
             (303, "PUT", Some(Follow::Get)),
             (303, "GET", Some(Follow::Get)),
             (303, "HEAD", Some(Follow::Same)),

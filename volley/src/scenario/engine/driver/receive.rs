@@ -10,10 +10,10 @@ use crate::engine::transport;
 use crate::http::{DecodeError, decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::scenario::engine::flight::{Fault, FlightKey};
+use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::wire::{Phase, Remedies};
-use crate::scenario::plan::Request;
+use crate::scenario::plan::{HttpRequest, Request};
 use crate::scenario::response::{End, Head};
 use crate::scenario::tally::Reason;
 
@@ -256,7 +256,7 @@ impl Core<'_> {
         }
         if let Request::Http(request) = &step.request
             && request.redirects > 0
-            && let Some(follow) = follow(status, &request.method)
+            && let Some(follow) = follow(status, method(flight, request))
             && let Some(location) = fields.get(b"location")
             && self.redirect(key, location, follow, (request.redirects, &step.expect))
         {
@@ -282,7 +282,7 @@ impl Core<'_> {
             return;
         };
         if reading.reads_body() && flight.expected.is_none() {
-            flight.coding = fields.get(b"content-encoding").map(Into::into);
+            flight.coding = coding(fields);
         }
         self.url.clear();
         if reading.reads_url()
@@ -444,6 +444,27 @@ impl Core<'_> {
             .map_or(Ok(()), |flight| flight.verdict());
         self.finish(at, own.and(failure.map_or(Ok(()), Err)), now_ns);
     }
+}
+
+/// The method that a request was sent with first.
+fn method<'a>(flight: &'a Flight, request: &'a HttpRequest) -> &'a str {
+    let rewritten = flight.rewritten.as_deref();
+    let written = rewritten.and_then(|rewritten| rewritten.method.as_deref());
+    written.unwrap_or(&request.method)
+}
+
+/// All encodings of a body, which may be in several fields; `None`: it has none.
+fn coding(fields: &HeaderList) -> Option<Box<[u8]>> {
+    let named = fields
+        .iter()
+        .filter(|(name, _)| *name == b"content-encoding");
+    let mut values = named.map(|(_, value)| value);
+    let mut all = values.next()?.to_vec();
+    for value in values {
+        all.push(b',');
+        all.extend_from_slice(value);
+    }
+    Some(all.into())
 }
 
 fn reset_words(code: Result<ErrorCode, u32>) -> String {

@@ -6,6 +6,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::peer::{Asked, Does, Peer, Reply};
 use super::{plan, report};
 use crate::scenario::report::{Report, StepReport};
@@ -217,6 +220,71 @@ fn of_two_targets_with_the_same_host_a_url_leads_to_that_of_its_step() {
         .map(|one| one.field("host").unwrap().to_owned())
         .collect();
     assert_eq!(hosts, ["b.example", "b.example"]);
+}
+
+#[test]
+fn a_redirect_keeps_a_method_other_than_post_and_its_body() {
+    for version in [1, 2] {
+        for (status, method, expected) in [
+            (301, "put", "PUT"),
+            (302, "patch", "PATCH"),
+            (302, "delete", "DELETE"),
+            (301, "post", "GET"),
+            (303, "put", "GET"),
+            (308, "post", "POST"),
+        ] {
+            let peer = Peer::start(move |asked| match asked.path.as_str() {
+                "/" => Does::says(status, &[("location", "there#part")], ""),
+                _ => Does::says(200, &[], ""),
+            });
+            let steps = format!(
+                r#"      - {{name: go, {method}: "${{api}}/", redirects: 1, headers: {{x: "1"}}, text: some}}"#
+            );
+            assert!(is_ok(&once(&peer, version, &steps)), "{status} {method}");
+            let asked = &peer.asked()[1];
+            let has_body = expected != "GET";
+            assert_eq!(
+                (&*asked.method, &*asked.path),
+                (expected, "/there"),
+                "{status} {method}"
+            );
+            assert_eq!(
+                asked.field("content-type").is_some(),
+                has_body,
+                "{status} {method}"
+            );
+            assert_eq!(
+                asked.bytes == peer.asked()[0].bytes + 5,
+                has_body && version == 1
+            );
+        }
+    }
+}
+
+#[test]
+fn encodings_of_a_body_may_be_in_any_case_and_in_several_fields() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(br#"{"a": 1}"#).unwrap();
+    let body = encoder.finish().unwrap();
+    for version in [1, 2] {
+        let body = body.clone();
+        let peer = Peer::start(move |_| {
+            Does::Replies(Reply {
+                status: 200,
+                fields: [
+                    ("content-type", "Application/JSON;charset=UTF-8"),
+                    ("content-encoding", " GZip , identity "),
+                    ("content-encoding", "Identity"),
+                ]
+                .map(|(name, value)| (name, value.to_owned()))
+                .to_vec(),
+                body: body.clone(),
+                ..Reply::default()
+            })
+        });
+        let steps = r#"      - {name: go, get: "${api}/", expect: {json: {/a: 1}}}"#;
+        assert!(is_ok(&once(&peer, version, steps)), "HTTP/{version}");
+    }
 }
 
 #[test]
