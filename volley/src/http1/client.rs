@@ -156,6 +156,11 @@ impl<C> Connection<C> {
         self.output.consume(n);
     }
 
+    /// The peer sends nothing after the open response.
+    pub fn expect_end(&mut self) {
+        self.keeps_alive = false;
+    }
+
     /// Whether all of the request is written.
     #[inline]
     pub(super) fn is_sent(&self) -> bool {

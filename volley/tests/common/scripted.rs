@@ -42,14 +42,19 @@ impl Peer {
 
     /// A header block, with nothing in it that a later one depends on.
     pub fn headers(&mut self, stream: u32, fields: &[(&str, &str)], end: bool) {
-        let fields: Vec<Field> = fields
-            .iter()
-            .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without))
-            .collect();
-        let mut block = Vec::new();
-        Encoder::new().encode(&fields, &mut block);
-        frame::write_headers(&mut self.out, stream, &block, end, 1 << 14);
+        write_block(&mut self.out, stream, fields, end);
     }
+}
+
+/// Writes such a block.
+pub fn write_block(out: &mut Vec<u8>, stream: u32, fields: &[(&str, &str)], end: bool) {
+    let fields: Vec<Field> = fields
+        .iter()
+        .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without))
+        .collect();
+    let mut block = Vec::new();
+    Encoder::new().encode(&fields, &mut block);
+    frame::write_headers(out, stream, &block, end, 1 << 14);
 }
 
 /// Serves every connection by its own script. The script gets the connection's number, from 0, and

@@ -9,6 +9,7 @@ mod import;
 mod lua;
 mod lua_limits;
 mod mistakes;
+mod peers;
 mod plans;
 mod program;
 mod run;

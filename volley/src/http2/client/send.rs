@@ -161,6 +161,11 @@ impl<C> Connection<C> {
         frame::write_ping(self.output.bytes(), false, payload);
     }
 
+    /// The peer sends nothing after what has come: no streams open after this.
+    pub fn expect_end(&mut self) {
+        self.is_shut_down = true;
+    }
+
     /// Sends GOAWAY: no streams open after this; open ones continue.
     pub fn shut_down(&mut self, code: ErrorCode) {
         // After a violation, a GOAWAY that says more is already there.

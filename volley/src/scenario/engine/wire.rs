@@ -61,6 +61,8 @@ pub struct Wire {
     pub is_touched: bool,
     /// The socket took less than was offered; a writable event will follow.
     blocked: bool,
+    /// Why nothing can be written any more. What the server sent before may still be read.
+    mute: Option<String>,
 }
 
 impl Http {
@@ -228,6 +230,7 @@ impl Wire {
             has_answered: false,
             is_touched: false,
             blocked: false,
+            mute: None,
         })
     }
 
@@ -341,6 +344,60 @@ impl Wire {
         self.http.receive(&plain, remedies, handler)
     }
 
+    /// The server has closed its half of the connection, or all of it: what it sent before is still to be read, but no
+    /// request would be answered any more.
+    #[cold]
+    pub fn expect_end(&mut self) {
+        if self.is_attempt() {
+            return;
+        }
+        match &mut self.http {
+            Http::One(http) => http.expect_end(),
+            Http::Two(http) => http.expect_end(),
+        }
+    }
+
+    /// Nothing can be written any more, but perhaps the server has answered: until all that it sent is read, the
+    /// connection is not lost. Returns whether that can be.
+    #[cold]
+    pub fn silence(&mut self, error: &io::Error) -> bool {
+        let may_be_answered = !self.is_attempt();
+        if may_be_answered {
+            self.mute = Some(error.to_string());
+            self.expect_end();
+        }
+        may_be_answered
+    }
+
+    /// Why a connection is lost that could not be read from; `None`: it is not.
+    pub fn unreadable(&self, error: &io::Error) -> Option<Fault> {
+        if self.mute.is_none() && error.kind() == io::ErrorKind::WouldBlock {
+            return None;
+        }
+        Some(Fault::new(Reason::Closed, error.to_string()))
+    }
+
+    /// The server has closed the connection, or reset it because it had enough of what is sent: whatever it was, it ends a
+    /// body without a length. Any other error than that is `lost`.
+    ///
+    /// # Errors
+    ///
+    /// Why no response is complete by that.
+    pub fn end(
+        &mut self,
+        lost: Option<Fault>,
+        handler: &mut impl Handler<FlightKey>,
+    ) -> Result<(), Fault> {
+        match (self.mute.take(), lost) {
+            (None, Some(lost)) => Err(lost),
+            (None, None) => self.http.end(handler),
+            (Some(words), _) => self
+                .http
+                .end(handler)
+                .map_err(|_| Fault::new(Reason::Closed, words)),
+        }
+    }
+
     /// Writes what is to be sent, as far as the socket takes it.
     ///
     /// # Errors
@@ -348,7 +405,7 @@ impl Wire {
     /// The socket's.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
-        if self.blocked || self.phase == Phase::Connecting {
+        if self.blocked || self.phase == Phase::Connecting || self.mute.is_some() {
             return Ok(());
         }
         let done = match self.phase {

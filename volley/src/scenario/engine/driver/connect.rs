@@ -293,10 +293,16 @@ impl Driver<'_> {
                 Http::One(_) if wire.http.open() > 0 => return,
                 // This side has given a request up, or the server has answered.
                 Http::One(_) => None,
-                Http::Two(_) => Some(Fault::new(
-                    Reason::GoAway,
-                    "the server sent GOAWAY before it answered".to_owned(),
-                )),
+                Http::Two(ref http) => Some(match http.go_away() {
+                    Some(_) => Fault::new(
+                        Reason::GoAway,
+                        "the server sent GOAWAY before it answered".to_owned(),
+                    ),
+                    None => Fault::new(
+                        Reason::Closed,
+                        "the server closed it before it answered".to_owned(),
+                    ),
+                }),
             };
             wire.phase = Phase::Retiring;
             self.part(key, fault.as_ref(), now_ns);

@@ -35,11 +35,15 @@ impl Driver<'_> {
                 continue;
             }
             let key = event.token().0;
+            let to_end = event.is_read_closed() || event.is_error();
+            if to_end && let Some(wire) = self.wires.get_mut(key) {
+                wire.expect_end();
+            }
             if event.is_writable() {
                 self.writable(key);
             }
-            if event.is_readable() || event.is_read_closed() || event.is_error() {
-                self.read(key, event.is_read_closed() || event.is_error());
+            if event.is_readable() || to_end {
+                self.read(key, to_end);
             }
         }
     }
@@ -71,12 +75,14 @@ impl Driver<'_> {
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.now_ns();
             let length = match filled {
-                Ok(0) => return self.ended(key, now_ns),
+                Ok(0) => return self.ended(key, None, now_ns),
                 Ok(length) => length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    if error.kind() != ErrorKind::WouldBlock {
-                        self.lose(key, Fault::new(Reason::Closed, error.to_string()), now_ns);
+                    let wire = self.wires.get(key);
+                    let lost = wire.and_then(|wire| wire.unreadable(&error));
+                    if lost.is_some() {
+                        self.ended(key, lost, now_ns);
                     }
                     return;
                 }
@@ -90,15 +96,16 @@ impl Driver<'_> {
         self.unread.push((key, to_end));
     }
 
-    /// The server has closed a connection.
-    fn ended(&mut self, key: usize, now_ns: u64) {
+    /// The server has closed a connection, or it is `lost`.
+    fn ended(&mut self, key: usize, lost: Option<Fault>, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
         let was_greeting = wire.is_attempt();
         let mut sink = Sink::new(&mut self.core, now_ns);
-        let fault = match wire.http.end(&mut sink) {
-            Err(fault) if !was_greeting => fault,
+        let is_closed = lost.is_none();
+        let fault = match wire.end(lost, &mut sink) {
+            Err(fault) if !was_greeting || !is_closed => fault,
             _ if was_greeting => {
                 let words = match (wire.transport.needs_proxy(), wire.transport.is_tls()) {
                     (true, _) => "the proxy (`HTTPS_PROXY`) closed the connection",
@@ -145,7 +152,7 @@ impl Driver<'_> {
             return;
         }
         if wire.transport.is_over() {
-            self.ended(key, now_ns);
+            self.ended(key, None, now_ns);
             return;
         }
         core.freed.push((target, link));

@@ -10,7 +10,6 @@ use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
-use crate::scenario::engine::wire::Wire;
 use crate::scenario::plan::Url;
 use crate::scenario::record::Records;
 use crate::scenario::secrets::masked;
@@ -308,16 +307,18 @@ impl Driver<'_> {
         self.touched.clear();
     }
 
+    /// Writes what a connection has to send. If that fails, what the server has sent is read, and then it is lost.
     pub(super) fn flush(&mut self, key: usize, now_ns: u64) {
-        let flushed = self.wires.get_mut(key).map(|wire| wire.flush());
-        if let Some(Err(error)) = flushed {
-            let is_attempt = self.wires.get(key).is_some_and(Wire::is_attempt);
-            let reason = if is_attempt {
-                Reason::Connect
-            } else {
-                Reason::Closed
-            };
-            self.lose(key, Fault::new(reason, error.to_string()), now_ns);
+        if let Some(wire) = self.wires.get_mut(key)
+            && let Err(error) = wire.flush()
+        {
+            match wire.silence(&error) {
+                true => self.unread.push((key, true)),
+                false => {
+                    let fault = Fault::new(Reason::Connect, error.to_string());
+                    self.lose(key, fault, now_ns);
+                }
+            }
         }
     }
 }

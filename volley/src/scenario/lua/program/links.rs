@@ -311,8 +311,13 @@ impl Worker {
             return;
         };
         if let Err(error) = link.wire.flush() {
-            let fault = Fault::new(Reason::Closed, error.to_string());
-            self.lose(key, fault, now_ns);
+            match link.wire.silence(&error) {
+                true => self.unread.push(key),
+                false => {
+                    let fault = Fault::new(Reason::Closed, error.to_string());
+                    self.lose(key, fault, now_ns);
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mio::Events;
+use mio::{Events, Token};
 use slab::Slab;
 
 use super::answer::Answer;
@@ -67,12 +67,16 @@ impl Worker {
             match event.token() {
                 ALARM => self.alarm.rang(),
                 MAIL => {}
-                token => {
-                    if event.is_writable() {
-                        self.writable(token.0);
+                Token(key) => {
+                    let to_end = event.is_read_closed() || event.is_error();
+                    if to_end && let Some(link) = self.links.get_mut(key) {
+                        link.wire.expect_end();
                     }
-                    if event.is_readable() || event.is_read_closed() || event.is_error() {
-                        self.read(token.0);
+                    if event.is_writable() {
+                        self.writable(key);
+                    }
+                    if event.is_readable() || to_end {
+                        self.read(key);
                     }
                 }
             }
@@ -176,28 +180,31 @@ impl Worker {
             let filled = link.wire.transport.fill(&mut self.buffer);
             let now_ns = self.shared.clock.now_ns();
             match filled {
-                Ok(0) => return self.ended(key, now_ns),
+                Ok(0) => return self.ended(key, None, now_ns),
                 Ok(length) => self.receive(key, length, now_ns),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => {
-                    let fault = Fault::new(Reason::Closed, error.to_string());
-                    return self.lose(key, fault, now_ns);
+                    let lost = link.wire.unreadable(&error);
+                    if lost.is_some() {
+                        self.ended(key, lost, now_ns);
+                    }
+                    return;
                 }
             }
         }
         self.unread.push(key);
     }
 
-    /// The server has closed a connection.
-    fn ended(&mut self, key: usize, now_ns: u64) {
+    /// The server has closed a connection, or it is `lost`.
+    fn ended(&mut self, key: usize, lost: Option<Fault>, now_ns: u64) {
         let Some(link) = self.links.get_mut(key) else {
             return;
         };
         let was_attempt = link.wire.is_attempt();
         let mut sink = Sink::new(&mut self.calls, &mut self.kept, &self.shared.budget, now_ns);
-        let fault = match link.wire.http.end(&mut sink) {
-            Err(fault) if !was_attempt => fault,
+        let is_closed = lost.is_none();
+        let fault = match link.wire.end(lost, &mut sink) {
+            Err(fault) if !was_attempt || !is_closed => fault,
             _ if was_attempt => {
                 let words = "the server closed it immediately (check port, scheme and protocol)";
                 Fault::new(Reason::Connect, words.to_owned())
@@ -232,7 +239,7 @@ impl Worker {
             .get(key)
             .is_some_and(|link| link.wire.transport.is_over());
         match is_over {
-            true => self.ended(key, now_ns),
+            true => self.ended(key, None, now_ns),
             false => {
                 self.flush(key, now_ns);
                 self.look_at(key, now_ns);
