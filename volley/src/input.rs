@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+pub mod table;
+
 /// The most bytes of a `--config`.
 pub const CONFIG: u64 = 1 << 20;
 

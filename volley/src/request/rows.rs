@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::excerpt::{excerpt, list};
 use super::{RequestError, template};
+use crate::input::table::{self, Fault, Table};
 use crate::spec::Data;
 
 /// Passes each row on as JSON, in which templates stay as they are if there may be `actions`.
@@ -37,15 +38,22 @@ pub fn each(
             })
         }
         Data::Csv(text) => {
-            let mut reader = csv::Reader::from_reader(unmarked(text).as_bytes());
-            let header = reader.headers().map_err(|error| malformed(&error))?.clone();
+            let text = unmarked(text).as_bytes();
+            let mut table = Table::new(text, u64::MAX);
+            let header = table.header().map_err(|fault| malformed(&fault))?;
             let columns = columns(&header, input)?;
             let mut record = csv::StringRecord::new();
-            while reader
-                .read_record(&mut record)
-                .map_err(|error| malformed(&error))?
-            {
-                let line = record.position().map_or(0, csv::Position::line);
+            loop {
+                let at = table.at();
+                match table.next(&mut record) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    Err(Fault::Row(reason)) => {
+                        let line = table::line_at(text, at);
+                        return Err(malformed(&format!("line {line}: {reason}")));
+                    }
+                    Err(fault) => return Err(malformed(&fault)),
+                }
                 let row = columns.row(&record, actions);
                 let Err(error) = take(row.as_deref().unwrap_or("{}")) else {
                     continue;
@@ -58,16 +66,16 @@ pub fn each(
                     Some((name, take(&row).err()?))
                 };
                 let (column, error) = match header.iter().enumerate().find_map(alone) {
-                    Some((name, error)) => (Some(name), error),
+                    Some((name, error)) => (Some(name.as_str()), error),
                     None => (None, error),
                 };
                 // The JSON is not the user's.
                 let shorten = |reason: &mut String| {
                     reason.truncate(reason.rfind(" at line ").unwrap_or(reason.len()))
                 };
+                let line = table::line_at(text, at);
                 return Err(wrong(line, column, error.with_reason(shorten)));
             }
-            Ok(())
         }
         Data::Json(_) | Data::Binary(_) => Ok(()),
     }
@@ -78,9 +86,9 @@ fn unmarked(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-fn malformed(error: &csv::Error) -> RequestError {
+fn malformed(reason: &impl ToString) -> RequestError {
     RequestError::Csv {
-        reason: excerpt(&error.to_string(), 200),
+        reason: excerpt(&reason.to_string(), 200),
     }
 }
 
@@ -96,10 +104,15 @@ enum Node {
     Message(Columns),
 }
 
-fn columns(header: &csv::StringRecord, input: &MessageDescriptor) -> Result<Columns, RequestError> {
+fn columns(header: &[String], input: &MessageDescriptor) -> Result<Columns, RequestError> {
     let mut all = Columns::default();
     for (place, name) in header.iter().enumerate() {
-        let parts: Vec<&str> = name.trim().split('.').collect();
+        if name.is_empty() {
+            let number = place + 1;
+            let reason = format!("column {number} has no name: give it that of a field");
+            return Err(RequestError::Csv { reason });
+        }
+        let parts: Vec<&str> = name.split('.').collect();
         let added = match parts.len() > DEEPEST {
             true => Err("is nested too deeply".to_owned()),
             false => all.add(&parts, place, input),

@@ -147,7 +147,7 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
         ),
         (
             csv("int32,bool\n1\n"),
-            "the data is not usable CSV: CSV error: record 1 (line: 2, byte: 11): ",
+            "the data is not usable CSV: line 2: the row has 1 column, the header 2",
         ),
         (
             csv("nope\n1\n"),
@@ -167,11 +167,23 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
         ),
         (
             csv("int32,\n1,2\n"),
-            "the data is not usable CSV: the column `` is no field of ",
+            "the data is not usable CSV: column 2 has no name: give it that of a field",
         ),
         (
             csv(&("inner.".repeat(100_000) + "value\n1\n")),
             "the data is not usable CSV: the column `inner.inner.inner.inner.inner.inner.inner.inner.inner.inner.…` is nested too deeply",
+        ),
+        (
+            csv("int32,string\r\n\r\n1,\"x\r\n\"\r\n2,\"y\r\n3,z\r\n"),
+            "the data is not usable CSV: line 5: a quote is left open",
+        ),
+        (
+            csv("int32,string\n1,\"x\"y\n"),
+            "the data is not usable CSV: line 2: text follows the quote that ends a field",
+        ),
+        (
+            csv("int32,string\n\n\nx,y\n"),
+            "line 4, column `int32`: the data does not fit ",
         ),
         (csv("int32\n"), "there is no data to send: "),
         (

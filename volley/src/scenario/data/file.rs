@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::error::DataError;
-use super::record::{self, Fault, Format, Records};
+use super::record::{Fault, Format, Records};
 use super::rows::Rows;
 use super::store::Room;
 
@@ -48,12 +48,17 @@ pub(super) fn read(path: &Path, format: Format, room: Room) -> Result<Contents, 
     let fail = |fault, at| match fault {
         Fault::Io(error) => unreadable(&error),
         Fault::Broken(reason) => broken(path, &file, at, reason),
+        Fault::At(line, reason) => DataError::Broken {
+            file: path.to_owned(),
+            line,
+            reason: reason.to_owned(),
+        },
     };
     if matches!(format, Format::Csv { .. }) {
         records.next(None).map_err(|fault| fail(fault, 0))?;
     }
     let (mut rows, mut is_small) = (format.rows(), true);
-    let (mut index, mut spacing, mut count, mut last) = (Vec::new(), 1_u64, 0_u64, 0);
+    let (mut index, mut spacing, mut count) = (Vec::new(), 1_u64, 0_u64);
     loop {
         let at = records.at();
         if !records
@@ -82,19 +87,10 @@ pub(super) fn read(path: &Path, format: Format, room: Room) -> Result<Contents, 
         if !is_small {
             rows.clear();
         }
-        (count, last) = (count + 1, at);
+        count += 1;
     }
     let end = records.at();
     drop(records);
-    if count > 0
-        && let Format::Csv { names, .. } = format
-    {
-        // The csv crate ends an open quote at the end of the file.
-        let row = part(&file, last, end).map_err(|error| unreadable(&error))?;
-        if !record::is_closed(&row, names) {
-            return Err(broken(path, &file, last, "a quote is left open".to_owned()));
-        }
-    }
     if is_small {
         rows.shrink();
         return Ok(Contents::Small(rows));
@@ -222,6 +218,9 @@ impl Table {
                 Err(Fault::Io(error)) => return Err(DataError::unreadable(&self.path, &error)),
                 Err(Fault::Broken(reason)) => {
                     return Err(broken(&self.path, &self.file, at, reason));
+                }
+                Err(Fault::At(_, reason)) => {
+                    return Err(broken(&self.path, &self.file, at, reason.to_owned()));
                 }
             }
         }

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::StringRecord;
 
 use super::rows::Rows;
+use crate::input::table::{self, Table};
 use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::Pointer;
@@ -26,6 +27,8 @@ pub(super) enum Format {
 pub(super) enum Fault {
     Io(io::Error),
     Broken(String),
+    /// The same in this line of what is read.
+    At(u64, &'static str),
 }
 
 /// Reads the records of a file, or of a part of it.
@@ -35,7 +38,7 @@ pub(super) struct Records<'a, R> {
 }
 
 enum Input<R> {
-    Csv(Box<csv::Reader<Limited<R>>>, ByteRecord),
+    Csv(Box<Table<R>>, StringRecord),
     Lines {
         reader: BufReader<R>,
         line: Vec<u8>,
@@ -43,23 +46,6 @@ enum Input<R> {
         found: Found,
         room: Vec<u8>,
     },
-}
-
-/// A reader that ends with an error after so many bytes.
-struct Limited<R> {
-    inner: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Limited<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
-        }
-        let read = self.inner.read(into)?;
-        self.left = self.left.saturating_sub(read as u64);
-        Ok(read)
-    }
 }
 
 impl Format {
@@ -91,16 +77,9 @@ impl Format {
 impl<'a, R: Read> Records<'a, R> {
     pub(super) fn new(format: &'a Format, reader: R) -> Self {
         let input = match format {
-            Format::Csv { .. } => {
-                let reader = Limited {
-                    inner: reader,
-                    left: LONGEST,
-                };
-                let reader = ReaderBuilder::new()
-                    .has_headers(false)
-                    .flexible(true)
-                    .from_reader(reader);
-                Input::Csv(Box::new(reader), ByteRecord::new())
+            Format::Csv { names, .. } => {
+                let table = Table::part(reader, LONGEST, *names);
+                Input::Csv(Box::new(table), StringRecord::new())
             }
             Format::Lines { .. } => Input::Lines {
                 reader: BufReader::new(reader),
@@ -116,7 +95,7 @@ impl<'a, R: Read> Records<'a, R> {
     /// Where the next record begins, or empty lines before it: the number of bytes that were read.
     pub(super) fn at(&self) -> u64 {
         match &self.input {
-            Input::Csv(reader, _) => reader.position().byte(),
+            Input::Csv(table, _) => table.at(),
             Input::Lines { at, .. } => *at,
         }
     }
@@ -124,34 +103,11 @@ impl<'a, R: Read> Records<'a, R> {
     /// Reads a record into `rows`, unless it is a header (`None`); whether there was one.
     pub(super) fn next(&mut self, rows: Option<&mut Rows>) -> Result<bool, Fault> {
         match (&mut self.input, self.format) {
-            (Input::Csv(reader, record), Format::Csv { names, columns }) => {
-                reader.get_mut().left = LONGEST;
-                let is_one =
-                    reader
-                        .read_byte_record(record)
-                        .map_err(|error| match error.into_kind() {
-                            csv::ErrorKind::Io(error)
-                                if error.kind() == io::ErrorKind::FileTooLarge =>
-                            {
-                                too_long()
-                            }
-                            csv::ErrorKind::Io(error) => Fault::Io(error),
-                            other => Fault::Broken(format!("{other:?}")),
-                        })?;
-                if is_one && record.len() != *names {
-                    let columns = if record.len() == 1 {
-                        "column"
-                    } else {
-                        "columns"
-                    };
-                    let reason =
-                        format!("the row has {} {columns}, the header {names}", record.len());
-                    return Err(Fault::Broken(reason));
-                }
-                is_utf8(record.as_slice())?;
+            (Input::Csv(table, record), Format::Csv { columns, .. }) => {
+                let is_one = table.next(record)?;
                 if let Some(rows) = rows.filter(|_| is_one) {
                     for column in columns {
-                        rows.push(record.get(*column).unwrap_or_default());
+                        rows.push(record.get(*column).unwrap_or_default().as_bytes());
                     }
                     rows.end_row();
                 }
@@ -192,22 +148,14 @@ impl<'a, R: Read> Records<'a, R> {
     }
 }
 
-/// Whether a row of so many columns closes its quotes: one more comma then begins one more column.
-pub(super) fn is_closed(row: &[u8], columns: usize) -> bool {
-    // A mark at the beginning of a row is no byte order mark, and the empty line is none of the rows.
-    let row = [b"\n", row.trim_ascii_end(), b","].concat();
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(row.as_slice());
-    let mut record = ByteRecord::new();
-    reader.read_byte_record(&mut record).is_ok() && record.len() > columns
-}
-
-/// Values stand in JSON, URLs and headers, which are UTF-8.
-fn is_utf8(row: &[u8]) -> Result<(), Fault> {
-    std::str::from_utf8(row)
-        .map(drop)
-        .map_err(|_| Fault::Broken("the row is not UTF-8: save the file as UTF-8".to_owned()))
+impl From<table::Fault> for Fault {
+    fn from(fault: table::Fault) -> Self {
+        match fault {
+            table::Fault::Io(error) => Self::Io(error),
+            table::Fault::Row(reason) => Self::Broken(reason),
+            table::Fault::Quote(line, reason) => Self::At(line, reason),
+        }
+    }
 }
 
 fn too_long() -> Fault {

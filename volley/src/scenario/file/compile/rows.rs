@@ -6,7 +6,7 @@ use std::path;
 use serde_json::Value;
 
 use super::Compiler;
-use crate::input;
+use crate::input::{self, table::Table};
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Scalar, words};
 
@@ -61,16 +61,8 @@ impl Compiler<'_> {
 /// The names of a CSV file's columns.
 pub(in crate::scenario::file) fn csv_header(path: &path::Path) -> Result<Vec<String>, String> {
     let file = input::open(path).map_err(|error| error.to_string())?;
-    let mut reader = csv::Reader::from_reader(file.take(LONGEST_LINE));
-    let header = reader.headers().map_err(|error| error.to_string())?;
-    let names: Vec<String> = header
-        .iter()
-        .map(|name| name.trim_start_matches('\u{feff}').to_owned())
-        .collect();
-    match names[..] {
-        [] => Err("the file is empty: its first line names the columns".to_owned()),
-        _ => Ok(names),
-    }
+    let header = Table::new(file, LONGEST_LINE).header();
+    header.map_err(|fault| fault.to_string())
 }
 
 /// The keys of a JSON-lines file's first row.
