@@ -19,7 +19,7 @@ use crate::spec::Spec;
 const PROGRAM: &str = "volley try";
 
 /// The flags of a run that have an effect here, by clap's ids.
-const USED: [&str; 34] = [
+const USED: [&str; 36] = [
     "host",
     "proto",
     "protoset",
@@ -34,6 +34,8 @@ const USED: [&str; 34] = [
     "metadata",
     "metadata_file",
     "stream_call_count",
+    "stream_call_duration",
+    "stream_dynamic_messages",
     "disable_template_functions",
     "disable_template_data",
     "timeout",
@@ -63,6 +65,8 @@ const MAX_REPLIES: u64 = 100;
 pub struct Trial {
     /// The call. Of its load, nothing is used.
     pub spec: Spec,
+    /// When a server's stream is ended; 0: never.
+    pub stream_duration: Duration,
     /// How many replies are shown.
     pub max_replies: u64,
     /// Where the result goes.
@@ -118,9 +122,10 @@ fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial
     }
     // Its messages are sent at once.
     spec.request.stream.interval = Duration::ZERO;
-    spec.request.stream.duration = Duration::ZERO;
+    let stream_duration = std::mem::take(&mut spec.request.stream.duration);
     Ok(Trial {
         spec,
+        stream_duration,
         max_replies: own.max_replies.unwrap_or(MAX_REPLIES),
         output,
         warnings,

@@ -32,7 +32,7 @@ pub(crate) use conduct::crew;
 pub(crate) use driver::{Driver, connect_words};
 pub(crate) use host::{Clock, allow_sockets, watch, watch_twice};
 pub(crate) use orders::Line;
-pub(crate) use plan::{MOST_WORKERS, Plan, spare_cpus};
+pub(crate) use plan::{MOST_WORKERS, Plan, enough_replies, spare_cpus};
 pub(crate) use shared::Shared;
 
 pub use call::Ticket;

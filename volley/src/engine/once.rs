@@ -21,7 +21,7 @@ use super::{EngineError, tls};
 use crate::budget::{Budget, Buffer};
 use crate::grpc::{Code, SplitError, Status, status};
 use crate::http2::hpack::HeaderList;
-use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next};
+use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next, Own};
 use crate::report::Warning;
 use crate::request::Expected;
 use crate::spec::{SpecError, TargetSpec};
@@ -207,12 +207,18 @@ impl Caller {
         }
     }
 
-    /// Starts a call whose replies may have this many bytes. Any call before it is cancelled.
+    /// Starts a call with this head, and `literals`: encoded fields of its own. Its replies may have this many bytes.
+    /// Any call before it is cancelled.
     ///
     /// # Errors
     ///
     /// If the server allows no calls.
-    pub fn begin(&mut self, head: &Arc<Head>, most_reply: usize) -> Result<(), Lost> {
+    pub fn begin(
+        &mut self,
+        head: &Arc<Head>,
+        literals: &[u8],
+        most_reply: usize,
+    ) -> Result<(), Lost> {
         if let Some(stream) = self.stream.take() {
             self.http.cancel(stream, ErrorCode::Cancel);
         }
@@ -226,7 +232,11 @@ impl Caller {
             Fields::new(),
             Arc::new(Expected::anything()),
         );
-        self.stream = Some(self.http.open(call, head, false));
+        let own = Own {
+            last: literals,
+            ..Own::default()
+        };
+        self.stream = Some(self.http.open_with(call, head, own, false));
         self.most_reply = most_reply;
         Ok(())
     }
@@ -235,6 +245,14 @@ impl Caller {
     pub fn send(&mut self, bytes: &[u8], is_last: bool) {
         if let Some(stream) = self.stream {
             self.http.send(stream, bytes, is_last);
+        }
+    }
+
+    /// Ends the call, without its trailers.
+    pub fn cancel(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            self.http.cancel(stream, ErrorCode::Cancel);
+            self.flush();
         }
     }
 

@@ -165,10 +165,7 @@ impl Plan {
                 max_message: request.max_reply as usize,
                 times_first: method.shape.streams_replies(),
                 timeout_ns: some(request.timeout).map_or(u64::MAX, whole_ns),
-                enough_replies: match method.shape {
-                    Shape::ServerStreaming => request.stream.count,
-                    _ => 0,
-                },
+                enough_replies: enough_replies(spec, method.shape),
             },
             budget: Arc::new(request.budget()),
             most_workers,
@@ -234,6 +231,14 @@ impl Plan {
     /// How many of the `total` calls thread `index` makes.
     pub fn quota_of(&self, index: u32) -> Option<u64> {
         Some(self.lane_of(index).count(self.window.total?))
+    }
+}
+
+/// After how many replies the client ends a call; 0: never.
+pub fn enough_replies(spec: &Spec, shape: Shape) -> u64 {
+    match shape {
+        Shape::ServerStreaming => spec.request.stream.count,
+        _ => 0,
     }
 }
 

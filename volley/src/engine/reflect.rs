@@ -111,7 +111,7 @@ impl<'a> Asked<'a> {
         let head = head::of_reflection(self.spec, &format!("/{service}/{METHOD}"))
             .map_err(RequestError::from)?;
         self.caller
-            .begin(&head, LONGEST_ANSWER)
+            .begin(&head, &[], LONGEST_ANSWER)
             .map_err(|lost| self.lost(&lost))?;
         Ok(())
     }

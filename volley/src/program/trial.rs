@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use super::look::nobody;
 use super::{Failure, Out, success_if, warn};
 use crate::cli::{Format, Trial};
-use crate::engine::{Asked, Caller, EngineError, Event, Lost};
+use crate::engine::{Asked, Caller, EngineError, Event, Lost, enough_replies};
 use crate::grpc::{Code, Status};
 use crate::report::trial::{self, Seen};
 use crate::report::{write_json, write_pretty_json};
-use crate::request::{Method, Request, Source, schema};
+use crate::request::{Method, Request, Shape, Source, schema};
 use crate::spec::{Spec, some};
 
 /// Without a time limit, a call may take this long.
@@ -31,7 +31,7 @@ pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     warn(warning.as_slice(), output);
     let mut source = Source::new(spec, &method).map_err(EngineError::from)?;
     let request = source.next(0, 0).map_err(EngineError::from)?.clone();
-    let mut seen = call(trial, &mut caller, &request);
+    let mut seen = call(trial, method.shape, &mut caller, &request);
     seen.connect = connect;
     let json = trial::json(spec, &method, &request, &seen);
     out.print(|out| match output.format {
@@ -57,16 +57,23 @@ fn prepare(spec: &Spec) -> Result<(Method, Caller, Duration), EngineError> {
     Ok((method, caller, began.elapsed()))
 }
 
-fn call(trial: &Trial, caller: &mut Caller, request: &Request) -> Seen {
+/// Makes the call as a run makes its first one, and sends all messages at once.
+fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> Seen {
     let spec = &trial.spec;
     let sent = Instant::now();
     let until = sent + some(spec.request.timeout).unwrap_or(LONGEST);
+    // When, and after how many replies, the client ends a server's stream.
+    let ends = some(trial.stream_duration).filter(|_| shape == Shape::ServerStreaming);
+    let ends = ends.and_then(|after| sent.checked_add(after));
+    let enough = enough_replies(spec, shape);
     let mut seen = Seen::default();
-    let begun = caller.begin(&request.head, spec.request.max_reply as usize);
+    let most = spec.request.max_reply as usize;
+    let begun = caller.begin(&request.head, &request.literals, most);
     if begun.is_ok() {
         caller.send(&request.body.bytes, true);
     }
-    let mut next = begun.and_then(|()| caller.next(until));
+    let until_next = ends.map_or(until, |ends| ends.min(until));
+    let mut next = begun.and_then(|()| caller.next(until_next));
     loop {
         match next {
             Ok((Event::Headers(fields), at)) => {
@@ -77,13 +84,24 @@ fn call(trial: &Trial, caller: &mut Caller, request: &Request) -> Seen {
                 if seen.count <= trial.max_replies {
                     seen.replies.push((reply, at.duration_since(sent)));
                 }
+                if seen.count == enough {
+                    caller.cancel();
+                    seen.end = at.duration_since(sent);
+                    return seen;
+                }
             }
             Ok((Event::Ended { trailers, status }, at)) => {
                 (seen.trailers, seen.status) = (trailers, status);
                 seen.end = at.duration_since(sent);
                 return seen;
             }
+            Err(Lost::TimedOut) if until_next < until => {
+                caller.cancel();
+                seen.end = sent.elapsed();
+                return seen;
+            }
             Err(lost) => {
+                caller.cancel();
                 seen.status = match lost {
                     Lost::TimedOut => Status::new(
                         Code::DeadlineExceeded,
@@ -98,6 +116,6 @@ fn call(trial: &Trial, caller: &mut Caller, request: &Request) -> Seen {
                 return seen;
             }
         }
-        next = caller.next(until);
+        next = caller.next(until_next);
     }
 }

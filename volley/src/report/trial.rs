@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::budget::Buffer;
 use crate::grpc::{Code, PREFIX_LEN, Status};
+use crate::http2::hpack::{Decoder, HeaderList};
 use crate::request::{Body, Method, Request, messages};
 use crate::spec::{SchemaSource, Spec, secret};
 
@@ -63,10 +64,12 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
             .map(|(name, value)| (name.as_str(), value.as_slice()));
         fields(&mut list)
     };
-    let mut sent = request.head.fields.iter().filter_map(|field| {
-        let name = std::str::from_utf8(&field.name).ok()?;
-        Some((name, &*field.value))
-    });
+    let shared = request.head.fields.iter();
+    let shared = shared.map(|field| (&*field.name, &*field.value));
+    let own = own_fields(&request.literals);
+    let mut sent = shared
+        .chain(own.iter())
+        .filter_map(|(name, value)| Some((std::str::from_utf8(name).ok()?, value)));
     let replies = seen.replies.iter();
     json!({
         "call": method.path.trim_start_matches('/'),
@@ -97,6 +100,14 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
             "end": ms(seen.end),
         },
     })
+}
+
+/// The header fields that only this call has.
+fn own_fields(literals: &[u8]) -> HeaderList {
+    let mut fields = HeaderList::new();
+    // It cannot fail: this program has made them.
+    let _ = Decoder::new(0, usize::MAX).decode(literals, &mut fields);
+    fields
 }
 
 /// A name that comes twice has a list of values.
