@@ -105,7 +105,7 @@ pub fn messages(text: &str) -> Result<String, JsonError> {
     if !matches!(text, "" | "@") && !text.contains("{{") {
         match parse(text)? {
             Value::Null => return Err(JsonError::NoMessage),
-            Value::Array(items) if items.is_empty() || items.iter().any(Value::is_null) => {
+            Value::Array(items) if items.iter().any(Value::is_null) => {
                 return Err(JsonError::NoMessage);
             }
             // A well-known type may be a bare value, as in `"text"` for a StringValue.
@@ -160,6 +160,7 @@ mod tests {
         for text in [
             r#"{"b":1,  "a":9223372036854775807}"#,
             r#"[{},{}]"#,
+            "[]",
             r#""text""#,
             "@",
             "",
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn other_json_is_refused_as_data() {
-        for text in ["[]", "null", "[{}, null]"] {
+        for text in ["null", "[{}, null]"] {
             assert_eq!(messages(text), Err(JsonError::NoMessage), "{text}");
         }
         assert!(matches!(messages("{a: 1}"), Err(JsonError::Syntax(_))));

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use volley::serve::Faults;
 
+use crate::common::peer::{Does, peer};
 use crate::common::shape::{ALL, Shape};
 use crate::common::{Scratch, one, reference};
-use crate::{flood, volley};
+use crate::{error, flood, volley};
 
 /// The exit status and the report of one call.
 fn attempt(host: &str, method: &str, more: &[&str]) -> (i32, Value) {
@@ -159,4 +160,130 @@ fn data_that_does_not_fit_is_refused_before_the_server_is_asked() {
         line.starts_with("the data does not fit `benchmark.SumRequest`"),
         "{line}"
     );
+}
+
+#[test]
+fn metadata_is_rendered_as_in_the_first_call_of_a_run() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let metadata = r#"{"plain": "1", "x-{{.RequestNumber}}": "{{.RequestNumber}}", "x-sum": "{{add 2 3}}",
+                       "x-token": "t{{.RequestNumber}}", "x-data-bin": "a{{add 1 1}}"}"#;
+    let scratch = Scratch::new();
+    let file = scratch.write("metadata.json", metadata);
+    let method = "benchmark.BenchmarkService/GetSum";
+    for more in [["-m", metadata], ["-M", file.to_str().unwrap()]] {
+        let (status, seen) = attempt(&host, method, &more);
+        let headers = &seen["request"]["headers"];
+        assert_eq!(status, 0, "{seen}");
+        assert_eq!(headers["plain"], "1");
+        assert_eq!(headers["x-0"], "0");
+        assert_eq!(headers["x-sum"], "5");
+        assert_eq!(headers["x-token"], "***");
+        assert_eq!(headers["x-data-bin"], "YTI");
+    }
+}
+
+#[test]
+fn rendered_metadata_reaches_the_server() {
+    let host = peer(|_, headers, _| match headers.get("x-0") {
+        Some(value) if value == "n0" => Does::Reply(vec![8, 7]),
+        _ => Does::End(3),
+    });
+    let more = [
+        "--proto",
+        "../requests/benchmark.proto",
+        "-m",
+        r#"{"x-{{.RequestNumber}}": "n{{.RequestNumber}}"}"#,
+    ];
+    let (status, seen) = attempt(&host, "benchmark.BenchmarkService/GetSum", &more);
+    assert_eq!(
+        (status, &seen["response"]["replies"]),
+        (0, &json!([{"result": 7}]))
+    );
+}
+
+#[test]
+fn a_servers_stream_ends_after_as_many_replies_as_in_a_run() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let (stream, watch) = (
+        "benchmark.BenchmarkService/StreamSum",
+        "grpc.health.v1.Health/Watch",
+    );
+    let data = r#"{"a": 1, "count": 9}"#;
+    for (method, more, replies) in [
+        (stream, &["-d", data, "--stream-call-count", "3"][..], 3),
+        (stream, &["-d", data, "--stream-call-count", "9"], 9),
+        (stream, &["-d", data, "--stream-call-count", "0"], 9),
+        // These have no end of their own.
+        (watch, &["--stream-call-count", "1", "-t", "1m"], 1),
+        (watch, &["--stream-call-duration", "300ms", "-t", "1m"], 1),
+    ] {
+        let (status, seen) = attempt(&host, method, more);
+        assert_eq!(
+            (status, &seen["response"]["status"]["code"]),
+            (0, &json!("OK"))
+        );
+        let shown = seen["response"]["replies"].as_array().unwrap();
+        assert_eq!(shown.len(), replies, "{more:?}");
+    }
+    // Of a client's stream, it is the messages that are counted.
+    let more = ["-d", r#"[{"a": 1}, {"a": 2}]"#, "--stream-call-count", "5"];
+    let (status, seen) = attempt(&host, "benchmark.BenchmarkService/CollectSum", &more);
+    let sent = seen["request"]["messages"].as_array().unwrap();
+    assert_eq!((status, sent.len()), (0, 5));
+    let dynamic = ["-d", r#"{"a": {{add 1 2}}}"#, "--stream-dynamic-messages"];
+    let more = [
+        &dynamic[..],
+        &["--stream-call-count", "2", "--stream-call-duration", "1h"],
+    ]
+    .concat();
+    let (_, seen) = attempt(&host, "benchmark.BenchmarkService/CollectSum", &more);
+    let sent = json!([{"a": 3, "b": 0}, {"a": 3, "b": 0}]);
+    assert_eq!(seen["request"]["messages"], sent);
+}
+
+#[test]
+fn an_empty_list_is_a_stream_of_no_messages_and_no_call_of_another_kind() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let service = "benchmark.BenchmarkService";
+    let collect = format!("{service}/CollectSum");
+    let (_, seen) = attempt(&host, &collect, &["-d", "[]"]);
+    assert_eq!(seen["request"]["messages"], json!([]));
+    // Pauses are for messages: without any, the stream ends at once.
+    let run = [
+        "--insecure",
+        "--call",
+        &collect,
+        "-d",
+        "[]",
+        "-n",
+        "3",
+        "-c",
+        "1",
+        "-O",
+        "json",
+    ];
+    for more in [
+        &["--stream-call-count", "4"][..],
+        &["--stream-call-duration", "1h"],
+    ] {
+        let (status, out, errors) = volley(&[&run[..], more, &[&host]].concat());
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((status, &report["count"]), (0, &json!(3)), "{errors}");
+    }
+    let before = server.counts().calls_started;
+    for method in ["GetSum", "StreamSum"] {
+        let call = format!("{service}/{method}");
+        let proto = ["--proto", "../requests/benchmark.proto", "-d", "[]"];
+        let words = [&["--insecure", "--call", &call, &host], &proto[..]].concat();
+        let line = error(&words, 2);
+        assert!(
+            line.starts_with("there is no data to send: give `benchmark."),
+            "{line}"
+        );
+        assert_eq!(error(&[&["try"], &words[..]].concat(), 2), line);
+    }
+    assert_eq!(server.counts().calls_started, before);
 }

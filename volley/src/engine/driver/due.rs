@@ -58,9 +58,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             task,
         };
         if streaming.is_paced {
-            // With a duration and no count, messages repeat until the time is up.
-            let total = (streaming.length_ns == 0 || self.plan.spec.request.stream.count > 0)
-                .then_some(body.ends.len() as u64);
+            // With a duration and no count, messages repeat until the time is up, if there are any.
+            let is_counted = streaming.length_ns == 0 || self.plan.spec.request.stream.count > 0;
+            let total = body.ends.len() as u64;
+            let total = (is_counted || total == 0).then_some(total);
             let task = Task::Send {
                 body: Arc::clone(body),
                 sent: 0,
