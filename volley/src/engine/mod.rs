@@ -3,6 +3,7 @@
 pub(crate) mod alarm;
 mod book;
 mod call;
+mod certificate;
 mod conduct;
 mod driver;
 pub(crate) mod encoding;

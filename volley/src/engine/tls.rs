@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::crypto::{WebPkiSupportedAlgorithms, ring};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
+use super::certificate::Certificate;
 use super::transport::TlsClient;
 use super::trust::{Trust, Whom, may_sign};
-use crate::input;
+use crate::input::{self, pem};
 use crate::spec::{Target, TargetSpec, TlsSpec, without_port};
 
 /// Why TLS cannot be set up as requested.
@@ -54,6 +55,10 @@ pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, T
     } = &spec.tls;
     let provider = ring::default_provider();
     let algorithms = provider.signature_verification_algorithms;
+    let identity = match (cert, key) {
+        (Some(cert), Some(key)) => Some(identity(cert, key, &provider)?),
+        _ => None,
+    };
     let whom = match skip_verify {
         true => Whom::Anyone,
         false => named(cacert.as_deref(), algorithms)?,
@@ -63,11 +68,9 @@ pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, T
         .map_err(|error| TlsError::Identity(error.to_string()))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Trust { whom, algorithms }));
-    let mut config = match (cert, key) {
-        (Some(cert), Some(key)) => builder
-            .with_client_auth_cert(certificates("cert", cert)?, private_key(key)?)
-            .map_err(|error| TlsError::Identity(error.to_string()))?,
-        _ => builder.with_no_client_auth(),
+    let mut config = match identity {
+        Some(own) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own))),
+        None => builder.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"h2".to_vec()];
     let host = || without_port(&target.authority).to_owned();
@@ -99,19 +102,25 @@ fn named(cacert: Option<&Path>, algorithms: WebPkiSupportedAlgorithms) -> Result
     }
 }
 
-fn certificates(flag: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let pem = read(flag, path)?;
-    let found: Vec<_> = CertificateDer::pem_slice_iter(&pem)
-        .collect::<Result<_, _>>()
-        .map_err(|error| broken(flag, path, error))?;
-    if found.is_empty() {
-        return Err(broken(flag, path, "it holds no PEM certificate"));
-    }
-    Ok(found)
+/// The client's own certificate and its key.
+fn identity(cert: &Path, key: &Path, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
+    let chain = certificates("cert", cert)?;
+    let private = pem::private_key(&read("key", key)?);
+    let private = private.map_err(|reason| broken("key", key, reason))?;
+    pem::identity(chain, private, provider).map_err(TlsError::Identity)
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_slice(&read("key", path)?).map_err(|error| broken("key", path, error))
+fn certificates(flag: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let found = pem::certificates(&read(flag, path)?);
+    let found = found.map_err(|reason| broken(flag, path, reason))?;
+    match found.iter().all(|one| Certificate::read(one).is_some()) {
+        true => Ok(found),
+        false => Err(broken(
+            flag,
+            path,
+            "its certificate is broken: it is not X.509",
+        )),
+    }
 }
 
 fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {

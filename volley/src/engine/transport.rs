@@ -13,6 +13,7 @@ use socket2::{Socket, Type};
 
 use super::names::Route;
 use super::proxy::Handshake;
+use super::trust::Uncheckable;
 use crate::http2::Violation;
 
 /// How TLS connections are made; the same for the whole run.
@@ -274,7 +275,7 @@ pub struct Remedies {
     pub identity: &'static str,
 }
 
-const FLAGS: Remedies = Remedies {
+pub(super) const FLAGS: Remedies = Remedies {
     authority: "`--cacert`",
     any: "`--skipTLS`",
     name: "`--cname`",
@@ -300,11 +301,20 @@ pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
     };
     let words = match cause(error) {
         Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => unsigned(),
-        // It has signed itself.
         Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
-            if why.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
+            if let Some(words) = why.downcast_ref::<Uncheckable>() =>
         {
-            unsigned()
+            return format!(
+                "TLS: {words}, which volley cannot check: give it another, or accept any certificate with {any}"
+            );
+        }
+        Some(Error::InvalidCertificate(Wrong::NotValidForNameContext { presented, .. }))
+            if presented.is_empty() =>
+        {
+            format!(
+                "the server's certificate names no host (no subjectAltName; its common name does not count): give it \
+                 one, or accept any certificate with {any}"
+            )
         }
         Some(Error::InvalidCertificate(
             Wrong::NotValidForName | Wrong::NotValidForNameContext { .. },
@@ -320,6 +330,10 @@ pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
         Some(Error::InvalidMessage(_)) => {
             format!("the server does not speak TLS: if it speaks plaintext, {plaintext}")
         }
+        Some(Error::AlertReceived(AlertDescription::HandshakeFailure)) => format!(
+            "the server has no cipher or kind of signature that volley knows; a certificate with SHA-1 needs {any}, and \
+             one with a key on P-521 {any} and TLS 1.3"
+        ),
         Some(Error::AlertReceived(
             AlertDescription::CertificateRequired
             | AlertDescription::BadCertificate
@@ -362,21 +376,5 @@ pub fn agreed(alpn: Option<&[u8]>) -> Result<bool, String> {
             "the server agreed to `{}` instead of HTTP/2 (ALPN h2)",
             String::from_utf8_lossy(other)
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_certificate_that_has_signed_itself_needs_trust() {
-        let why = OtherError(Arc::new(webpki::Error::CaUsedAsEndEntity));
-        let error = Error::InvalidCertificate(CertificateError::Other(why));
-        let words = tls_words(&io::Error::other(error), &FLAGS);
-        assert!(
-            words.contains("name its authority with `--cacert`"),
-            "{words}"
-        );
     }
 }

@@ -1,13 +1,29 @@
 //! Which server certificates are accepted.
 
+use std::fmt;
+use std::sync::Arc;
+
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{self, WebPkiSupportedAlgorithms};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{
+    AlgorithmIdentifier, CertificateDer, InvalidSignature, ServerName,
+    SignatureVerificationAlgorithm, UnixTime,
+};
 use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
+
+use super::certificate::Certificate;
+
+/// What a server may also sign with if nothing of it is checked.
+const UNCHECKED: [SignatureScheme; 4] = [
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED448,
+    SignatureScheme::RSA_PKCS1_SHA1,
+    SignatureScheme::ECDSA_SHA1_Legacy,
+];
 
 /// Checks the certificate of a server.
 #[derive(Debug)]
@@ -21,7 +37,8 @@ pub struct Trust {
 /// Who is trusted.
 #[derive(Debug)]
 pub enum Whom {
-    /// `--skipTLS`: any certificate is accepted; the handshake's signatures are still checked.
+    /// `--skipTLS`: any certificate is accepted. Neither it nor the handshake's signature is looked at: whoever stands
+    /// between could show a certificate of their own, so that a signature would prove nothing.
     Anyone,
     /// A chain that ends at a trusted root, or exactly a certificate that `--cacert` or the host names as a root.
     ///
@@ -53,12 +70,186 @@ fn is_authority(
     // The issuer is looked for when all else is checked.
     match verify_server_cert_signed_by_trust_anchor(alone, &nobody, &[], now, algorithms.all) {
         Err(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => Ok(false),
-        Err(Error::InvalidCertificate(CertificateError::Other(OtherError(error))))
-            if error.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
-        {
-            Ok(true)
-        }
+        Err(error) if is_of(&error, &webpki::Error::CaUsedAsEndEntity) => Ok(true),
         verdict => verdict.map(|()| false),
+    }
+}
+
+/// Whether it is this error of webpki, which rustls has no name for.
+fn is_of(error: &Error, wanted: &webpki::Error) -> bool {
+    match error {
+        Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => {
+            why.downcast_ref() == Some(wanted)
+        }
+        _ => false,
+    }
+}
+
+/// What a certificate has that cannot be checked here, for people.
+#[derive(Debug)]
+pub struct Uncheckable(String);
+
+impl fmt::Display for Uncheckable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Uncheckable {}
+
+/// Says what a certificate has that webpki or ring cannot check, if that may be the reason.
+#[cold]
+fn explained(error: Error, odd: impl FnOnce() -> Option<String>) -> Error {
+    use CertificateError as Wrong;
+    let is_of_kind = match &error {
+        Error::InvalidCertificate(
+            Wrong::BadSignature
+            | Wrong::UnsupportedSignatureAlgorithmContext { .. }
+            | Wrong::UnsupportedSignatureAlgorithmForPublicKeyContext { .. },
+        ) => true,
+        error => is_of(error, &webpki::Error::UnsupportedCertVersion),
+    };
+    match is_of_kind.then(odd).flatten() {
+        Some(words) => {
+            let why = OtherError(Arc::new(Uncheckable(words)));
+            Error::InvalidCertificate(Wrong::Other(why))
+        }
+        None => error,
+    }
+}
+
+/// What cannot be checked of a server's certificate, those above it, and those that are trusted.
+fn odd_chain(
+    end_entity: &CertificateDer<'_>,
+    intermediates: &[CertificateDer<'_>],
+    named: &[CertificateDer<'_>],
+) -> Option<String> {
+    let own = Certificate::read(end_entity)?;
+    if let Some(words) = own.odd_form() {
+        return Some(format!("the server's certificate {words}"));
+    }
+    let above = intermediates
+        .iter()
+        .filter_map(|der| Certificate::read(der));
+    let above: Vec<_> = above.collect();
+    let mut odd = above
+        .iter()
+        .map(|one| one.odd_form().or_else(|| one.odd_key()));
+    if let Some(words) = odd.find_map(|odd| odd) {
+        return Some(format!("a certificate in the server's chain {words}"));
+    }
+    let roots = named.iter().filter_map(|der| Certificate::read(der));
+    let mut odd = roots.filter_map(|root| {
+        let mut below = [&own].into_iter().chain(&above);
+        below
+            .any(|one| one.is_issued_by(&root))
+            .then(|| root.odd_key())?
+    });
+    let words = odd.next()?;
+    Some(format!("the authority of the server's certificate {words}"))
+}
+
+/// The same of what is signed with the server's key.
+fn odd_signer(end_entity: &CertificateDer<'_>) -> Option<String> {
+    let words = Certificate::read(end_entity)?;
+    let words = words.odd_key().or_else(|| words.odd_form())?;
+    Some(format!("the server's certificate {words}"))
+}
+
+/// Whether a trusted root has signed a server's certificate. One that calls itself an authority is taken too, as Go and
+/// OpenSSL take it; webpki refuses it, and so is shown one without that word, whose signature is that of the other.
+fn is_signed(
+    end_entity: &CertificateDer<'_>,
+    roots: &RootCertStore,
+    intermediates: &[CertificateDer<'_>],
+    now: UnixTime,
+    algorithms: WebPkiSupportedAlgorithms,
+) -> Result<(), Error> {
+    let verify = |der: &CertificateDer<'_>, all: &[&dyn SignatureVerificationAlgorithm]| {
+        let server = ParsedCertificate::try_from(der)?;
+        verify_server_cert_signed_by_trust_anchor(&server, roots, intermediates, now, all)
+    };
+    let verdict = verify(end_entity, algorithms.all);
+    let is_authority = |error| is_of(error, &webpki::Error::CaUsedAsEndEntity);
+    if !verdict.as_ref().is_err_and(is_authority) {
+        return verdict;
+    }
+    let read = Certificate::read(end_entity);
+    let Some((changed, place)) = read.and_then(|read| Some((read.as_no_authority()?, read.signed)))
+    else {
+        return verdict;
+    };
+    let original = |of: &&'static dyn SignatureVerificationAlgorithm| Original {
+        of: *of,
+        shown: changed.get(place.clone()).unwrap_or_default(),
+        signed: end_entity.get(place.clone()).unwrap_or_default(),
+    };
+    let all: Vec<_> = algorithms.all.iter().map(original).collect();
+    let all = all
+        .iter()
+        .map(|one| one as &dyn SignatureVerificationAlgorithm);
+    verify(
+        &CertificateDer::from_slice(&changed),
+        &all.collect::<Vec<_>>(),
+    )
+}
+
+/// Checks the signature of what was `signed` where webpki has it check that of what it was `shown`.
+#[derive(Debug)]
+struct Original<'a> {
+    of: &'static dyn SignatureVerificationAlgorithm,
+    shown: &'a [u8],
+    signed: &'a [u8],
+}
+
+impl SignatureVerificationAlgorithm for Original<'_> {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let message = match message == self.shown {
+            true => self.signed,
+            false => message,
+        };
+        self.of.verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        self.of.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        self.of.signature_alg_id()
+    }
+}
+
+impl Whom {
+    fn check(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        now: UnixTime,
+        algorithms: WebPkiSupportedAlgorithms,
+    ) -> Result<(), Error> {
+        let Self::Named { named, roots } = self else {
+            return Ok(());
+        };
+        let checked = ParsedCertificate::try_from(end_entity).and_then(|server| {
+            if named.contains(end_entity) {
+                is_authority(&server, now, algorithms)?;
+            } else {
+                is_signed(end_entity, roots, intermediates, now, algorithms)?;
+            }
+            verify_server_name(&server, server_name)
+        });
+        checked.map_err(|error| explained(error, || odd_chain(end_entity, intermediates, named)))
+    }
+
+    fn is_anyone(&self) -> bool {
+        matches!(self, Self::Anyone)
     }
 }
 
@@ -71,21 +262,9 @@ impl ServerCertVerifier for Trust {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if let Whom::Named { named, roots } = &self.whom {
-            let server = ParsedCertificate::try_from(end_entity)?;
-            if named.contains(end_entity) {
-                is_authority(&server, now, self.algorithms)?;
-            } else {
-                verify_server_cert_signed_by_trust_anchor(
-                    &server,
-                    roots,
-                    intermediates,
-                    now,
-                    self.algorithms.all,
-                )?;
-            }
-            verify_server_name(&server, server_name)?;
-        }
+        let algorithms = self.algorithms;
+        self.whom
+            .check(end_entity, intermediates, server_name, now, algorithms)?;
         Ok(ServerCertVerified::assertion())
     }
 
@@ -95,7 +274,11 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        crypto::verify_tls12_signature(message, cert, signature, &self.algorithms)
+        match self.whom.is_anyone() {
+            true => Ok(HandshakeSignatureValid::assertion()),
+            false => crypto::verify_tls12_signature(message, cert, signature, &self.algorithms)
+                .map_err(|error| explained(error, || odd_signer(cert))),
+        }
     }
 
     fn verify_tls13_signature(
@@ -104,10 +287,21 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        crypto::verify_tls13_signature(message, cert, signature, &self.algorithms)
+        match self.whom.is_anyone() {
+            true => Ok(HandshakeSignatureValid::assertion()),
+            false => crypto::verify_tls13_signature(message, cert, signature, &self.algorithms)
+                .map_err(|error| explained(error, || odd_signer(cert))),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
+        let mut schemes = self.algorithms.supported_schemes();
+        if self.whom.is_anyone() {
+            schemes.extend(UNCHECKED);
+        }
+        schemes
     }
 }
+
+#[cfg(test)]
+mod tests;

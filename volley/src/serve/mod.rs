@@ -61,12 +61,12 @@ pub enum ServeError {
     /// A PEM file is missing or broken.
     #[error("cannot use `{path}` for TLS: {reason}")]
     Pem { path: PathBuf, reason: String },
-    /// The certificate and the key do not match.
+    /// The certificate and the key do not match, or are of no known kind.
     #[error("cannot start TLS with the certificate `{cert}` and the key `{key}`: {reason}")]
     Identity {
         cert: PathBuf,
         key: PathBuf,
-        reason: rustls::Error,
+        reason: String,
     },
     /// The window size is not one that RFC 9113 §6.9.1 allows.
     #[error("a window cannot be {0} bytes; give it 1 to 2147483647")]

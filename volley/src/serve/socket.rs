@@ -7,13 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::crypto::ring;
-use rustls::pki_types::pem::{Error as PemError, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::SingleCertAndKey;
 use rustls::{ServerConfig, ServerConnection};
 
 use super::ServeError;
 use super::config::Identity;
-use crate::input;
+use crate::input::{self, pem};
 
 /// How many bytes of plain text become records at a time; see [`super::Counts`].
 const TLS_BATCH: usize = 64 << 10;
@@ -156,29 +155,26 @@ pub(crate) fn load_tls(
         key: key.clone(),
         reason,
     };
-    let read =
-        |path| input::read(path, input::TEXT).map_err(|error| broken(path, &PemError::Io(error)));
-    let chain = CertificateDer::pem_slice_iter(&read(cert)?)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|reason| broken(cert, &reason))?;
-    if chain.is_empty() {
-        return Err(broken(cert, &PemError::NoItemsFound));
-    }
-    let private =
-        PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|reason| broken(key, &reason))?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let read = |path: &Path| {
+        let pem = input::read(path, input::TEXT);
+        pem.map_err(|error| broken(path, error.to_string()))
+    };
+    let chain = pem::certificates(&read(cert)?).map_err(|reason| broken(cert, reason))?;
+    let private = pem::private_key(&read(key)?).map_err(|reason| broken(key, reason))?;
+    let provider = ring::default_provider();
+    let own = pem::identity(chain, private, &provider).map_err(unfit)?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_safe_default_protocol_versions()
-        .map_err(unfit)?
+        .map_err(|error| unfit(error.to_string()))?
         .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(unfit)?;
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(own)));
     config.alpn_protocols = alpn.iter().map(|name| name.clone().into_bytes()).collect();
     Ok(Arc::new(config))
 }
 
-fn broken(path: &Path, reason: &PemError) -> ServeError {
+fn broken(path: &Path, reason: String) -> ServeError {
     ServeError::Pem {
         path: path.to_owned(),
-        reason: reason.to_string(),
+        reason,
     }
 }

@@ -125,6 +125,62 @@ fn any_certificate_will_do_with_skip_tls() {
 }
 
 #[test]
+fn an_old_certificate_will_do_with_skip_tls() {
+    let file = |name: &str| PathBuf::from(format!("tests/certificates/version-1.{name}"));
+    let server = Reference::start(Config {
+        tls: Some(Identity {
+            cert: file("pem"),
+            key: file("key"),
+        }),
+        ..Config::default()
+    })
+    .unwrap();
+    let run = |flags: &str| {
+        let volley = checked(UNARY)
+            .flags("-n 4 -c 1 --connections 1")
+            .flags(flags);
+        volley.run(server.address())
+    };
+    assert_eq!(run("--skipTLS").report().all_ok(), 4);
+    let refused = run("--cacert tests/certificates/authority.pem");
+    let words = "TLS: the server's certificate is of X.509 version 1, which volley cannot check: give it another, or \
+                 accept any certificate with `--skipTLS`";
+    assert!(refused.error().ends_with(words), "{refused:?}");
+}
+
+#[test]
+fn an_authority_that_a_trusted_one_has_signed_serves() {
+    let root_keys = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = Issuer::from_params(&params, &root_keys);
+    let secure = issued(
+        |keys| {
+            let mut own = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+            own.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+            own.signed_by(keys, &issuer).unwrap()
+        },
+        Config::default(),
+    );
+    let scratch = Scratch::new();
+    let root = params.self_signed(&root_keys).unwrap().pem();
+    let root = scratch.write("root.pem", &root);
+    let trusting = || checked(UNARY).arg("--cacert").arg(&root);
+    assert_eq!(attempt(&secure, trusting()).report().all_ok(), 4);
+    let elsewhere = attempt(&secure, trusting().flags("--cname elsewhere.test"));
+    assert!(
+        elsewhere.error().contains("is for another name"),
+        "{elsewhere:?}"
+    );
+    // Nobody has signed that one.
+    assert!(
+        attempt(&secure, checked(UNARY))
+            .error()
+            .contains("UnknownIssuer")
+    );
+}
+
+#[test]
 fn a_certificate_nobody_vouches_for_is_refused() {
     let secure = secure("127.0.0.1", Faults::default());
     let finished = attempt(&secure, checked(UNARY));
