@@ -11,6 +11,8 @@ mod edit;
 mod exit;
 mod files;
 mod help;
+#[cfg(test)]
+mod hints;
 mod import;
 mod look;
 mod merge;

@@ -81,7 +81,7 @@ fn schema_command() -> Command {
 
 /// The whole program, as help shows it.
 #[cfg(test)]
-fn tree() -> Command {
+pub(super) fn tree() -> Command {
     let commands = COMMANDS.map(|(name, about, command)| {
         titled(command(), about)
             .name(name)

@@ -79,9 +79,31 @@ fn describe(look: &Look) -> Result<String, Failure> {
     let missing = || {
         EngineError::from(SchemaError::NoSymbol {
             symbol: look.name.clone(),
+            hint: hint(&pool, &symbol),
         })
     };
     Ok(found.ok_or_else(missing)?)
+}
+
+/// The nearest name of those that are known, or where there are some.
+fn hint(pool: &DescriptorPool, symbol: &str) -> String {
+    let services = pool
+        .services()
+        .map(|service| service.full_name().to_owned());
+    let methods = pool.services().flat_map(|service| {
+        let methods = service.methods();
+        let names = methods.map(|method| method.full_name().to_owned());
+        names.collect::<Vec<_>>()
+    });
+    let messages = pool.all_messages();
+    let messages = messages.map(|message| message.full_name().to_owned());
+    let enums = pool.all_enums().map(|one| one.full_name().to_owned());
+    let names = services.chain(methods).chain(messages).chain(enums);
+    match schema::suggest::closest(symbol, &names.collect::<Vec<_>>()) {
+        Some(name) => format!("did you mean `{}`?", visible(name)),
+        None => "give its full name, such as `package.Message`; `volley list` shows the services"
+            .to_owned(),
+    }
 }
 
 /// What declares these symbols: a file's schema, or what the server says.

@@ -178,10 +178,8 @@ pub fn service(pool: &DescriptorPool, name: &str) -> Result<ServiceDescriptor, S
 /// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
-    #[error(
-        "there is no service, method, message or enum `{symbol}`: give its full name, such as `package.Message`; `volley list` shows the services"
-    )]
-    NoSymbol { symbol: String },
+    #[error("there is no service, method, message or enum `{symbol}`: {hint}")]
+    NoSymbol { symbol: String, hint: String },
     #[error("cannot read `{}`: {error}", file.display())]
     Read { file: PathBuf, error: io::Error },
     #[error("`{}` does not end in .proto; for a descriptor set use --protoset",

@@ -26,6 +26,7 @@ pub use sprig::groups as function_groups;
 use thiserror::Error;
 
 use super::excerpt::excerpt;
+use super::schema::suggest;
 
 /// A parsed template. Fields that are the same in every call are already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,7 +256,7 @@ pub enum ActionError {
     TooDeep,
     #[error("unknown field `{name}`; the fields are {fields}")]
     UnknownField { name: String, fields: String },
-    #[error("unknown function `{name}`; --help lists the functions")]
+    #[error("unknown function `{name}`; {}", function_hint(name))]
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
     FunctionsOff,
@@ -277,6 +278,16 @@ pub enum ActionError {
     EmptyRange { min: i64, max: i64 },
     #[error("`randomString` cannot have {length} characters; the maximum is {most}")]
     TooLong { length: i64, most: i64 },
+}
+
+fn function_hint(typed: &str) -> String {
+    let own = ["newUUID", "randomInt", "randomString"].map(str::to_owned);
+    let groups = function_groups().into_iter().flat_map(|(_, names)| names);
+    let names: Vec<String> = groups.chain(own).collect();
+    match suggest::closest(typed, &names) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`volley --help` lists the functions".to_owned(),
+    }
 }
 
 impl ActionError {

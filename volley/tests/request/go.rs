@@ -291,11 +291,11 @@ fn templates_that_cannot_be_used_have_one_clear_error() {
     for (template, expected) in [
         (
             "{{nope 1}}",
-            "metadata `x`: `{{nope 1}}`: unknown function `nope`; --help lists the functions",
+            "metadata `x`: `{{nope 1}}`: unknown function `nope`; `volley --help` lists the functions",
         ),
         (
             "{{if nope}}{{end}}",
-            "metadata `x`: `{{if nope}}`: unknown function `nope`; --help lists the functions",
+            "metadata `x`: `{{if nope}}`: unknown function `nope`; `volley --help` lists the functions",
         ),
         (
             "{{getHostByName `x`}}",

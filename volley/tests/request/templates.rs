@@ -291,7 +291,19 @@ fn what_is_not_understood_is_refused_before_any_load() {
         ),
         (
             "{{nope .UUID}}",
-            "unknown function `nope`; --help lists the functions",
+            "unknown function `nope`; `volley --help` lists the functions",
+        ),
+        (
+            "{{randomInteger 1 2}}",
+            "unknown function `randomInteger`; `volley --help` lists the functions",
+        ),
+        (
+            "{{randomint 1 2}}",
+            "unknown function `randomint`; did you mean `randomInt`?",
+        ),
+        (
+            "{{uper .UUID}}",
+            "unknown function `uper`; did you mean `upper`?",
         ),
         ("{{if .UUID}}x", "its `end` is missing"),
         ("{{range .X}}{{end}}", "unknown field `X`; "),

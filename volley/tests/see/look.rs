@@ -80,6 +80,16 @@ fn a_name_that_is_not_there_is_one_line() {
         line.contains("`benchmark.Sum`") && line.contains("`volley list`"),
         "{line}"
     );
+    for (typed, near) in [
+        ("benchmark.SumRequst", "benchmark.SumRequest"),
+        (
+            "benchmark.BenchmarkService/GetSm",
+            "benchmark.BenchmarkService.GetSum",
+        ),
+    ] {
+        let line = error(&[&["describe"], &PROTO[..], &[typed]].concat(), 2);
+        assert!(line.ends_with(&format!("did you mean `{near}`?")), "{line}");
+    }
     for schema in [&PROTO[..], &["--insecure", &host]] {
         let line = error(
             &[&["list"], schema, &["benchmark.BenchmarkServic"]].concat(),
