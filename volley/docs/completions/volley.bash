@@ -1197,7 +1197,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__try)
-            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-count --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --stream-call-duration --stream-dynamic-messages --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1268,6 +1268,10 @@ _volley() {
                     return 0
                     ;;
                 -M)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-call-duration)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1344,10 +1348,6 @@ _volley() {
                     return 0
                     ;;
                 --stream-interval)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stream-call-duration)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

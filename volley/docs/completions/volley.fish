@@ -309,6 +309,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -s D -l data-file -d 
 complete -c volley -n "__fish_volley_using_subcommand try" -s B -l binary-file -d 'Read the request from a file, in the format of --binary' -r -F
 complete -c volley -n "__fish_volley_using_subcommand try" -s m -l metadata -d 'Metadata of each call, as a JSON object of strings' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s M -l metadata-file -d 'Read --metadata from a file' -r -F
+complete -c volley -n "__fish_volley_using_subcommand try" -l stream-call-duration -d 'End each streaming call after this time' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l stream-call-count -d 'End each streaming call after N messages: sent (data repeats as needed) or received' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s t -l timeout -d 'Time limit for each call; 0 means none (default 20s)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l cacert -d 'Root certificates (PEM) to trust, instead of the system\'s' -r -F
@@ -325,7 +326,6 @@ complete -c volley -n "__fish_volley_using_subcommand try" -s o -l output -d 'Wr
 complete -c volley -n "__fish_volley_using_subcommand try" -l max-replies -d 'Show at most N replies (default 100)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s O -l format -d 'pretty (JSON for people, default) or json' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l stream-interval -d 'Pause between the messages that a call sends' -r
-complete -c volley -n "__fish_volley_using_subcommand try" -l stream-call-duration -d 'End each streaming call after this time' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s n -l total -d 'Calls to make (default 200)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s z -l duration -d 'Make calls for this long; -n is then ignored' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s x -l max-duration -d 'End the run after this time at the latest' -r
@@ -377,6 +377,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -l print-replies -d '
 complete -c volley -n "__fish_volley_using_subcommand try" -l save-replies -d 'Save all replies and statuses, a line of JSON each; the load waits for the file if it must; - is stdout' -r -F
 complete -c volley -n "__fish_volley_using_subcommand try" -l control-token -d 'Clients must send this token (Authorization: Bearer TOKEN); needed where other hosts can reach an ADDRESS (default: $VOLLEY_TOKEN)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s b -l binary -d 'Read the request from stdin as protobuf: one message, or several, each preceded by its length (varint)'
+complete -c volley -n "__fish_volley_using_subcommand try" -l stream-dynamic-messages -d 'Fill in templates for each message that a call sends, not once for each call'
 complete -c volley -n "__fish_volley_using_subcommand try" -l disable-template-functions -d 'Refuse template functions in data and metadata, such as {{randomInt 1 9}}'
 complete -c volley -n "__fish_volley_using_subcommand try" -l disable-template-data -d 'Send data and metadata as they are: do not fill in {{…}}'
 complete -c volley -n "__fish_volley_using_subcommand try" -l insecure -d 'Use plaintext HTTP/2 (h2c) instead of TLS'
@@ -385,7 +386,6 @@ complete -c volley -n "__fish_volley_using_subcommand try" -s e -l enable-compre
 complete -c volley -n "__fish_volley_using_subcommand try" -l show-secrets -d 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
 complete -c volley -n "__fish_volley_using_subcommand try" -l quiet -d 'Print nothing but the report: no live line, no warnings'
 complete -c volley -n "__fish_volley_using_subcommand try" -s h -l help -d 'Print this help'
-complete -c volley -n "__fish_volley_using_subcommand try" -l stream-dynamic-messages -d 'Fill in templates for each message that a call sends, not once for each call'
 complete -c volley -n "__fish_volley_using_subcommand try" -l async -d 'Send each call when it is due, even if its worker still has a call open'
 complete -c volley -n "__fish_volley_using_subcommand try" -l open-on-stdin -d 'After --warmup, go on until a line comes on stdin: it opens the window of -z'
 complete -c volley -n "__fish_volley_using_subcommand try" -l count-errors -d 'Include failed calls in the latency figures'
