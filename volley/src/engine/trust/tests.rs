@@ -150,7 +150,7 @@ fn no_byte_of_an_authority_can_be_changed() {
         forged[at] ^= 1;
         let forged = CertificateDer::from(forged);
         assert_ne!(
-            verdict(&trusting, &forged, &[between.clone()]),
+            verdict(&trusting, &forged, std::slice::from_ref(&between)),
             Ok(()),
             "{at}"
         );
