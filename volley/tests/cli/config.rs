@@ -197,8 +197,8 @@ fn what_is_wrong_is_said_with_file_and_key() {
         ),
         (
             "data.json",
-            "{\"data\": []}",
-            "`{}: data`: invalid value `[]`: \
+            "{\"data\": [null]}",
+            "`{}: data`: invalid value `[null]`: \
              a JSON object or a list of objects is needed, such as `{\"name\": \"Joe\"}`",
         ),
         (

@@ -168,7 +168,7 @@ fn an_answer_counts_whatever_comes_after_it() {
     });
     let until = Instant::now() + spec.connect_timeout;
     let mut caller = dial(&spec).unwrap();
-    caller.begin(&Arc::default(), 1000).unwrap();
+    caller.begin(&Arc::default(), &[], 1000).unwrap();
     let Ok((Event::Ended { trailers, status }, _)) = caller.next(until) else {
         panic!()
     };
