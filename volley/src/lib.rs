@@ -13,6 +13,7 @@
 //! - [`units`]: how people write times and sizes.
 //! - [`pace`]: when calls are sent.
 //! - [`spec`]: what is to be run, as plain data.
+//! - [`protobuf`]: schemas of protocol buffers, and their compiler.
 //! - [`request`]: what is sent, and what the replies must be.
 //! - [`report`]: a finished run as plain data, and every output format.
 //! - [`compare`]: two runs, and what their difference shows.
@@ -47,6 +48,7 @@ pub mod measure;
 pub mod pace;
 pub mod program;
 pub mod report;
+pub mod protobuf;
 pub mod request;
 pub mod scenario;
 pub mod serve;

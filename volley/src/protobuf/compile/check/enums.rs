@@ -1,0 +1,114 @@
+//! Enums: numbers, names, aliases.
+
+use std::collections::{HashMap, HashSet};
+
+use buffa_descriptor::generated::descriptor::feature_set::EnumType;
+
+use super::super::error::{Fault, shown};
+use super::super::names;
+use super::super::tree::Enum;
+
+pub(super) fn check(item: &Enum) -> Result<(), Fault> {
+    let Some(first) = item.values.first() else {
+        return Err(item.at.fault("the enum has no value"));
+    };
+    if item.features.enums == EnumType::OPEN && first.number() != 0 {
+        return Err(first.number_at.fault("the first value of an open enum is 0"));
+    }
+    aliases(item)?;
+    unique_names(item)?;
+    reserved(item)
+}
+
+fn aliases(item: &Enum) -> Result<(), Fault> {
+    let allowed = item.proto.options.as_option().and_then(|options| options.allow_alias);
+    let written = item.options.iter().find(|option| {
+        option.path.first().is_some_and(|part| part.name == "allow_alias")
+    });
+    let option_at = written.map_or(item.at, |option| option.at);
+    if allowed == Some(false) {
+        return Err(option_at.fault("`allow_alias = false` has no effect: remove it"));
+    }
+    let mut taken: HashMap<i32, &str> = HashMap::new();
+    let mut has_alias = false;
+    for value in &item.values {
+        if let Some(other) = taken.insert(value.number(), value.name()) {
+            has_alias = true;
+            if allowed.is_none() {
+                let message = format!(
+                    "the number {} is that of {} already; `option allow_alias = true;` permits it",
+                    value.number(),
+                    shown(other)
+                );
+                return Err(value.number_at.fault(message));
+            }
+        }
+    }
+    match allowed == Some(true) && !has_alias {
+        true => Err(option_at.fault("no value is an alias: remove `allow_alias`")),
+        false => Ok(()),
+    }
+}
+
+/// Names must differ where languages drop the name of the enum.
+fn unique_names(item: &Enum) -> Result<(), Fault> {
+    let mut taken = HashMap::new();
+    for value in &item.values {
+        let short = names::enum_value(item.name(), value.name());
+        let other = taken.entry(short).or_insert(value);
+        if other.number() != value.number() {
+            let message = format!(
+                "{} and {} are one name without that of the enum",
+                shown(value.name()),
+                shown(other.name())
+            );
+            return Err(value.at.fault(message));
+        }
+    }
+    Ok(())
+}
+
+fn reserved(item: &Enum) -> Result<(), Fault> {
+    let mut spans: Vec<(i32, i32)> = Vec::new();
+    for (range, at) in &item.reserved {
+        let (start, end) = (range.start.unwrap_or_default(), range.end.unwrap_or_default());
+        if start > end {
+            return Err(at.fault("the range ends before it starts"));
+        }
+        spans.push((start, end));
+    }
+    spans.sort_unstable();
+    for pair in spans.windows(2) {
+        if let [(_, end), (start, _)] = pair
+            && start <= end
+        {
+            return Err(overlap(item, *start));
+        }
+    }
+    let mut names = HashSet::new();
+    for (name, at) in &item.reserved_names {
+        if !names.insert(name.as_str()) {
+            return Err(at.fault(format!("{} is reserved twice", shown(name))));
+        }
+    }
+    for value in &item.values {
+        let number = value.number();
+        let after = spans.partition_point(|(start, _)| *start <= number);
+        let before = after.checked_sub(1).and_then(|index| spans.get(index));
+        if before.is_some_and(|(_, end)| number <= *end) {
+            return Err(value.number_at.fault(format!("the number {number} is reserved")));
+        }
+        if names.contains(value.name()) {
+            return Err(value.at.fault(format!("{} is reserved", shown(value.name()))));
+        }
+    }
+    Ok(())
+}
+
+/// The last range with this number is at fault.
+fn overlap(item: &Enum, number: i32) -> Fault {
+    let has = |start: Option<i32>, end: Option<i32>| start <= Some(number) && end >= Some(number);
+    let with = item.reserved.iter().rev().find(|(range, _)| has(range.start, range.end));
+    let at = with.map_or(item.at, |(_, at)| *at);
+    at.fault(format!("the number {number} is reserved twice"))
+}

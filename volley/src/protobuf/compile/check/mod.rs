@@ -1,0 +1,190 @@
+//! What a file must not say, although all of it can be read.
+
+mod declarations;
+mod enums;
+mod fields;
+mod json;
+mod numbers;
+mod presence;
+mod style;
+
+use buffa_descriptor::generated::descriptor::feature_set::FieldPresence;
+use buffa_descriptor::generated::descriptor::feature_set::visibility_feature::DefaultSymbolVisibility;
+use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
+
+use super::error::{Fault, Pos, shown};
+use super::features;
+use super::tree::{Enum, File, Message};
+use super::universe::Universe;
+
+/// Checks a whole file.
+pub(super) fn check(universe: &Universe, file: &File) -> Result<(), Fault> {
+    let checker = Checker {
+        universe,
+        edition: file.edition,
+        strict: file.features.visibility
+            == DefaultSymbolVisibility::STRICT,
+    };
+    checker.file_options(file)?;
+    style::file(file)?;
+    for message in &file.messages {
+        checker.message(message, false)?;
+    }
+    for item in &file.enums {
+        checker.enumeration(item, false)?;
+    }
+    for extension in &file.extensions {
+        checker.extension(extension, file.package())?;
+    }
+    for service in &file.services {
+        style::service(service)?;
+        checker.features(service.proto.options.as_option().and_then(|own| own.features.as_option()), service.at)?;
+        for method in &service.methods {
+            checker.features(method.proto.options.as_option().and_then(|own| own.features.as_option()), method.at)?;
+        }
+    }
+    Ok(())
+}
+
+struct Checker<'a> {
+    universe: &'a Universe,
+    edition: Edition,
+    /// Nested types cannot be exported.
+    strict: bool,
+}
+
+impl Checker<'_> {
+    fn is_proto3(&self) -> bool {
+        self.edition == Edition::EDITION_PROTO3
+    }
+
+    fn has_edition(&self) -> bool {
+        self.edition as i32 >= Edition::EDITION_2023 as i32
+    }
+
+    fn is_2024(&self) -> bool {
+        self.edition as i32 >= Edition::EDITION_2024 as i32
+    }
+
+    fn file_options(&self, file: &File) -> Result<(), Fault> {
+        let Some(options) = file.proto.options.as_option() else {
+            return Ok(());
+        };
+        self.features(options.features.as_option(), Pos::START)?;
+        let at = |name: &str| {
+            let named = file.options.iter().find(|option| {
+                option.path.iter().any(|part| part.name == name)
+            });
+            named.map_or(Pos::START, |option| option.at)
+        };
+        if options.java_string_check_utf8.is_some() && self.has_edition() {
+            let message = "an edition has no option `java_string_check_utf8`";
+            return Err(at("java_string_check_utf8").fault(message));
+        }
+        if file.features.presence == FieldPresence::LEGACY_REQUIRED {
+            return Err(at("field_presence").fault("a whole file cannot have required fields"));
+        }
+        Ok(())
+    }
+
+    fn features(&self, own: Option<&FeatureSet>, at: Pos) -> Result<(), Fault> {
+        let Some(own) = own else { return Ok(()) };
+        if !self.has_edition() {
+            return Err(at.fault("only editions have features"));
+        }
+        match features::unknown(own) {
+            Some(name) => Err(at.fault(format!("the feature {} has no known value", shown(name)))),
+            None => Ok(()),
+        }
+    }
+
+    fn message(&self, message: &Message, nested: bool) -> Result<(), Fault> {
+        let options = message.proto.options.as_option();
+        self.features(options.and_then(|own| own.features.as_option()), message.at)?;
+        style::message(message)?;
+        if self.strict && nested && is_exported(message.proto.visibility) {
+            return Err(message.at.fault("a nested message cannot be exported: the visibility is strict"));
+        }
+        numbers::message(self.universe, message)?;
+        json::message(message, self.edition)?;
+        self.message_kind(message)?;
+        for oneof in &message.oneofs {
+            let own = oneof.proto.options.as_option().and_then(|own| own.features.as_option());
+            self.features(own, oneof.at)?;
+            let has_field = message.fields.iter().any(|field| {
+                let index = field.proto.oneof_index.and_then(|index| usize::try_from(index).ok());
+                index.and_then(|index| message.oneofs.get(index)).is_some_and(|own| std::ptr::eq(own, oneof))
+            });
+            if !has_field {
+                return Err(oneof.at.fault("the oneof has no field"));
+            }
+        }
+        for field in &message.fields {
+            self.field(field, Some(message))?;
+        }
+        for range in &message.ranges {
+            let own = range.proto.options.as_option().and_then(|own| own.features.as_option());
+            self.features(own, range.at)?;
+            declarations::range(range)?;
+        }
+        declarations::unique(message)?;
+        for nested in &message.messages {
+            self.message(nested, true)?;
+        }
+        for item in &message.enums {
+            let alone = numbers::is_namespace(message);
+            self.enumeration(item, !alone)?;
+        }
+        let info = self.universe.messages.get(message.index);
+        let scope = info.map_or("", |info| &info.full_name);
+        for extension in &message.extensions {
+            self.extension(extension, scope)?;
+        }
+        Ok(())
+    }
+
+    fn message_kind(&self, message: &Message) -> Result<(), Fault> {
+        let options = message.proto.options.as_option();
+        let at = |name: &str| {
+            let named = message.options.iter().find(|option| {
+                option.path.first().is_some_and(|part| part.name == name)
+            });
+            named.map_or(message.at, |option| option.at)
+        };
+        let map_entry = message.options.iter().any(|option| option.is_true("map_entry"));
+        if map_entry {
+            return Err(at("map_entry").fault("`map_entry` cannot be set: write `map<key, value>`"));
+        }
+        if options.is_some_and(|options| options.message_set_wire_format == Some(true)) {
+            let at = at("message_set_wire_format");
+            if self.is_proto3() {
+                return Err(at.fault("proto3 has no message sets"));
+            }
+            if let Some(field) = message.fields.first() {
+                return Err(field.at.fault("a message set has no fields, only extensions"));
+            }
+        }
+        match message.ranges.first() {
+            Some(range) if self.is_proto3() => Err(range.at.fault("proto3 has no extension ranges")),
+            _ => Ok(()),
+        }
+    }
+
+    fn enumeration(&self, item: &Enum, nested: bool) -> Result<(), Fault> {
+        let options = item.proto.options.as_option();
+        self.features(options.and_then(|own| own.features.as_option()), item.at)?;
+        style::enumeration(item)?;
+        if self.strict && nested && is_exported(item.proto.visibility) {
+            return Err(item.at.fault("a nested enum cannot be exported: the visibility is strict"));
+        }
+        for value in &item.values {
+            let own = value.proto.options.as_option().and_then(|own| own.features.as_option());
+            self.features(own, value.at)?;
+        }
+        enums::check(item)
+    }
+}
+
+fn is_exported(visibility: Option<SymbolVisibility>) -> bool {
+    visibility == Some(SymbolVisibility::VISIBILITY_EXPORT)
+}

@@ -1,0 +1,120 @@
+//! The numbers and names of a message's fields: each is used once, and not if it is reserved.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::error::{Fault, Pos, shown};
+use super::super::parse::MAX_NUMBER;
+use super::super::tree::Message;
+use super::super::universe::Universe;
+
+/// Numbers that protocol buffers keep for themselves.
+const IMPLEMENTATION: std::ops::RangeInclusive<i32> = 19_000..=19_999;
+
+pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Fault> {
+    let info = universe.messages.get(message.index);
+    let is_set = info.is_some_and(|info| info.message_set);
+    let mut taken: HashMap<i32, &str> = HashMap::new();
+    for field in &message.fields {
+        number(field.number(), MAX_NUMBER, field.number_at)?;
+        if let Some(other) = taken.insert(field.number(), field.name()) {
+            let message = format!("the number {} is that of {} already", field.number(), shown(other));
+            return Err(field.number_at.fault(message));
+        }
+    }
+    let max = if is_set { i32::MAX } else { MAX_NUMBER + 1 };
+    let mut used: Vec<Span> = Vec::new();
+    for (range, at) in &message.reserved {
+        let (start, end) = (range.start.unwrap_or_default(), range.end.unwrap_or_default());
+        used.push(span(start, end, i32::MAX, *at, "reserved")?);
+    }
+    for range in &message.ranges {
+        let proto = &range.proto;
+        let (start, end) = (proto.start.unwrap_or_default(), proto.end.unwrap_or_default());
+        used.push(span(start, end, max, range.at, "for extensions")?);
+    }
+    disjoint(&mut used)?;
+    for field in &message.fields {
+        let number = field.number();
+        // The last span that starts at the number or before it.
+        let after = used.partition_point(|span| span.start <= number);
+        let before = after.checked_sub(1).and_then(|index| used.get(index));
+        if let Some(span) = before.filter(|span| number < span.end) {
+            let message = format!("the number {number} is {}", span.what);
+            return Err(field.number_at.fault(message));
+        }
+    }
+    let mut names = HashSet::new();
+    for (name, at) in &message.reserved_names {
+        if !names.insert(name.as_str()) {
+            return Err(at.fault(format!("{} is reserved twice", shown(name))));
+        }
+    }
+    match message.fields.iter().find(|field| names.contains(field.name())) {
+        Some(field) => Err(field.at.fault(format!("{} is reserved", shown(field.name())))),
+        None => Ok(()),
+    }
+}
+
+struct Span {
+    start: i32,
+    end: i32,
+    at: Pos,
+    what: &'static str,
+}
+
+fn span(start: i32, end: i32, max: i32, at: Pos, what: &'static str) -> Result<Span, Fault> {
+    if start <= 0 {
+        return Err(at.fault("the number of a field is 1 or more"));
+    }
+    if end > max {
+        return Err(at.fault(format!("the number of a field is at most {}", max - 1)));
+    }
+    if start >= end {
+        return Err(at.fault("the range ends before it starts"));
+    }
+    Ok(Span {
+        start,
+        end,
+        at,
+        what,
+    })
+}
+
+/// Sorts spans; two with a number in common are a fault of the later one.
+fn disjoint(spans: &mut [Span]) -> Result<(), Fault> {
+    spans.sort_by_key(|span| span.start);
+    for pair in spans.windows(2) {
+        if let [one, other] = pair
+            && other.start < one.end
+        {
+            let (one, other) = match (one.at.line, one.at.column) > (other.at.line, other.at.column) {
+                true => (other, one),
+                false => (one, other),
+            };
+            let (first, last) = (one.start, one.end.saturating_sub(1));
+            let message = format!("numbers from {first} to {last} are {} already", one.what);
+            return Err(other.at.fault(message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the number of a field.
+pub(super) fn number(number: i32, max: i32, at: Pos) -> Result<(), Fault> {
+    if number <= 0 {
+        return Err(at.fault("the number of a field is 1 or more"));
+    }
+    if number > max {
+        return Err(at.fault(format!("the number of a field is at most {max}")));
+    }
+    if IMPLEMENTATION.contains(&number) {
+        return Err(at.fault("the numbers 19000 to 19999 are those of protocol buffers themselves"));
+    }
+    Ok(())
+}
+
+/// Whether a message can have no field: it is a home of names.
+pub(super) fn is_namespace(message: &Message) -> bool {
+    let all = |start: Option<i32>, end: Option<i32>| start == Some(1) && end == Some(MAX_NUMBER + 1);
+    message.fields.is_empty() && message.reserved.iter().any(|(range, _)| all(range.start, range.end))
+}

@@ -1,0 +1,92 @@
+//! Features of fields in editions.
+
+use buffa_descriptor::generated::descriptor::feature_set::{FieldPresence, RepeatedFieldEncoding};
+use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
+
+use super::super::error::Fault;
+use super::super::settle;
+use super::super::tree::{Field, Message};
+use super::super::universe::{TypeRef, Universe};
+
+/// Checks what a field sets, and what holds for it.
+pub(super) fn check(
+    field: &Field,
+    message: Option<&Message>,
+    universe: &Universe,
+) -> Result<(), Fault> {
+    let fault = |text: &str| Err(field.at.fault(text));
+    let proto = &field.proto;
+    let repeated = proto.label == Some(Label::LABEL_REPEATED);
+    let is_message = matches!(proto.r#type, Some(Type::TYPE_MESSAGE | Type::TYPE_GROUP));
+    let in_oneof = proto.oneof_index.is_some();
+    let single = !repeated && !in_oneof && message.is_some();
+    let implicit = field.features.presence == FieldPresence::IMPLICIT;
+    if single && implicit && !is_message {
+        if field.default_at.is_some() {
+            return fault("a field without presence has no default");
+        }
+        let item = match field.target {
+            Some(TypeRef::Enum(index)) => universe.enums.get(index),
+            _ => None,
+        };
+        let is_entry = message.is_some_and(Message::is_map_entry);
+        if item.is_some_and(|item| item.closed) && !is_entry {
+            return Err(field.type_at.fault("the enum of a field without presence must be open"));
+        }
+        if item.is_some_and(|item| item.closed) {
+            return fault("the enum of a field without presence must be open");
+        }
+    }
+    let own = proto.options.as_option().and_then(|options| options.features.as_option());
+    let Some(own) = own else { return Ok(()) };
+    if let Some(presence) = own.field_presence {
+        let required = presence == FieldPresence::LEGACY_REQUIRED;
+        if in_oneof {
+            return fault("a field of a oneof does not set its presence");
+        }
+        if repeated {
+            return fault("a repeated field has no presence to set");
+        }
+        if message.is_none() && required {
+            return fault("an extension cannot be required");
+        }
+        if message.is_none() {
+            return fault("an extension does not set its presence");
+        }
+        if is_message && presence == FieldPresence::IMPLICIT {
+            return fault("a message always has presence");
+        }
+    }
+    let kinds = kinds(field, universe);
+    let is_entry = message.is_some_and(Message::is_map_entry);
+    if is_entry {
+        return Ok(());
+    }
+    if own.utf8_validation.is_some() && !kinds.contains(&Some(Type::TYPE_STRING)) {
+        return fault("`utf8_validation` is for strings alone");
+    }
+    if let Some(encoding) = own.repeated_field_encoding {
+        if !repeated {
+            return fault("`repeated_field_encoding` is for repeated fields alone");
+        }
+        let packable = proto.r#type.is_some_and(settle::is_packable);
+        if encoding == RepeatedFieldEncoding::PACKED && !packable {
+            return fault("only numbers, enums and bool can be packed");
+        }
+    }
+    if own.message_encoding.is_some() && (!is_message || field.is_map) {
+        return fault("`message_encoding` is for messages alone");
+    }
+    Ok(())
+}
+
+/// The type of a field, or those of a map's keys and values.
+fn kinds(field: &Field, universe: &Universe) -> Vec<Option<Type>> {
+    match field.target {
+        Some(TypeRef::Message(index)) if field.is_map => {
+            let info = universe.messages.get(index);
+            info.into_iter().flat_map(|info| &info.fields).map(|part| Some(part.kind)).collect()
+        }
+        _ => vec![field.proto.r#type],
+    }
+}

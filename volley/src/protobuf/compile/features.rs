@@ -1,0 +1,96 @@
+//! Features: what holds for a part of a file, by its edition and what it and its surroundings set.
+
+use buffa_descriptor::generated::descriptor::feature_set::visibility_feature::DefaultSymbolVisibility;
+use buffa_descriptor::generated::descriptor::feature_set::{
+    EnforceNamingStyle, EnumType, FieldPresence, JsonFormat, MessageEncoding,
+    RepeatedFieldEncoding, Utf8Validation,
+};
+use buffa_descriptor::generated::descriptor::{Edition, FeatureSet};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Features {
+    pub presence: FieldPresence,
+    pub enums: EnumType,
+    pub repeated: RepeatedFieldEncoding,
+    pub utf8: Utf8Validation,
+    pub encoding: MessageEncoding,
+    pub json: JsonFormat,
+    /// A style that is checked.
+    pub style: bool,
+    pub visibility: DefaultSymbolVisibility,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self::of(Edition::EDITION_PROTO2)
+    }
+}
+
+impl Features {
+    /// The defaults of an edition.
+    pub fn of(edition: Edition) -> Self {
+        let legacy = edition == Edition::EDITION_PROTO2;
+        let is_2024 = edition as i32 >= Edition::EDITION_2024 as i32;
+        Self {
+            presence: match edition {
+                Edition::EDITION_PROTO3 => FieldPresence::IMPLICIT,
+                _ => FieldPresence::EXPLICIT,
+            },
+            enums: if legacy { EnumType::CLOSED } else { EnumType::OPEN },
+            repeated: match legacy {
+                true => RepeatedFieldEncoding::EXPANDED,
+                false => RepeatedFieldEncoding::PACKED,
+            },
+            utf8: if legacy { Utf8Validation::NONE } else { Utf8Validation::VERIFY },
+            encoding: MessageEncoding::LENGTH_PREFIXED,
+            json: if legacy { JsonFormat::LEGACY_BEST_EFFORT } else { JsonFormat::ALLOW },
+            style: is_2024,
+            visibility: match is_2024 {
+                true => DefaultSymbolVisibility::EXPORT_TOP_LEVEL,
+                false => DefaultSymbolVisibility::EXPORT_ALL,
+            },
+        }
+    }
+
+    /// With what a part sets itself.
+    #[must_use]
+    pub fn with(self, own: Option<&FeatureSet>) -> Self {
+        let Some(own) = own else { return self };
+        let style = own.enforce_naming_style.map(|style| style != EnforceNamingStyle::STYLE_LEGACY);
+        Self {
+            presence: own.field_presence.unwrap_or(self.presence),
+            enums: own.enum_type.unwrap_or(self.enums),
+            repeated: own.repeated_field_encoding.unwrap_or(self.repeated),
+            utf8: own.utf8_validation.unwrap_or(self.utf8),
+            encoding: own.message_encoding.unwrap_or(self.encoding),
+            json: own.json_format.unwrap_or(self.json),
+            style: style.unwrap_or(self.style),
+            visibility: own.default_symbol_visibility.unwrap_or(self.visibility),
+        }
+    }
+}
+
+/// The feature that is set to no known value, if there is one.
+pub(super) fn unknown(own: &FeatureSet) -> Option<&'static str> {
+    let unknown = [
+        (own.field_presence == Some(FieldPresence::FIELD_PRESENCE_UNKNOWN), "field_presence"),
+        (own.enum_type == Some(EnumType::ENUM_TYPE_UNKNOWN), "enum_type"),
+        (
+            own.repeated_field_encoding == Some(RepeatedFieldEncoding::REPEATED_FIELD_ENCODING_UNKNOWN),
+            "repeated_field_encoding",
+        ),
+        (own.utf8_validation == Some(Utf8Validation::UTF8_VALIDATION_UNKNOWN), "utf8_validation"),
+        (own.message_encoding == Some(MessageEncoding::MESSAGE_ENCODING_UNKNOWN), "message_encoding"),
+        (own.json_format == Some(JsonFormat::JSON_FORMAT_UNKNOWN), "json_format"),
+        (
+            own.enforce_naming_style == Some(EnforceNamingStyle::ENFORCE_NAMING_STYLE_UNKNOWN),
+            "enforce_naming_style",
+        ),
+        (
+            own.default_symbol_visibility
+                == Some(DefaultSymbolVisibility::DEFAULT_SYMBOL_VISIBILITY_UNKNOWN),
+            "default_symbol_visibility",
+        ),
+    ];
+    unknown.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, name)| name)
+}

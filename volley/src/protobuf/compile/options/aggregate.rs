@@ -1,0 +1,470 @@
+//! Messages in braces: the text format, by the schema of the message.
+
+use std::collections::{BTreeMap, HashMap};
+
+use buffa_descriptor::generated::descriptor::field_descriptor_proto::Type;
+use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as Target;
+
+use super::super::cursor::Cursor;
+use super::super::error::{Fault, Pos, shown};
+use super::super::lexer::{Kind as Token, Lexer};
+use super::super::link;
+use super::super::literal;
+use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef};
+use super::super::wire::Datum;
+use super::assign::{Interpreter, Used};
+use super::usage;
+
+/// How deep messages can be.
+const MAX_DEPTH: usize = 64;
+/// What the name of a type starts with in an `Any`.
+const ANY_PREFIXES: [&str; 2] = ["type.googleapis.com", "type.googleprod.com"];
+
+/// The message that a field's text stands for, in the binary format.
+pub(super) fn encode(
+    interpreter: &Interpreter<'_>,
+    field: &FieldInfo,
+    text: &[u8],
+    at: Pos,
+    target: Target,
+    used: &mut Used,
+) -> Result<Vec<u8>, Fault> {
+    let mut reader = Reader {
+        interpreter,
+        cursor: Cursor::new(Lexer::at(uncommented(text, at)?, at))?,
+        target,
+    };
+    let Some(TypeRef::Message(message)) = field.target else {
+        return Ok(Vec::new());
+    };
+    let record = reader.message(message, None, 0)?;
+    record.note(used);
+    record.encode()
+}
+
+/// The text format has comments from `#` on. By then the text is one line.
+fn uncommented(text: &[u8], at: Pos) -> Result<&[u8], Fault> {
+    let mut lexer = Lexer::at(text, at);
+    loop {
+        let token = lexer.next()?;
+        if token.kind == Token::End {
+            return Ok(text);
+        }
+        if token.is("#") {
+            let end = text.len() - lexer.rest().len() - 1;
+            return Ok(text.get(..end).unwrap_or_default());
+        }
+    }
+}
+
+struct Reader<'a, 't> {
+    interpreter: &'a Interpreter<'a>,
+    cursor: Cursor<'t>,
+    target: Target,
+}
+
+/// A message: its fields by number.
+struct Record<'a> {
+    info: &'a MessageInfo,
+    at: Pos,
+    slots: BTreeMap<i32, Slot<'a>>,
+    oneofs: HashMap<i32, &'a str>,
+}
+
+struct Slot<'a> {
+    field: &'a FieldInfo,
+    data: Vec<Datum>,
+    /// Of the entries of a map.
+    keys: Vec<Datum>,
+    used: Used,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn message(
+        &mut self,
+        index: usize,
+        end: Option<&str>,
+        depth: usize,
+    ) -> Result<Record<'a>, Fault> {
+        let at = self.cursor.at();
+        let universe = self.interpreter.universe;
+        let info = universe.messages.get(index).ok_or_else(|| at.fault("the type is not known"))?;
+        if depth > MAX_DEPTH {
+            return Err(at.fault(format!("the value is more than {MAX_DEPTH} messages deep")));
+        }
+        let mut record = Record {
+            info,
+            at,
+            slots: BTreeMap::new(),
+            oneofs: HashMap::new(),
+        };
+        loop {
+            match end {
+                Some(end) if self.cursor.take(end)? => return Ok(record),
+                None if self.cursor.is_end() => return Ok(record),
+                _ => {}
+            }
+            self.entry(index, &mut record, depth)?;
+            if !self.cursor.take(";")? {
+                self.cursor.take(",")?;
+            }
+        }
+    }
+
+    fn entry(
+        &mut self,
+        index: usize,
+        record: &mut Record<'a>,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let at = self.cursor.at();
+        let field = if self.cursor.take("[")? {
+            let (prefix, name) = self.bracketed_name()?;
+            if let Some(prefix) = prefix {
+                return self.any(record, &prefix, &name, at, depth);
+            }
+            self.extension(index, record.info, &name, at)?
+        } else {
+            let name = self.cursor.name("the name of a field")?.text();
+            match find(record.info, name) {
+                Some(field) => field,
+                None if record.info.reserved_names.contains(name) => return self.skip(),
+                None => {
+                    let holder = shown(&record.info.full_name);
+                    return Err(at.fault(format!("{holder} has no field {}", shown(name))));
+                }
+            }
+        };
+        usage::check(field, self.target, self.interpreter.edition, at)?;
+        let is_message = matches!(field.kind, Type::TYPE_MESSAGE | Type::TYPE_GROUP);
+        if !self.cursor.take(":")? && !is_message {
+            return Err(self.cursor.unexpected("`:`"));
+        }
+        if field.repeated && self.cursor.take("[")? {
+            if self.cursor.take("]")? {
+                return Ok(());
+            }
+            loop {
+                self.value(field, record, depth)?;
+                if !self.cursor.take(",")? {
+                    return self.cursor.expect("]");
+                }
+            }
+        }
+        if !field.repeated && record.slots.contains_key(&field.number) {
+            return Err(at.fault(format!("{} is set twice", shown(&field.name))));
+        }
+        if let Some(other) = field.oneof.and_then(|oneof| record.oneofs.insert(oneof, &field.name)) {
+            let (one, other) = (shown(&field.name), shown(other));
+            return Err(at.fault(format!("{one} and {other} are of one oneof, and both are set")));
+        }
+        self.value(field, record, depth)
+    }
+
+    /// `a.b.C]`, or `type.googleapis.com/a.b.C]`: what is before the slash, and the name.
+    fn bracketed_name(&mut self) -> Result<(Option<String>, String), Fault> {
+        let (mut prefix, mut name) = (None, String::new());
+        loop {
+            if self.cursor.take("]")? {
+                return Ok((prefix, name));
+            }
+            if self.cursor.take("/")? {
+                prefix = Some(std::mem::take(&mut name));
+                continue;
+            }
+            let token = self.cursor.token;
+            if token.kind != Token::Name && !token.is(".") && !token.is("-") {
+                return Err(self.cursor.unexpected("the name of an extension or a type"));
+            }
+            name.push_str(token.text());
+            self.cursor.advance()?;
+        }
+    }
+
+    fn extension(
+        &self,
+        index: usize,
+        holder: &MessageInfo,
+        name: &str,
+        at: Pos,
+    ) -> Result<&'a FieldInfo, Fault> {
+        let Interpreter { universe, view, .. } = *self.interpreter;
+        let scope = link::outer(&holder.full_name);
+        let symbol = view.resolve(universe, name, scope, Mode::Option);
+        let symbol = symbol.map_err(|lost| at.fault(lost.message(universe, name)))?;
+        let extension = match symbol.kind {
+            Kind::Extension(index) => universe.extensions.get(index),
+            // The extensions of a message set have the names of their types.
+            Kind::Type(target) if holder.message_set => {
+                let of_holder = holder.extensions.values();
+                let mut extensions = of_holder.filter_map(|index| universe.extensions.get(*index));
+                extensions.find(|extension| extension.target == Some(target))
+            }
+            _ => None,
+        };
+        extension.filter(|extension| extension.parent == index).ok_or_else(|| {
+            let holder = shown(&holder.full_name);
+            at.fault(format!("{} does not extend {holder}", shown(name)))
+        })
+    }
+
+    /// The message inside of an `Any`, as its type and its bytes.
+    fn any(
+        &mut self,
+        record: &mut Record<'a>,
+        prefix: &str,
+        name: &str,
+        at: Pos,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let Interpreter { universe, view, .. } = *self.interpreter;
+        let wrong = |message: String| Err(at.fault(message));
+        let (Some(url), Some(value)) = (record.info.field("type_url"), record.info.field("value"))
+        else {
+            return wrong("only `google.protobuf.Any` has the name of a type here".to_owned());
+        };
+        if record.info.full_name != "google.protobuf.Any" {
+            return wrong("only `google.protobuf.Any` has the name of a type here".to_owned());
+        }
+        if !ANY_PREFIXES.contains(&prefix) {
+            return wrong(format!("{} is not known as a home of types", shown(prefix)));
+        }
+        let symbol = view.resolve(universe, &format!(".{name}"), "", Mode::Option);
+        let symbol = symbol.map_err(|lost| at.fault(lost.message(universe, name)))?;
+        let Kind::Type(TypeRef::Message(index)) = symbol.kind else {
+            return wrong(format!("{} is no message", shown(name)));
+        };
+        if !record.slots.is_empty() {
+            return wrong("the `Any` has other fields already".to_owned());
+        }
+        self.cursor.take(":")?;
+        let end = self.brace()?;
+        let inner = self.message(index, Some(end), depth + 1)?.encode()?;
+        record.push(url, Datum::Bytes(format!("{prefix}/{name}").into_bytes()), None);
+        record.push(value, Datum::Bytes(inner), None);
+        Ok(())
+    }
+
+    /// The opening brace of a message; gives the closing one.
+    fn brace(&mut self) -> Result<&'static str, Fault> {
+        if self.cursor.take("<")? {
+            return Ok(">");
+        }
+        self.cursor.expect("{")?;
+        Ok("}")
+    }
+
+    fn value(
+        &mut self,
+        field: &'a FieldInfo,
+        record: &mut Record<'a>,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let Some(TypeRef::Message(index)) = field.target else {
+            let datum = self.scalar(field)?;
+            record.push(field, datum, None);
+            return Ok(());
+        };
+        let end = self.brace()?;
+        let mut inner = self.message(index, Some(end), depth + 1)?;
+        let key = inner.info.map_entry.then(|| inner.complete_entry(self.interpreter));
+        let slot_used = (!field.repeated).then(|| {
+            let mut used = Used::default();
+            inner.note(&mut used);
+            used
+        });
+        let bytes = inner.encode()?;
+        let datum = match field.kind {
+            Type::TYPE_GROUP => Datum::Group(bytes),
+            _ => Datum::Bytes(bytes),
+        };
+        let slot = record.push(field, datum, key.flatten());
+        slot.used = slot_used.unwrap_or_default();
+        Ok(())
+    }
+
+    fn scalar(&mut self, field: &FieldInfo) -> Result<Datum, Fault> {
+        if matches!(field.kind, Type::TYPE_STRING | Type::TYPE_BYTES) {
+            return self.cursor.bytes("a string").map(Datum::Bytes);
+        }
+        let at = self.cursor.at();
+        let negative = self.cursor.take("-")?;
+        let token = self.cursor.token;
+        let text = token.text();
+        let datum = match (field.kind, token.kind) {
+            (Type::TYPE_BOOL, Token::Name) if !negative => match text {
+                "true" | "True" | "t" => Some(Datum::Varint(1)),
+                "false" | "False" | "f" => Some(Datum::Varint(0)),
+                _ => None,
+            },
+            (Type::TYPE_BOOL, Token::Integer) if !negative => {
+                literal::integer(text).filter(|value| *value <= 1).map(Datum::Varint)
+            }
+            (Type::TYPE_ENUM, Token::Name) if !negative => {
+                Some(Datum::Varint(self.interpreter.enum_value(field, text, at)?))
+            }
+            (Type::TYPE_ENUM, Token::Integer) => self.enum_number(field, negative, text),
+            (kind @ (Type::TYPE_FLOAT | Type::TYPE_DOUBLE), _) => {
+                let value = match token.kind {
+                    Token::Float => text.parse().ok(),
+                    Token::Integer => match literal::integer(text) {
+                        Some(value) => Some(value as f64),
+                        None if text.starts_with('0') => None,
+                        None => text.parse().ok(),
+                    },
+                    Token::Name => match text.to_ascii_lowercase().as_str() {
+                        "inf" | "infinity" => Some(f64::INFINITY),
+                        "nan" => Some(f64::NAN),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let value = value.map(|value| if negative { -value } else { value });
+                value.and_then(|value| Datum::float(kind, value))
+            }
+            (kind, Token::Integer) => {
+                literal::integer(text).and_then(|value| Datum::whole(kind, negative, value))
+            }
+            _ => None,
+        };
+        let datum = datum.ok_or_else(|| {
+            at.fault(format!("{} is no value for {}", shown(text), shown(&field.name)))
+        })?;
+        self.cursor.advance()?;
+        Ok(datum)
+    }
+
+    /// A number in place of a value's name. A closed enum must have it.
+    fn enum_number(&self, field: &FieldInfo, negative: bool, text: &str) -> Option<Datum> {
+        let value = literal::integer(text)?;
+        let datum = Datum::whole(Type::TYPE_INT32, negative, value)?;
+        let Datum::Varint(bits) = datum else {
+            return None;
+        };
+        let known = match field.target {
+            Some(TypeRef::Enum(index)) => self.interpreter.universe.enums.get(index)?,
+            _ => return None,
+        };
+        let number = i32::try_from(bits as i64).ok()?;
+        (!known.closed || known.numbers.contains(&number)).then_some(datum)
+    }
+
+    /// Goes over the value of a field that was removed.
+    fn skip(&mut self) -> Result<(), Fault> {
+        self.cursor.take(":")?;
+        let mut open = 0usize;
+        loop {
+            let token = self.cursor.advance()?;
+            match token.raw {
+                _ if token.kind == Token::End => return Err(self.cursor.unexpected("a value")),
+                b"{" | b"<" | b"[" => open += 1,
+                b"}" | b">" | b"]" => open = open.saturating_sub(1),
+                b"-" => continue,
+                _ => {}
+            }
+            let more_text = token.kind == Token::Text && self.cursor.token.kind == Token::Text;
+            if open == 0 && !more_text {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A field by its name; that of a group is the name of its type.
+fn find<'a>(info: &'a MessageInfo, name: &str) -> Option<&'a FieldInfo> {
+    let is_group = |field: &&FieldInfo| !field.group_name.is_empty();
+    match info.field(name) {
+        Some(field) if !is_group(&field) => Some(field),
+        _ => {
+            let field = info.field(&name.to_ascii_lowercase()).filter(is_group);
+            field.filter(|field| field.group_name == name)
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    fn push(&mut self, field: &'a FieldInfo, datum: Datum, key: Option<Datum>) -> &mut Slot<'a> {
+        let slot = self.slots.entry(field.number).or_insert_with(|| Slot {
+            field,
+            data: Vec::new(),
+            keys: Vec::new(),
+            used: Used::default(),
+        });
+        slot.data.push(datum);
+        slot.keys.extend(key);
+        slot
+    }
+
+    /// Notes what is set, so that it is not set again.
+    fn note(&self, used: &mut Used) {
+        for (number, slot) in &self.slots {
+            let (inside, _) = used.enter(*number);
+            inside.merge(&slot.used);
+        }
+    }
+
+    /// Both parts of a map's entry are always written; gives the key.
+    fn complete_entry(&mut self, interpreter: &Interpreter<'_>) -> Option<Datum> {
+        let info = self.info;
+        for field in &info.fields {
+            if !self.slots.contains_key(&field.number) {
+                let first = match field.target {
+                    Some(TypeRef::Enum(index)) => interpreter.universe.enums.get(index),
+                    _ => None,
+                };
+                let first = first.and_then(|info| info.first).map(|first| i64::from(first) as u64);
+                let datum = first.map_or_else(|| Datum::zero(field.kind), Datum::Varint);
+                self.push(field, datum, None);
+            }
+        }
+        self.slots.get(&1).and_then(|slot| slot.data.first().cloned())
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, Fault> {
+        let missing = self.info.required.iter().find(|number| !self.slots.contains_key(number));
+        if let Some(missing) = missing {
+            let name = self.info.fields.iter().find(|field| field.number == *missing);
+            let name = shown(name.map_or("", |field| &field.name));
+            return Err(self.at.fault(format!("{name} is required, but not set")));
+        }
+        let mut out = Vec::new();
+        for (number, slot) in &self.slots {
+            slot.write(*number, self.info, &mut out);
+        }
+        Ok(out)
+    }
+}
+
+impl Slot<'_> {
+    fn write(&self, number: i32, holder: &MessageInfo, out: &mut Vec<u8>) {
+        if holder.message_set && self.field.extension {
+            for datum in &self.data {
+                let mut item = Vec::new();
+                Datum::Varint(u64::from(number.unsigned_abs())).write(2, &mut item);
+                datum.write(3, &mut item);
+                Datum::Group(item).write(1, out);
+            }
+        } else if self.field.packed {
+            let mut packed = Vec::new();
+            for datum in &self.data {
+                datum.write_alone(&mut packed);
+            }
+            Datum::Bytes(packed).write(number, out);
+        } else if !self.keys.is_empty() {
+            // The last entry of a key counts.
+            let last: HashMap<&Datum, &Datum> = self.keys.iter().zip(&self.data).collect();
+            for (key, datum) in self.keys.iter().zip(&self.data) {
+                if last.get(key).is_some_and(|kept| std::ptr::eq(*kept, datum)) {
+                    datum.write(number, out);
+                }
+            }
+        } else {
+            for datum in &self.data {
+                let nothing = self.field.implicit && !self.field.repeated && datum.is_zero();
+                if !nothing || holder.map_entry {
+                    datum.write(number, out);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Enums.
+
+use buffa_descriptor::generated::descriptor::enum_descriptor_proto::EnumReservedRange;
+
+use super::super::error::Fault;
+use super::super::tree::{Enum, EnumValue};
+use super::Parser;
+
+impl Parser<'_> {
+    pub(super) fn enumeration(&mut self) -> Result<Enum, Fault> {
+        self.cursor.expect("enum")?;
+        let name = self.cursor.name("the name of the enum")?;
+        let mut item = Enum {
+            at: name.at,
+            ..Enum::default()
+        };
+        item.proto.name = Some(name.text().to_owned());
+        self.cursor.expect("{")?;
+        while !self.cursor.take("}")? {
+            match self.cursor.token.text() {
+                ";" => {
+                    self.cursor.advance()?;
+                }
+                "option" => item.options.push(self.option_statement()?),
+                "reserved" => self.reserved_values(&mut item)?,
+                _ => {
+                    let value = self.enum_value()?;
+                    item.values.push(value);
+                }
+            }
+        }
+        Ok(item)
+    }
+
+    fn enum_value(&mut self) -> Result<EnumValue, Fault> {
+        let name = self.cursor.name("the name of a value")?;
+        self.cursor.expect("=")?;
+        let mut value = EnumValue {
+            at: name.at,
+            number_at: self.cursor.at(),
+            ..EnumValue::default()
+        };
+        value.proto.name = Some(name.text().to_owned());
+        value.proto.number = Some(self.cursor.signed("a whole number")?);
+        value.options = self.bracketed()?;
+        self.cursor.expect(";")?;
+        Ok(value)
+    }
+
+    fn reserved_values(&mut self, item: &mut Enum) -> Result<(), Fault> {
+        self.cursor.advance()?;
+        if let Some(names) = self.reserved_names()? {
+            item.reserved_names.extend(names);
+            return Ok(());
+        }
+        loop {
+            let at = self.cursor.at();
+            let start = self.cursor.signed("a name, or the number of a value,")?;
+            let mut end = start;
+            if self.cursor.take("to")? {
+                end = match self.cursor.take("max")? {
+                    true => i32::MAX,
+                    false => self.cursor.signed("a number, or `max`,")?,
+                };
+            }
+            let range = EnumReservedRange {
+                start: Some(start),
+                end: Some(end),
+                ..EnumReservedRange::default()
+            };
+            item.reserved.push((range, at));
+            if !self.cursor.take(",")? {
+                return self.cursor.expect(";");
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Schemas of protocol buffers.
+
+pub mod compile;
