@@ -228,6 +228,11 @@ fn number(universe: &mut Universe, extensions: &[Field], scope: &str) -> Result<
         let (number, at) = (extension.number(), extension.number_at);
         let taken = universe.extension_of(extension.extendee, number);
         if let Some(taken) = taken {
+            // Files that do not know each other may use a number twice; the first has it.
+            let file = |name: &str| universe.symbols.get(name).map(|symbol| symbol.file);
+            if file(&taken.full_name) != file(&full_name) {
+                continue;
+            }
             let message = format!("{} has the number {number} already", shown(&taken.full_name));
             return Err(at.fault(message));
         }

@@ -53,12 +53,12 @@ pub fn compile(
         indexes: HashMap::new(),
     };
     sources.gather(root)?;
-    let order = sources.order(root)?;
+    let [order, wanted] = sources.order(root)?;
     let mut universe = Universe::default();
     let mut done: HashMap<usize, usize> = HashMap::new();
-    let mut descriptors = Vec::new();
+    let mut descriptors = HashMap::new();
     let mut waiting: Vec<Option<File>> = sources.files.into_iter().map(Some).collect();
-    for (source, wanted) in order {
+    for source in order {
         let Some(mut file) = waiting.get_mut(source).and_then(Option::take) else {
             continue;
         };
@@ -66,11 +66,9 @@ pub fn compile(
         let index = one(&mut universe, &mut file, &imports)
             .map_err(|fault| fault.in_file(file.name()))?;
         done.insert(source, index);
-        if wanted {
-            descriptors.push(assemble::file(file));
-        }
+        descriptors.insert(source, assemble::file(file));
     }
-    Ok(descriptors)
+    Ok(wanted.iter().filter_map(|source| descriptors.remove(source)).collect())
 }
 
 /// The indexes of a file's imports, in their order.
@@ -204,30 +202,17 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// The files with their imports before them, and whether the root needs them.
-    fn order(&self, root: &str) -> Result<Vec<(usize, bool)>, CompileError> {
-        let mut states = vec![State::New; self.files.len()];
-        let mut order = Vec::new();
-        for start in [DESCRIPTOR, root] {
-            if let Some(start) = self.indexes.get(start) {
+    /// All files with their imports before them, and those that the root needs, in its order.
+    fn order(&self, root: &str) -> Result<[Vec<usize>; 2], CompileError> {
+        let visit = |starts: &[&str]| {
+            let mut states = vec![State::New; self.files.len()];
+            let mut order = Vec::new();
+            for start in starts.iter().filter_map(|name| self.indexes.get(*name)) {
                 self.visit(*start, &mut states, &mut order)?;
             }
-        }
-        let needed = self.needed(root);
-        Ok(order.into_iter().map(|index| (index, needed.contains(&index))).collect())
-    }
-
-    /// Those that the root imports, at any depth.
-    fn needed(&self, root: &str) -> HashSet<usize> {
-        let mut left: Vec<usize> = self.indexes.get(root).copied().into_iter().collect();
-        let mut needed = HashSet::new();
-        while let Some(index) = left.pop() {
-            if needed.insert(index) {
-                let imports = self.files.get(index).into_iter().flat_map(|file| &file.imports);
-                left.extend(imports.filter_map(|import| self.indexes.get(&import.name)));
-            }
-        }
-        needed
+            Ok(order)
+        };
+        Ok([visit(&[DESCRIPTOR, root])?, visit(&[root])?])
     }
 
     fn visit(

@@ -30,7 +30,7 @@ impl Datum {
             true => 0i64.checked_sub_unsigned(value),
             false => i64::try_from(value).ok(),
         };
-        let unsigned = (!negative || value == 0).then_some(value);
+        let unsigned = (!negative).then_some(value);
         let short = || signed.and_then(|value| i32::try_from(value).ok());
         Some(match kind {
             Type::TYPE_INT32 => Self::Varint(i64::from(short()?) as u64),

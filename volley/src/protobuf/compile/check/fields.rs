@@ -1,5 +1,6 @@
 //! Fields: labels, types, options.
 
+use buffa_descriptor::generated::descriptor::feature_set::MessageEncoding;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 use buffa_descriptor::generated::descriptor::field_options::JSType;
 
@@ -144,7 +145,8 @@ impl Checker<'_> {
             return Ok(());
         };
         let is_lazy = options.lazy == Some(true) || options.unverified_lazy == Some(true);
-        if is_lazy && kind != Some(Type::TYPE_MESSAGE) {
+        let delimited = field.features.encoding == MessageEncoding::DELIMITED;
+        if is_lazy && (kind != Some(Type::TYPE_MESSAGE) || delimited) {
             return Err(field.type_at.fault("`lazy` is for messages alone"));
         }
         let packable = kind.is_some_and(settle::is_packable);

@@ -37,7 +37,8 @@ pub(super) fn encode(
     let Some(TypeRef::Message(message)) = field.target else {
         return Ok(Vec::new());
     };
-    let record = reader.message(message, None, 0)?;
+    let mut record = reader.message(message, None, 0)?;
+    record.complete_entry(interpreter);
     record.note(used);
     record.encode()
 }
@@ -74,8 +75,6 @@ struct Record<'a> {
 struct Slot<'a> {
     field: &'a FieldInfo,
     data: Vec<Datum>,
-    /// Of the entries of a map.
-    keys: Vec<Datum>,
     used: Used,
 }
 
@@ -173,7 +172,8 @@ impl<'a> Reader<'a, '_> {
                 continue;
             }
             let token = self.cursor.token;
-            if token.kind != Token::Name && !token.is(".") && !token.is("-") {
+            let is_mark = token.is("-") || token.is(".") && !name.is_empty();
+            if token.kind != Token::Name && !is_mark {
                 return Err(self.cursor.unexpected("the name of an extension or a type"));
             }
             name.push_str(token.text());
@@ -240,8 +240,8 @@ impl<'a> Reader<'a, '_> {
         self.cursor.take(":")?;
         let end = self.brace()?;
         let inner = self.message(index, Some(end), depth + 1)?.encode()?;
-        record.push(url, Datum::Bytes(format!("{prefix}/{name}").into_bytes()), None);
-        record.push(value, Datum::Bytes(inner), None);
+        record.push(url, Datum::Bytes(format!("{prefix}/{name}").into_bytes()));
+        record.push(value, Datum::Bytes(inner));
         Ok(())
     }
 
@@ -262,12 +262,12 @@ impl<'a> Reader<'a, '_> {
     ) -> Result<(), Fault> {
         let Some(TypeRef::Message(index)) = field.target else {
             let datum = self.scalar(field)?;
-            record.push(field, datum, None);
+            record.push(field, datum);
             return Ok(());
         };
         let end = self.brace()?;
         let mut inner = self.message(index, Some(end), depth + 1)?;
-        let key = inner.info.map_entry.then(|| inner.complete_entry(self.interpreter));
+        inner.complete_entry(self.interpreter);
         let slot_used = (!field.repeated).then(|| {
             let mut used = Used::default();
             inner.note(&mut used);
@@ -278,7 +278,7 @@ impl<'a> Reader<'a, '_> {
             Type::TYPE_GROUP => Datum::Group(bytes),
             _ => Datum::Bytes(bytes),
         };
-        let slot = record.push(field, datum, key.flatten());
+        let slot = record.push(field, datum);
         slot.used = slot_used.unwrap_or_default();
         Ok(())
     }
@@ -308,8 +308,9 @@ impl<'a> Reader<'a, '_> {
                 let value = match token.kind {
                     Token::Float => text.parse().ok(),
                     Token::Integer => match literal::integer(text) {
+                        // Only decimal numbers stand for one with a point.
+                        _ if text.len() > 1 && text.starts_with('0') => None,
                         Some(value) => Some(value as f64),
-                        None if text.starts_with('0') => None,
                         None => text.parse().ok(),
                     },
                     Token::Name => match text.to_ascii_lowercase().as_str() {
@@ -370,28 +371,22 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// A field by its name; that of a group is the name of its type.
+/// A field by its name; a group has that of its type too.
 fn find<'a>(info: &'a MessageInfo, name: &str) -> Option<&'a FieldInfo> {
-    let is_group = |field: &&FieldInfo| !field.group_name.is_empty();
-    match info.field(name) {
-        Some(field) if !is_group(&field) => Some(field),
-        _ => {
-            let field = info.field(&name.to_ascii_lowercase()).filter(is_group);
-            field.filter(|field| field.group_name == name)
-        }
-    }
+    info.field(name).or_else(|| {
+        let field = info.field(&name.to_ascii_lowercase());
+        field.filter(|field| field.group_name == name)
+    })
 }
 
 impl<'a> Record<'a> {
-    fn push(&mut self, field: &'a FieldInfo, datum: Datum, key: Option<Datum>) -> &mut Slot<'a> {
+    fn push(&mut self, field: &'a FieldInfo, datum: Datum) -> &mut Slot<'a> {
         let slot = self.slots.entry(field.number).or_insert_with(|| Slot {
             field,
             data: Vec::new(),
-            keys: Vec::new(),
             used: Used::default(),
         });
         slot.data.push(datum);
-        slot.keys.extend(key);
         slot
     }
 
@@ -403,9 +398,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Both parts of a map's entry are always written; gives the key.
-    fn complete_entry(&mut self, interpreter: &Interpreter<'_>) -> Option<Datum> {
+    /// Both parts of a map's entry are always written.
+    fn complete_entry(&mut self, interpreter: &Interpreter<'_>) {
         let info = self.info;
+        if !info.map_entry {
+            return;
+        }
         for field in &info.fields {
             if !self.slots.contains_key(&field.number) {
                 let first = match field.target {
@@ -414,10 +412,9 @@ impl<'a> Record<'a> {
                 };
                 let first = first.and_then(|info| info.first).map(|first| i64::from(first) as u64);
                 let datum = first.map_or_else(|| Datum::zero(field.kind), Datum::Varint);
-                self.push(field, datum, None);
+                self.push(field, datum);
             }
         }
-        self.slots.get(&1).and_then(|slot| slot.data.first().cloned())
     }
 
     fn encode(&self) -> Result<Vec<u8>, Fault> {
@@ -450,14 +447,6 @@ impl Slot<'_> {
                 datum.write_alone(&mut packed);
             }
             Datum::Bytes(packed).write(number, out);
-        } else if !self.keys.is_empty() {
-            // The last entry of a key counts.
-            let last: HashMap<&Datum, &Datum> = self.keys.iter().zip(&self.data).collect();
-            for (key, datum) in self.keys.iter().zip(&self.data) {
-                if last.get(key).is_some_and(|kept| std::ptr::eq(*kept, datum)) {
-                    datum.write(number, out);
-                }
-            }
         } else {
             for datum in &self.data {
                 let nothing = self.field.implicit && !self.field.repeated && datum.is_zero();

@@ -97,6 +97,9 @@ impl Parser<'_> {
                 "required" | "optional" | "repeated" => {
                     return Err(token.at.fault("a field of a oneof has no label"));
                 }
+                "map" if self.cursor.peek().is_some_and(|next| next.is("<")) => {
+                    return Err(token.at.fault("a oneof has no maps"));
+                }
                 _ => {
                     let mut field = self.unlabelled(&mut message.messages, false)?;
                     field.proto.oneof_index = Some(index);

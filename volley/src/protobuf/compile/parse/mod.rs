@@ -157,6 +157,9 @@ impl Parser<'_> {
         if kind == ImportKind::Weak && self.is_2024() {
             return Err(at.fault("edition 2024 has no `import weak`: write `import option`"));
         }
+        if kind != ImportKind::Option && !file.proto.option_dependency.is_empty() {
+            return Err(at.fault("`import option` must come after all other imports"));
+        }
         let name = self.cursor.string("the name of a file in quotes")?;
         self.cursor.expect(";")?;
         let proto = &mut file.proto;

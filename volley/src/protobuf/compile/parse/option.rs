@@ -100,7 +100,7 @@ impl Parser<'_> {
             Kind::Name if negative => {
                 let value = match token.text() {
                     "inf" => f64::NEG_INFINITY,
-                    "nan" => -f64::NAN,
+                    "nan" => f64::NAN,
                     _ => return Err(token.at.fault("only a number, inf or nan can follow `-`")),
                 };
                 self.cursor.advance()?;
