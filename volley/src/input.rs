@@ -71,14 +71,23 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the text of a file, which has at most so many bytes.
+/// Reads the text of a file, which has at most so many bytes; a byte order mark at its start is left out.
 ///
 /// # Errors
 ///
 /// As for [`read`]; or it is not UTF-8.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
-    let text = String::from_utf8(read(path, most)?);
+    let text = String::from_utf8(unmarked(read(path, most)?));
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// Text without a byte order mark at its start.
+#[must_use]
+pub fn unmarked(mut text: Vec<u8>) -> Vec<u8> {
+    if text.starts_with("\u{feff}".as_bytes()) {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    text
 }
 
 /// Reads to the end: at most so many bytes.

@@ -5,6 +5,8 @@
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `input`: the files that a user names.
+//! - `excerpt`: what is long, cut for a line of text.
+//! - [`protobuf`]: what files declare, messages of those types, and their JSON.
 //! - [`budget`]: a limit on the memory of messages.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
@@ -38,6 +40,7 @@ pub mod cli;
 pub mod compare;
 pub mod docs;
 pub mod engine;
+mod excerpt;
 pub mod features;
 pub mod grpc;
 pub mod http;
@@ -47,6 +50,7 @@ mod input;
 pub mod measure;
 pub mod pace;
 pub mod program;
+pub mod protobuf;
 pub mod report;
 pub mod protobuf;
 pub mod request;

@@ -6,8 +6,8 @@ mod benchmark;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use prost::Message;
 use volley::grpc::reflection::{Answer, Files, Question, Response};
+use volley::protobuf::encoded_file;
 use volley::request::schema::{reflect, text};
 use volley::request::{Ask, ReflectError, Source, messages};
 use volley::spec::{Data, Spec};
@@ -38,7 +38,7 @@ impl Reply<'_> {
     fn answer(self) -> Result<Answer, ReflectError> {
         let file = match self {
             Self::Wire(bytes) => {
-                let response = Response::decode(bytes).ok();
+                let response = Response::decode(bytes);
                 let answer = response.and_then(|response| response.answer);
                 return answer.ok_or(ReflectError::WrongAnswer);
             }
@@ -54,9 +54,7 @@ fn benchmark_file() -> &'static [u8] {
     static FILE: OnceLock<Vec<u8>> = OnceLock::new();
     FILE.get_or_init(|| {
         let pool = benchmark::pool();
-        let file = pool.get_file_by_name("benchmark.proto");
-        let file = file.expect("it is there");
-        file.file_descriptor_proto().encode_to_vec()
+        encoded_file(pool.file("benchmark.proto").expect("it is there"))
     })
 }
 
@@ -73,18 +71,18 @@ fuzz_target!(|input: (Vec<(u8, &[u8])>, &[u8])| {
         let _ = reflect::services(&mut server);
         return;
     };
-    for kind in pool.all_messages() {
+    for kind in pool.messages() {
         let _ = text::declaration(&pool, kind.full_name());
         let _ = messages::to_json(message, &kind);
         let _ = messages::from_json("{}", &kind);
     }
-    for kind in pool.all_enums() {
+    for kind in pool.enums() {
         let _ = text::declaration(&pool, kind.full_name());
     }
     for service in pool.services() {
         let _ = text::declaration(&pool, service.full_name());
         for method in service.methods() {
-            let _ = text::declaration(&pool, method.full_name());
+            let _ = text::declaration(&pool, &method.full_name());
             let mut spec = Spec::default();
             spec.request.data = Data::Json("{}".to_owned());
             let _ = Source::new(&spec, &(&method).into());

@@ -85,7 +85,7 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
             ("--metadata-file", true),
         ],
     )?;
-    let bytes = read("metadata-file", &path, input::TEXT)?;
+    let bytes = input::unmarked(read("metadata-file", &path, input::TEXT)?);
     value::strings(&String::from_utf8_lossy(&bytes))
         .map(Some)
         .map_err(|reason| UsageError::Metadata { path, reason })
@@ -94,7 +94,7 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
 /// JSON from a file or stdin. It is parsed when requests are made, because templates may make it
 /// JSON only then.
 fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<String, UsageError> {
-    let text = String::from_utf8(bytes).map_err(|_| UsageError::Encoding {
+    let text = String::from_utf8(input::unmarked(bytes)).map_err(|_| UsageError::Encoding {
         flag,
         from: from.to_owned(),
     })?;

@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use prost::Message as _;
-use prost_reflect::{DescriptorPool, ServiceDescriptor};
-
 use super::EngineError;
 use super::once::{Caller, Event, Lost};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use crate::protobuf::{Pool, Service};
 use crate::report::Warning;
 use crate::request::schema::reflect::{self, MOST_BYTES, Weight};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
@@ -83,7 +81,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server's answers make no schema.
-    pub fn pool(&mut self, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
+    pub fn pool(&mut self, symbols: &[String]) -> Result<Pool, EngineError> {
         reflect::pool(self, symbols)
     }
 
@@ -92,7 +90,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server does not describe it.
-    pub fn service(&mut self, name: &str) -> Result<ServiceDescriptor, EngineError> {
+    pub fn service(&mut self, name: &str) -> Result<Service, EngineError> {
         schema::ask_service(self, name)
     }
 
@@ -124,7 +122,7 @@ impl<'a> Asked<'a> {
                 Request {
                     question: Some(question.clone()),
                 }
-                .encode_to_vec()
+                .encode()
             })
             .collect();
         let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
@@ -137,7 +135,7 @@ impl<'a> Asked<'a> {
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
                     self.weight.add(reply.len())?;
-                    let response = Response::decode(&*reply).ok();
+                    let response = Response::decode(&reply);
                     let answer = response.and_then(|response| response.answer);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);
                 }

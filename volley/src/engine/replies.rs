@@ -4,13 +4,12 @@ use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use prost_reflect::MessageDescriptor;
-
 use super::call::Ticket;
 use super::outbox::Outbox;
 use super::script::{Plain, Script};
 use crate::grpc::Status;
 use crate::measure::Outcome;
+use crate::protobuf::Message;
 use crate::request::{Method, Request, RequestError};
 use crate::spec::Spec;
 
@@ -33,7 +32,7 @@ pub enum Record {
 pub struct Replies {
     most_printed: u64,
     printed: AtomicU64,
-    kind: OnceLock<MessageDescriptor>,
+    kind: OnceLock<Message>,
     outbox: Outbox<Record>,
 }
 
@@ -50,7 +49,7 @@ impl Replies {
     }
 
     /// The type of the replies, once there is one.
-    pub fn kind(&self) -> Option<&MessageDescriptor> {
+    pub fn kind(&self) -> Option<&Message> {
         self.kind.get()
     }
 

@@ -1,6 +1,6 @@
 //! The messages of gRPC's server reflection; its two versions have the same.
 
-use prost::{Message, Oneof};
+use crate::protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
 
 /// The services that offer it, the newest version first.
 pub const SERVICES: [&str; 2] = [
@@ -12,71 +12,245 @@ pub const SERVICES: [&str; 2] = [
 pub const METHOD: &str = "ServerReflectionInfo";
 
 /// A message of the client.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    #[prost(oneof = "Question", tags = "3, 4, 7")]
     pub question: Option<Question>,
 }
 
-/// What the client asks for. Questions about extensions are left out.
-#[derive(Clone, PartialEq, Eq, Hash, Oneof)]
+/// What the client asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     /// The file of this name.
-    #[prost(string, tag = "3")]
     File(String),
     /// The file that declares a service, a method or a type.
-    #[prost(string, tag = "4")]
     FileOf(String),
+    /// The file that extends a message by a field of this number.
+    FileOfExtension(String, i32),
+    /// The numbers of all fields that extend a message.
+    Extensions(String),
     /// The names of all services; the text has no meaning.
-    #[prost(string, tag = "7")]
     Services(String),
 }
 
+impl Request {
+    /// Its encoding.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match &self.question {
+            Some(Question::File(name)) => encode_bytes(3, name.as_bytes(), &mut out),
+            Some(Question::FileOf(symbol)) => encode_bytes(4, symbol.as_bytes(), &mut out),
+            Some(Question::FileOfExtension(of, number)) => {
+                let mut extension = Vec::new();
+                encode_bytes(1, of.as_bytes(), &mut extension);
+                encode_number(2, *number, &mut extension);
+                encode_bytes(5, &extension, &mut out);
+            }
+            Some(Question::Extensions(of)) => encode_bytes(6, of.as_bytes(), &mut out),
+            Some(Question::Services(text)) => encode_bytes(7, text.as_bytes(), &mut out),
+            None => {}
+        }
+        out
+    }
+
+    /// `None` if it is none.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut question = None;
+        for (number, piece) in pieces(bytes)? {
+            question = match (number, piece) {
+                (3, Piece::Bytes(name)) => Some(Question::File(text(name)?)),
+                (4, Piece::Bytes(symbol)) => Some(Question::FileOf(text(symbol)?)),
+                (5, Piece::Bytes(extension)) => {
+                    let (mut of, mut at) = (String::new(), 0);
+                    for (number, piece) in pieces(extension)? {
+                        match (number, piece) {
+                            (1, Piece::Bytes(name)) => of = text(name)?,
+                            (2, piece) => at = piece.number(),
+                            _ => {}
+                        }
+                    }
+                    Some(Question::FileOfExtension(of, at))
+                }
+                (6, Piece::Bytes(of)) => Some(Question::Extensions(text(of)?)),
+                (7, Piece::Bytes(any)) => Some(Question::Services(text(any)?)),
+                _ => question,
+            };
+        }
+        Some(Self { question })
+    }
+}
+
 /// A message of the server.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    #[prost(oneof = "Answer", tags = "4, 6, 7")]
     pub answer: Option<Answer>,
 }
 
 /// What the server answers.
-#[derive(Clone, PartialEq, Oneof)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    #[prost(message, tag = "4")]
     Files(Files),
-    #[prost(message, tag = "6")]
+    Extensions(Extensions),
     Services(Services),
-    #[prost(message, tag = "7")]
     Refused(Refused),
 }
 
 /// The file that was asked for and, as the server likes, those that it imports: serialized `FileDescriptorProto`s.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
-    #[prost(bytes = "vec", repeated, tag = "1")]
     pub files: Vec<Vec<u8>>,
 }
 
+/// The numbers of the fields that extend a message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extensions {
+    pub numbers: Vec<i32>,
+}
+
 /// All services.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Services {
-    #[prost(message, repeated, tag = "1")]
     pub services: Vec<Service>,
 }
 
 /// A service's full name.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
-    #[prost(string, tag = "1")]
     pub name: String,
 }
 
 /// Why there is no answer.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refused {
     /// A status code.
-    #[prost(int32, tag = "1")]
     pub code: i32,
-    #[prost(string, tag = "2")]
     pub message: String,
+}
+
+impl Response {
+    /// Its encoding.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut inner = Vec::new();
+        let number = match &self.answer {
+            Some(Answer::Files(files)) => {
+                for file in &files.files {
+                    encode_bytes(1, file, &mut inner);
+                }
+                4
+            }
+            Some(Answer::Extensions(extensions)) => {
+                for number in &extensions.numbers {
+                    encode_number(2, *number, &mut inner);
+                }
+                5
+            }
+            Some(Answer::Services(services)) => {
+                for service in &services.services {
+                    let mut one = Vec::new();
+                    encode_bytes(1, service.name.as_bytes(), &mut one);
+                    encode_bytes(1, &one, &mut inner);
+                }
+                6
+            }
+            Some(Answer::Refused(why)) => {
+                encode_number(1, why.code, &mut inner);
+                encode_bytes(2, why.message.as_bytes(), &mut inner);
+                7
+            }
+            None => return inner,
+        };
+        let mut out = Vec::new();
+        encode_bytes(number, &inner, &mut out);
+        out
+    }
+
+    /// `None` if it is none.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut answer = None;
+        for (number, piece) in pieces(bytes)? {
+            let Piece::Bytes(inner) = piece else {
+                continue;
+            };
+            answer = match number {
+                4 => Some(Answer::Files(Files::decode(inner)?)),
+                5 => Some(Answer::Extensions(Extensions::decode(inner)?)),
+                6 => Some(Answer::Services(Services::decode(inner)?)),
+                7 => Some(Answer::Refused(Refused::decode(inner)?)),
+                _ => answer,
+            };
+        }
+        Some(Self { answer })
+    }
+}
+
+impl Files {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut files = Vec::new();
+        for piece in pieces(bytes)? {
+            if let (1, Piece::Bytes(file)) = piece {
+                files.push(file.to_vec());
+            }
+        }
+        Some(Self { files })
+    }
+}
+
+impl Extensions {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut numbers = Vec::new();
+        for piece in pieces(bytes)? {
+            match piece {
+                (2, Piece::Bytes(packed)) => {
+                    let mut packed = packed;
+                    while !packed.is_empty() {
+                        let number = buffa::encoding::decode_varint(&mut packed).ok()?;
+                        numbers.push(Piece::Varint(number).number());
+                    }
+                }
+                (2, piece) => numbers.push(piece.number()),
+                _ => {}
+            }
+        }
+        Some(Self { numbers })
+    }
+}
+
+impl Services {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut services = Vec::new();
+        for piece in pieces(bytes)? {
+            let (1, Piece::Bytes(service)) = piece else {
+                continue;
+            };
+            let mut name = String::new();
+            for piece in pieces(service)? {
+                if let (1, Piece::Bytes(own)) = piece {
+                    name = text(own)?;
+                }
+            }
+            services.push(Service { name });
+        }
+        Some(Self { services })
+    }
+}
+
+impl Refused {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut refused = Self::default();
+        for piece in pieces(bytes)? {
+            match piece {
+                (1, piece @ Piece::Varint(_)) => refused.code = piece.number(),
+                (2, Piece::Bytes(message)) => refused.message = text(message)?,
+                _ => {}
+            }
+        }
+        Some(refused)
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
 }

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use prost_reflect::{DescriptorPool, ServiceDescriptor};
-
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::{Look, Question};
 use crate::engine::{Asked, EngineError};
+use crate::protobuf::{Pool, Service};
 use crate::report::visible;
 use crate::request::SchemaError;
 use crate::request::schema::{self, text};
@@ -43,25 +42,23 @@ fn list(look: &Look) -> Result<String, Failure> {
     let pool = server.pool(&names).unwrap_or_else(|error| {
         // For a person; nothing depends on it.
         let _ = writeln!(io::stderr(), "warning: {}", visible(&error.to_string()));
-        DescriptorPool::new()
+        Pool::default()
     });
-    let shown = names
-        .iter()
-        .map(|name| match pool.get_service_by_name(name) {
-            Some(service) => methods(&service),
-            None => format!("{}\n", visible(name)),
-        });
+    let shown = names.iter().map(|name| match pool.service(name) {
+        Some(service) => methods(&service),
+        None => format!("{}\n", visible(name)),
+    });
     Ok(shown.collect())
 }
 
-fn service(look: &Look) -> Result<ServiceDescriptor, EngineError> {
+fn service(look: &Look) -> Result<Service, EngineError> {
     match schema::read(&look.spec.request.schema)? {
         Some(pool) => Ok(schema::service(&pool, &look.name)?),
         None => ask(look)?.service(&look.name),
     }
 }
 
-fn methods(service: &ServiceDescriptor) -> String {
+fn methods(service: &Service) -> String {
     let mut text = format!("{}\n", visible(service.full_name()));
     for method in service.methods() {
         text += &format!("  {}\n", visible(&text::rpc(&method)));
@@ -107,7 +104,7 @@ fn hint(pool: &DescriptorPool, symbol: &str) -> String {
 }
 
 /// What declares these symbols: a file's schema, or what the server says.
-fn pool(look: &Look, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
+fn pool(look: &Look, symbols: &[String]) -> Result<Pool, EngineError> {
     match schema::read(&look.spec.request.schema)? {
         Some(pool) => Ok(pool),
         None => ask(look)?.pool(symbols),

@@ -1,3 +1,64 @@
-//! Schemas of protocol buffers.
+//! Protobuf at run time: what files declare, messages of those types, and their JSON.
+//!
+//! The descriptors and the codec are buffa's. Its pool is strict and knows indices only: here files are made fit for it, and
+//! types and fields are handles that are cheap to clone.
 
+mod adapt;
 pub mod compile;
+pub mod compiler;
+mod dynamic;
+mod field;
+mod json;
+mod plain;
+mod pool;
+mod read;
+#[cfg(test)]
+pub(crate) mod tests;
+mod types;
+mod well_known;
+pub mod wire;
+
+pub use adapt::FilesError;
+pub use buffa_descriptor::generated::descriptor;
+pub use buffa_descriptor::{DynamicMessage, Value};
+pub use dynamic::{Undecodable, default_value, encode};
+pub use field::{Field, Kind};
+pub(crate) use plain::{LENIENT, bytes_of, float_of};
+pub use pool::Pool;
+pub use read::Seed;
+pub use types::{Enum, Extension, Message, Method, Oneof, Service};
+
+use buffa::Message as _;
+use descriptor::{FileDescriptorProto, FileDescriptorSet};
+
+/// Decodes the files of a descriptor set, or of several behind each other, which are one set.
+///
+/// # Errors
+///
+/// It is none.
+pub fn files_of_set(bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, buffa::DecodeError> {
+    let set: FileDescriptorSet = options().decode_from_slice(bytes)?;
+    Ok(set.file)
+}
+
+/// Decodes one file.
+///
+/// # Errors
+///
+/// It is none.
+pub fn file(bytes: &[u8]) -> Result<FileDescriptorProto, buffa::DecodeError> {
+    options().decode_from_slice(bytes)
+}
+
+/// The encoding of a file.
+#[must_use]
+pub fn encoded_file(file: &FileDescriptorProto) -> Vec<u8> {
+    file.encode_to_vec()
+}
+
+/// What is decoded has been read whole, and has its limit where it comes from.
+fn options() -> buffa::DecodeOptions {
+    buffa::DecodeOptions::new()
+        .with_element_memory_limit(usize::MAX)
+        .with_unknown_field_limit(usize::MAX)
+}

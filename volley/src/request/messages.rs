@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use prost_reflect::prost::Message as _;
-use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, SerializeOptions};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::RequestError;
 use super::excerpt::{excerpt, list};
+use crate::protobuf::{self, DynamicMessage, Field, Seed, Undecodable};
 use crate::spec::Data;
 
 /// A message, and its encoding.
@@ -29,7 +28,7 @@ pub fn is_array(json: &str) -> bool {
 /// # Errors
 ///
 /// If the text is not JSON, or does not fit `input`.
-pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, RequestError> {
+pub fn from_json(json: &str, input: &protobuf::Message) -> Result<Vec<Message>, RequestError> {
     if json.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -37,8 +36,7 @@ pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, 
     let messages = if is_array(json) {
         deserializer.deserialize_seq(Several(input))
     } else {
-        input
-            .clone()
+        Seed(input)
             .deserialize(&mut deserializer)
             .map(|message| vec![message])
     };
@@ -48,7 +46,7 @@ pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, 
             messages
                 .into_iter()
                 .map(|fields| Message {
-                    bytes: fields.encode_to_vec(),
+                    bytes: protobuf::encode(&fields),
                     fields,
                 })
                 .collect()
@@ -58,14 +56,11 @@ pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, 
 
 /// A message as JSON, fields with default values included; as base64 if it is not of this type.
 #[must_use]
-pub fn to_json(bytes: &[u8], kind: &MessageDescriptor) -> Value {
-    let options = SerializeOptions::new().skip_default_fields(false);
-    let message = DynamicMessage::decode(kind.clone(), bytes).ok();
-    let json = message.and_then(|message| {
-        let to = serde_json::value::Serializer;
-        message.serialize_with_options(to, &options).ok()
-    });
-    json.unwrap_or_else(|| Data::in_file(bytes))
+pub fn to_json(bytes: &[u8], kind: &protobuf::Message) -> Value {
+    match kind.decode(bytes) {
+        Ok(message) => kind.to_json(&message, true),
+        Err(_) => Data::in_file(bytes),
+    }
 }
 
 /// The messages of binary data: several if all of it parses as length-prefixed messages, otherwise
@@ -74,7 +69,7 @@ pub fn to_json(bytes: &[u8], kind: &MessageDescriptor) -> Value {
 /// # Errors
 ///
 /// If it is neither.
-pub fn from_binary(data: &[u8], input: &MessageDescriptor) -> Result<Vec<Message>, RequestError> {
+pub fn from_binary(data: &[u8], input: &protobuf::Message) -> Result<Vec<Message>, RequestError> {
     if data.is_empty() {
         return Ok(Vec::new());
     }
@@ -89,17 +84,18 @@ pub fn from_binary(data: &[u8], input: &MessageDescriptor) -> Result<Vec<Message
 /// # Errors
 ///
 /// If it is none.
-pub fn from_bytes(data: &[u8], input: &MessageDescriptor) -> Result<Message, RequestError> {
+pub fn from_bytes(data: &[u8], input: &protobuf::Message) -> Result<Message, RequestError> {
     message(data, input).map_err(|error| RequestError::NotBinary {
-        input: input.full_name().to_owned(),
+        input: excerpt(input.full_name(), 200),
         reason: error.to_string(),
     })
 }
 
-fn delimited(mut data: &[u8], input: &MessageDescriptor) -> Option<Vec<Message>> {
+fn delimited(mut data: &[u8], input: &protobuf::Message) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     while !data.is_empty() {
-        let length = prost::decode_length_delimiter(&mut data).ok()?;
+        let length = buffa::encoding::decode_varint(&mut data).ok()?;
+        let length = usize::try_from(length).ok()?;
         let (bytes, rest) = data.split_at_checked(length)?;
         messages.push(message(bytes, input).ok()?);
         data = rest;
@@ -107,14 +103,14 @@ fn delimited(mut data: &[u8], input: &MessageDescriptor) -> Option<Vec<Message>>
     Some(messages)
 }
 
-fn message(bytes: &[u8], input: &MessageDescriptor) -> Result<Message, prost::DecodeError> {
-    DynamicMessage::decode(input.clone(), bytes).map(|fields| Message {
+fn message(bytes: &[u8], input: &protobuf::Message) -> Result<Message, Undecodable> {
+    input.decode(bytes).map(|fields| Message {
         fields,
         bytes: bytes.to_vec(),
     })
 }
 
-fn wrong_json(error: &serde_json::Error, input: &MessageDescriptor) -> RequestError {
+fn wrong_json(error: &serde_json::Error, input: &protobuf::Message) -> RequestError {
     let reason = excerpt(&error.to_string(), 300);
     if !error.is_data() {
         return RequestError::NotJson {
@@ -128,9 +124,9 @@ fn wrong_json(error: &serde_json::Error, input: &MessageDescriptor) -> RequestEr
         .all(|field| field.kind().as_message().is_none());
     let fields = (is_flat && reason.starts_with("unrecognized field")).then(|| {
         let fields: Vec<_> = input.fields().collect();
-        list(fields.iter().map(FieldDescriptor::name))
+        list(fields.iter().map(Field::name))
     });
-    let input = input.full_name().to_owned();
+    let input = excerpt(input.full_name(), 200);
     RequestError::DoesNotFit {
         input,
         reason,
@@ -139,7 +135,7 @@ fn wrong_json(error: &serde_json::Error, input: &MessageDescriptor) -> RequestEr
     }
 }
 
-struct Several<'a>(&'a MessageDescriptor);
+struct Several<'a>(&'a protobuf::Message);
 
 impl<'de> Visitor<'de> for Several<'_> {
     type Value = Vec<DynamicMessage>;
@@ -150,7 +146,7 @@ impl<'de> Visitor<'de> for Several<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
         let mut messages = Vec::new();
-        while let Some(message) = elements.next_element_seed(self.0.clone())? {
+        while let Some(message) = elements.next_element_seed(Seed(self.0))? {
             messages.push(message);
         }
         Ok(messages)

@@ -3,17 +3,10 @@
 use std::borrow::Cow;
 
 use base64::Engine as _;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD_NO_PAD};
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use thiserror::Error;
 
-/// Standard base64, with or without its padding, as the JSON parser takes it.
-pub const LENIENT: GeneralPurpose = GeneralPurpose::new(
-    &base64::alphabet::STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use crate::protobuf::LENIENT;
 
 /// Names that volley sets itself, or that HTTP/2 forbids (RFC 9113 §8.2.2).
 const RESERVED: [&str; 11] = [

@@ -7,7 +7,7 @@
 
 pub mod body;
 mod error;
-pub(crate) mod excerpt;
+pub(crate) use crate::excerpt;
 pub mod expect;
 pub mod head;
 mod marked;

@@ -11,11 +11,10 @@ mod tests;
 
 use std::ops::Range;
 
-use prost_reflect::prost::encoding::encode_varint;
-use prost_reflect::{FieldDescriptor, MessageDescriptor};
-
 use super::expect::Fields;
 use super::template::{Action, Give, Template};
+use crate::protobuf::wire::encode_varint;
+use crate::protobuf::{self, Field};
 use form::{Form, Value};
 
 /// A message with holes.
@@ -39,7 +38,7 @@ enum Part {
     /// A field that the JSON parser reads, and how its JSON begins.
     Parsed {
         place: usize,
-        message: MessageDescriptor,
+        message: protobuf::Message,
         begin: String,
     },
 }
@@ -125,7 +124,7 @@ pub struct Molded<'a> {
 }
 
 impl Fields for Molded<'_> {
-    fn word(&self, field: &FieldDescriptor) -> u64 {
+    fn word(&self, field: &Field) -> u64 {
         let number = field.number();
         let mut words = self.filling.words.iter().chain(self.words);
         words

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use prost_reflect::{DynamicMessage, MessageDescriptor};
 use serde_json::Value;
 
 use super::body::{Body, MAX_LEN, PREFIX_LEN, close_frame};
@@ -14,6 +13,7 @@ use super::mold::{Filling, Misfit, Mold};
 use super::schema::Method;
 use super::template::{CallData, Labels, Template, TemplateError};
 use super::{Request, RequestError, rows};
+use crate::protobuf::{self, DynamicMessage};
 use crate::spec::{Data, Spec, Templates};
 
 /// A call's body, and what its replies must be.
@@ -22,7 +22,7 @@ pub type Payload = (Arc<Body>, Arc<Expected>);
 /// How payloads are made.
 #[derive(Clone, Debug)]
 pub struct PayloadPlan {
-    input: MessageDescriptor,
+    input: protobuf::Message,
     streams: bool,
     stream_call_count: u64,
     /// A stream's messages are rendered one by one.

@@ -1,12 +1,12 @@
 //! Rows of a file: lines of JSON, or CSV whose header names fields.
 
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::excerpt::{excerpt, list};
 use super::{RequestError, template};
 use crate::input::table::{self, Fault, Table};
+use crate::protobuf::{Field, Kind, Message};
 use crate::spec::Data;
 
 /// Passes each row on as JSON, in which templates stay as they are if there may be `actions`.
@@ -16,7 +16,7 @@ use crate::spec::Data;
 /// If CSV is malformed, or its header names no field; and what `take` refuses, with the line.
 pub fn each(
     data: &Data,
-    input: &MessageDescriptor,
+    input: &Message,
     actions: bool,
     mut take: impl FnMut(&str) -> Result<(), RequestError>,
 ) -> Result<(), RequestError> {
@@ -100,11 +100,11 @@ const DEEPEST: usize = 100;
 struct Columns(Vec<(String, Node)>);
 
 enum Node {
-    Cell(usize, FieldDescriptor),
+    Cell(usize, Field),
     Message(Columns),
 }
 
-fn columns(header: &[String], input: &MessageDescriptor) -> Result<Columns, RequestError> {
+fn columns(header: &[String], input: &Message) -> Result<Columns, RequestError> {
     let mut all = Columns::default();
     for (place, name) in header.iter().enumerate() {
         if name.is_empty() {
@@ -128,19 +128,11 @@ fn columns(header: &[String], input: &MessageDescriptor) -> Result<Columns, Requ
 }
 
 impl Columns {
-    fn add(
-        &mut self,
-        parts: &[&str],
-        place: usize,
-        message: &MessageDescriptor,
-    ) -> Result<(), String> {
+    fn add(&mut self, parts: &[&str], place: usize, message: &Message) -> Result<(), String> {
         let (part, rest) = parts.split_first().ok_or("has no name")?;
-        let field = message
-            .get_field_by_name(part)
-            .or_else(|| message.get_field_by_json_name(part));
-        let field = field.ok_or_else(|| {
+        let field = message.field_by_name(part).ok_or_else(|| {
             let fields: Vec<_> = message.fields().collect();
-            let fields = list(fields.iter().map(FieldDescriptor::name));
+            let fields = list(fields.iter().map(Field::name));
             format!(
                 "is no field of `{}`; its fields are {fields}",
                 message.full_name()
@@ -185,12 +177,12 @@ impl Columns {
 }
 
 /// A cell as JSON, by the type of its field.
-fn value(field: &FieldDescriptor, cell: &str, actions: bool) -> String {
+fn value(field: &Field, cell: &str, actions: bool) -> String {
     let kind = match field.kind() {
         // The value of a wrapper such as `google.protobuf.BoolValue`.
-        Kind::Message(message) if message.full_name().ends_with("Value") => message
-            .get_field(1)
-            .map_or(field.kind(), |value| value.kind()),
+        Kind::Message(message) if message.full_name().ends_with("Value") => {
+            message.field(1).map_or(field.kind(), |value| value.kind())
+        }
         kind => kind,
     };
     let bare = cell.trim();

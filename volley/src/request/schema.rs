@@ -1,7 +1,6 @@
 //! The method to call, found in a `.proto` file, in a descriptor set, or in what the server says of itself.
 
 mod compile;
-mod files;
 mod lookup;
 pub mod reflect;
 pub(crate) mod suggest;
@@ -10,10 +9,10 @@ pub mod text;
 use std::io;
 use std::path::PathBuf;
 
-use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
 pub use reflect::{Ask, ReflectError};
 use thiserror::Error;
 
+use crate::protobuf::{self, Message, Pool, Service};
 use crate::spec::SchemaSource;
 
 /// Which sides of a call send a stream of messages.
@@ -51,9 +50,9 @@ pub struct Method {
     /// `benchmark.BenchmarkService.StreamSum`.
     pub full_name: String,
     /// The type of its requests.
-    pub input: MessageDescriptor,
+    pub input: Message,
     /// The type of its replies.
-    pub output: MessageDescriptor,
+    pub output: Message,
     /// Which sides stream.
     pub shape: Shape,
 }
@@ -76,8 +75,8 @@ impl Method {
     }
 }
 
-impl From<&MethodDescriptor> for Method {
-    fn from(method: &MethodDescriptor) -> Self {
+impl From<&protobuf::Method> for Method {
+    fn from(method: &protobuf::Method) -> Self {
         let shape = match (method.is_client_streaming(), method.is_server_streaming()) {
             (false, false) => Shape::Unary,
             (false, true) => Shape::ServerStreaming,
@@ -85,8 +84,8 @@ impl From<&MethodDescriptor> for Method {
             (true, true) => Shape::Bidirectional,
         };
         Self {
-            path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
-            full_name: method.full_name().to_owned(),
+            path: format!("/{}/{}", method.service().full_name(), method.name()),
+            full_name: method.full_name(),
             input: method.input(),
             output: method.output(),
             shape,
@@ -99,7 +98,7 @@ impl From<&MethodDescriptor> for Method {
 /// # Errors
 ///
 /// If they cannot be read or compiled.
-pub fn read(source: &SchemaSource) -> Result<Option<DescriptorPool>, SchemaError> {
+pub fn read(source: &SchemaSource) -> Result<Option<Pool>, SchemaError> {
     Ok(match source {
         SchemaSource::Reflection => None,
         SchemaSource::Proto { file, import_paths } => Some(compile::proto(file, import_paths)?),
@@ -113,7 +112,7 @@ pub fn read(source: &SchemaSource) -> Result<Option<DescriptorPool>, SchemaError
 /// # Errors
 ///
 /// If there is no such service or method.
-pub fn find(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
+pub fn find(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
     lookup::method(pool, call)
 }
 
@@ -136,7 +135,7 @@ where
 /// # Errors
 ///
 /// If the server does not say it, or has no such service.
-pub fn ask_service<A: Ask>(server: &mut A, name: &str) -> Result<ServiceDescriptor, A::Error>
+pub fn ask_service<A: Ask>(server: &mut A, name: &str) -> Result<Service, A::Error>
 where
     A::Error: From<SchemaError>,
 {
@@ -171,7 +170,7 @@ fn last_segment(name: &str) -> &str {
 /// # Errors
 ///
 /// If there is none.
-pub fn service(pool: &DescriptorPool, name: &str) -> Result<ServiceDescriptor, SchemaError> {
+pub fn service(pool: &Pool, name: &str) -> Result<Service, SchemaError> {
     lookup::service(pool, name, name)
 }
 
@@ -196,6 +195,10 @@ pub enum SchemaError {
          `protoc --include_imports -o FILE`",
  file.display())]
     Protoset { file: PathBuf, reason: String },
+    #[error(
+        "`{call}` needs the type `{missing}`, which no file of the schema declares: add its file, as `protoc --include_imports` does"
+    )]
+    MissingType { call: String, missing: String },
     #[error("`{call}` does not name a method; --call takes package.Service/Method")]
     NotACall { call: String },
     #[error("the schema describes no service, so there is no `{call}` to call")]

@@ -3,17 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use prost::Message;
-use prost_reflect::{DescriptorPool, FileDescriptor};
-use protox::Compiler;
-use protox::file::{File, FileResolver};
-
 use super::farewell::Failure;
 use super::outbox::{Mark, Outbox};
 use crate::grpc::reflection::{
     Answer, Files, METHOD, Question, Refused, Request, Response, SERVICES, Service, Services,
 };
 use crate::grpc::{Code, PREFIX_LEN};
+use crate::protobuf::compiler::compile;
+use crate::protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
+use crate::protobuf::{self, Pool};
 
 /// What the server declares. The second version of reflection differs only in its package.
 const FILES: [(&str, &str); 3] = [
@@ -59,27 +57,23 @@ impl Beside {
 
     /// The answer to a request message.
     pub(super) fn answer(self, message: &[u8]) -> Result<Vec<u8>, Failure> {
-        let invalid =
-            |_| Failure::status(Code::Internal, "a request message is not valid protobuf");
+        let invalid = || Failure::status(Code::Internal, "a request message is not valid protobuf");
         match self {
-            Self::List => Ok(HealthList::of_all().encode_to_vec()),
+            Self::List => Ok(health_of_all()),
             Self::Check | Self::Watch => {
-                let asked = HealthRequest::decode(message).map_err(invalid)?;
-                let status = match declared()
-                    .services()
-                    .any(|one| one.full_name() == asked.service)
-                {
+                let asked = asked(message).ok_or_else(invalid)?;
+                let status = match declared().services().any(|one| one.full_name() == asked) {
                     true => SERVING,
-                    false if asked.service.is_empty() => SERVING,
+                    false if asked.is_empty() => SERVING,
                     false if self == Self::Watch => SERVICE_UNKNOWN,
                     false => return Err(Failure::status(Code::NotFound, "unknown service")),
                 };
-                Ok(Health { status }.encode_to_vec())
+                Ok(health(status))
             }
             Self::Reflect => {
-                let question = Request::decode(message).map_err(invalid)?.question;
+                let question = Request::decode(message).ok_or_else(invalid)?.question;
                 let answer = Some(reflect(question));
-                Ok(Response { answer }.encode_to_vec())
+                Ok(Response { answer }.encode())
             }
         }
     }
@@ -135,33 +129,35 @@ impl Unsent {
     }
 }
 
-#[derive(Clone, PartialEq, Message)]
-struct HealthRequest {
-    #[prost(string, tag = "1")]
-    service: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Health {
-    #[prost(int32, tag = "1")]
-    status: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct HealthList {
-    #[prost(btree_map = "string, message", tag = "1")]
-    statuses: std::collections::BTreeMap<String, Health>,
-}
-
-impl HealthList {
-    fn of_all() -> Self {
-        let names = declared().services().map(|one| one.full_name().to_owned());
-        let names = names.chain([String::new()]);
-        let statuses = names
-            .map(|name| (name, Health { status: SERVING }))
-            .collect();
-        Self { statuses }
+/// The service of a `HealthCheckRequest`.
+fn asked(message: &[u8]) -> Option<String> {
+    let mut service = String::new();
+    for piece in pieces(message)? {
+        if let (1, Piece::Bytes(name)) = piece {
+            service = std::str::from_utf8(name).ok()?.to_owned();
+        }
     }
+    Some(service)
+}
+
+/// A `HealthCheckResponse`.
+fn health(status: i32) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode_number(1, status, &mut out);
+    out
+}
+
+/// A `HealthListResponse`: a map of all services, and of the server by an empty name.
+fn health_of_all() -> Vec<u8> {
+    let mut out = Vec::new();
+    let names = declared().services().map(|one| one.full_name().to_owned());
+    for name in names.chain([String::new()]) {
+        let mut entry = Vec::new();
+        encode_bytes(1, name.as_bytes(), &mut entry);
+        encode_bytes(2, &health(SERVING), &mut entry);
+        encode_bytes(1, &entry, &mut out);
+    }
+    out
 }
 
 fn reflect(question: Option<Question>) -> Answer {
@@ -172,13 +168,15 @@ fn reflect(question: Option<Question>) -> Answer {
             let services = names.map(|name| Service { name }).collect();
             return Answer::Services(Services { services });
         }
-        Some(Question::File(name)) => pool.get_file_by_name(&name),
-        Some(Question::FileOf(symbol)) => file_of(pool, &symbol),
-        None => return refusal(Code::Unimplemented, "this server declares no extensions"),
+        Some(Question::File(name)) => pool.file(&name),
+        Some(Question::FileOf(symbol)) => pool.file_of(&symbol),
+        Some(Question::FileOfExtension(..) | Question::Extensions(_)) | None => {
+            return refusal(Code::Unimplemented, "this server declares no extensions");
+        }
     };
     match file {
         Some(file) => Answer::Files(Files {
-            files: vec![file.encode_to_vec()],
+            files: vec![protobuf::encoded_file(file)],
         }),
         None => refusal(Code::NotFound, "it is not declared here"),
     }
@@ -191,54 +189,29 @@ fn refusal(code: Code, message: &str) -> Answer {
     })
 }
 
-/// The file that declares a service, a method or a type.
-fn file_of(pool: &DescriptorPool, symbol: &str) -> Option<FileDescriptor> {
-    if let Some(service) = pool.get_service_by_name(symbol) {
-        return Some(service.parent_file());
-    }
-    if let Some(message) = pool.get_message_by_name(symbol) {
-        return Some(message.parent_file());
-    }
-    if let Some(one) = pool.get_enum_by_name(symbol) {
-        return Some(one.parent_file());
-    }
-    let (service, method) = symbol.rsplit_once('.')?;
-    let service = pool.get_service_by_name(service)?;
-    let mut methods = service.methods();
-    methods
-        .any(|one| one.name() == method)
-        .then(|| service.parent_file())
-}
-
 /// All files, compiled when they are first asked for. They are part of the program, and compile.
-fn declared() -> &'static DescriptorPool {
-    static POOL: OnceLock<DescriptorPool> = OnceLock::new();
+fn declared() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| {
-        let mut compiler = Compiler::with_file_resolver(Embedded);
         let names = FILES.iter().map(|(name, _)| *name).chain([V1_ALPHA]);
         // One that did not compile would be missing, which a test would notice.
-        let _ = compiler.open_files(names);
-        compiler.descriptor_pool()
+        let files = names.filter_map(|name| compile(name, embedded).ok());
+        Pool::new(files.flatten().collect()).unwrap_or_default()
     })
 }
 
-struct Embedded;
-
-impl FileResolver for Embedded {
-    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let known = |name| {
-            FILES
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, text)| *text)
-        };
-        let text = match name {
-            V1_ALPHA => known(V1).map(|text| text.replace("reflection.v1;", "reflection.v1alpha;")),
-            name => known(name).map(str::to_owned),
-        };
-        let text = text.ok_or_else(|| protox::Error::file_not_found(name))?;
-        File::from_source(name, &text)
-    }
+fn embedded(name: &str) -> Result<Option<Vec<u8>>, String> {
+    let known = |name| {
+        let mut files = FILES.iter();
+        files
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| (*text).to_owned())
+    };
+    let text = match name {
+        V1_ALPHA => known(V1).map(|text| text.replace("reflection.v1;", "reflection.v1alpha;")),
+        name => known(name),
+    };
+    Ok(text.map(String::into_bytes))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 use h2::server::{self, SendResponse};
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Request, Response};
-use prost::Message as _;
 use tokio::net::{TcpListener, TcpStream};
 use volley::grpc::reflection::{self, Answer, Question};
 
@@ -26,7 +25,7 @@ pub enum Does {
 impl From<Answer> for Does {
     fn from(answer: Answer) -> Self {
         let answer = Some(answer);
-        Self::Reply(reflection::Response { answer }.encode_to_vec())
+        Self::Reply(reflection::Response { answer }.encode())
     }
 }
 

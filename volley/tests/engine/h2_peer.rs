@@ -2,13 +2,20 @@
 
 use std::net::SocketAddr;
 
-use prost::Message as _;
+use volley::protobuf::wire::encode_number;
 
 use crate::common::Volley;
 use crate::common::peer::{Does, peer};
 
 /// Replies to a call of `StreamSum`; any other method has one.
 const REPLIES: i32 = 3000;
+
+/// A `SumReply`.
+fn reply(sum: i32) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode_number(1, sum, &mut out);
+    out
+}
 
 #[test]
 fn unary_calls_and_streams_of_the_h2_crate_are_read_to_the_last_message() {
@@ -19,8 +26,7 @@ fn unary_calls_and_streams_of_the_h2_crate_are_read_to_the_last_message() {
         } else {
             1
         };
-        // prost's encoding of a number is that of a `SumReply`: field 1.
-        Does::Replies((3..3 + replies).map(|sum| sum.encode_to_vec()).collect())
+        Does::Replies((3..3 + replies).map(reply).collect())
     });
     let address: SocketAddr = host.parse().unwrap();
     let unary = Volley::call("GetSum")

@@ -47,13 +47,13 @@ fn an_unknown_field_is_named_with_those_there_are() {
 fn a_value_of_another_type_is_named() {
     refused(
         r#"{"a": "one"}"#,
-        "the data does not fit `benchmark.SumRequest`: invalid digit found in string at line 1 \
-         column 11",
+        "the data does not fit `benchmark.SumRequest`: a whole number is needed at line 1 \
+         column 12",
     );
     refused(
         r#"{"a": 2147483648}"#,
-        "the data does not fit `benchmark.SumRequest`: out of range integral type conversion \
-         attempted at line 1 column 16",
+        "the data does not fit `benchmark.SumRequest`: the number does not fit the field: it \
+         is too large, or below 0 at line 1 column 17",
     );
     for data in [
         r#"{"a": 1.5}"#,

@@ -3,44 +3,23 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use prost_reflect::DescriptorPool;
-use prost_reflect::prost::Message as _;
-use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
-use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
-use protox::Compiler;
-use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use volley::grpc::reflection::{Answer, Files, Question, Refused};
+use volley::protobuf::compiler::compile;
+use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
+use volley::protobuf::descriptor::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+use volley::protobuf::{Pool, encoded_file};
 use volley::request::schema::{self, reflect, text};
-use volley::request::{Ask, ReflectError};
+use volley::request::{Ask, ReflectError, messages};
 
 use crate::support::proto;
 
-/// Files by name, each as its text.
-#[derive(Clone, Debug, Default)]
-struct Texts(BTreeMap<&'static str, String>);
-
-impl FileResolver for Texts {
-    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let text = self
-            .0
-            .get(name)
-            .ok_or_else(|| protox::Error::file_not_found(name))?;
-        File::from_source(name, text)
-    }
-}
-
 /// What the last of these files declares, with what it imports.
-fn compiled(files: &[(&'static str, &str)]) -> DescriptorPool {
+fn compiled(files: &[(&'static str, &str)]) -> Pool {
     let texts = files.iter().map(|(name, text)| (*name, (*text).to_owned()));
-    let mut resolver = ChainFileResolver::new();
-    resolver.add(Texts(texts.collect()));
-    resolver.add(GoogleFileResolver::new());
-    let mut compiler = Compiler::with_file_resolver(resolver);
-    compiler.include_imports(true);
-    compiler
-        .open_file(files.last().unwrap().0)
-        .unwrap_or_else(|error| panic!("{error:?}"));
-    compiler.descriptor_pool()
+    let texts: BTreeMap<&str, String> = texts.collect();
+    let open = move |name: &str| Ok(texts.get(name).map(|text| text.clone().into_bytes()));
+    let files = compile(files.last().unwrap().0, open);
+    Pool::new(files.unwrap_or_else(|error| panic!("{}", error.reason))).unwrap()
 }
 
 /// A server that answers each question with one file, as long as it has it.
@@ -52,10 +31,12 @@ struct OneByOne {
 }
 
 impl OneByOne {
-    fn new(pool: &DescriptorPool, root: &str) -> Self {
-        let protos = pool.file_descriptor_protos().cloned();
+    fn new(pool: &Pool, root: &str) -> Self {
+        let protos = pool.files().cloned();
         Self {
-            files: protos.map(|file| (file.name().to_owned(), file)).collect(),
+            files: protos
+                .map(|file| (file.name.clone().unwrap(), file))
+                .collect(),
             root: root.to_owned(),
             rounds: Vec::new(),
         }
@@ -66,7 +47,7 @@ impl OneByOne {
         self
     }
 
-    fn pool(&mut self) -> Result<DescriptorPool, ReflectError> {
+    fn pool(&mut self) -> Result<Pool, ReflectError> {
         reflect::pool(self, &["any.Symbol".to_owned()])
     }
 }
@@ -83,7 +64,7 @@ impl Ask for OneByOne {
             };
             match self.files.get(name) {
                 Some(file) => Answer::Files(Files {
-                    files: vec![file.encode_to_vec()],
+                    files: vec![encoded_file(file)],
                 }),
                 None => Answer::Refused(Refused {
                     code: 5,
@@ -95,7 +76,7 @@ impl Ask for OneByOne {
     }
 }
 
-fn everything() -> DescriptorPool {
+fn everything() -> Pool {
     schema::read(&proto("everything.proto")).unwrap().unwrap()
 }
 
@@ -109,7 +90,7 @@ fn files_are_asked_for_round_by_round_until_none_is_missing() {
         "its own file, and the three that it imports"
     );
     let method = schema::find(&pool, "everything.Everything/Chat").unwrap();
-    assert_eq!(method.input.fields().len(), 35);
+    assert_eq!(method.input.fields().count(), 35);
 }
 
 #[test]
@@ -131,12 +112,9 @@ fn a_server_may_lack_googles_files_and_those_that_only_describe_options() {
     let server = OneByOne::new(&pool, "a.proto").without("options.proto");
     let mut server = server.without("google/protobuf/timestamp.proto");
     let pool = server.pool().unwrap();
-    let message = pool.get_message_by_name("a.M").unwrap();
-    assert_eq!(message.fields().len(), 1);
-    assert!(
-        pool.get_message_by_name("google.protobuf.Timestamp")
-            .is_some()
-    );
+    let message = pool.message("a.M").unwrap();
+    assert_eq!(message.fields().count(), 1);
+    assert!(pool.message("google.protobuf.Timestamp").is_some());
 }
 
 #[test]
@@ -150,7 +128,7 @@ fn a_symbol_that_the_server_refuses_hides_no_other() {
                     let pool =
                         compiled(&[("a.proto", "syntax = \"proto3\"; package a; message M {}")]);
                     Answer::Files(Files {
-                        files: pool.files().map(|file| file.encode_to_vec()).collect(),
+                        files: pool.files().map(encoded_file).collect(),
                     })
                 }
                 _ => Answer::Refused(Refused {
@@ -165,12 +143,7 @@ fn a_symbol_that_the_server_refuses_hides_no_other() {
         let symbols: Vec<String> = symbols.iter().map(|&name| name.to_owned()).collect();
         reflect::pool(&mut Choosy, &symbols)
     };
-    assert!(
-        ask(&["a", "a.M"])
-            .unwrap()
-            .get_message_by_name("a.M")
-            .is_some()
-    );
+    assert!(ask(&["a", "a.M"]).unwrap().message("a.M").is_some());
     let error = ask(&["a"]).unwrap_err().to_string();
     assert!(
         error.contains("InvalidArgument desc = no symbol"),
@@ -184,8 +157,7 @@ fn a_file_whose_syntax_is_empty_has_the_oldest() {
     let mut server = OneByOne::new(&pool, "a.proto");
     server.files.get_mut("a.proto").unwrap().syntax = Some(String::new());
     let pool = server.pool().unwrap();
-    let file = pool.get_file_by_name("a.proto").unwrap();
-    assert_eq!(file.syntax(), prost_reflect::Syntax::Proto2);
+    assert_eq!(pool.file("a.proto").unwrap().syntax, None);
 }
 
 #[test]
@@ -198,12 +170,12 @@ fn a_type_that_is_nowhere_is_named() {
         ),
     ];
     let mut server = OneByOne::new(&compiled(&files), "a.proto").without("b.proto");
-    let error = server.pool().unwrap_err().to_string();
-    assert!(
-        error.starts_with("its files do not fit together: ") && error.contains("b.B"),
-        "{error}"
-    );
-    assert!(!error.contains('\n'));
+    let pool = server.pool().unwrap();
+    let message = pool.message("a.M").unwrap();
+    let error = messages::from_json(r#"{"b": {}}"#, &message).unwrap_err();
+    let reason = "the type `b.B` is missing from the schema at line 1";
+    assert!(error.to_string().contains(reason), "{error}");
+    assert!(messages::from_json("{}", &message).is_ok());
 }
 
 #[test]
@@ -224,7 +196,7 @@ fn public_imports_are_passed_on_however_deep() {
     let mut server = OneByOne::new(&compiled(&files), "a.proto");
     let file = server.files.get_mut("a.proto").unwrap();
     file.dependency.retain(|name| name == "b2.proto");
-    assert!(server.pool().unwrap().get_message_by_name("a.M").is_some());
+    assert!(server.pool().unwrap().message("a.M").is_some());
 }
 
 /// Files whose every import is public, two in each layer: there are 2^layers ways through them.
@@ -306,10 +278,17 @@ fn declarations_are_the_text_that_they_were_compiled_from() {
              import \"google/protobuf/wrappers.proto\";\n",
         ),
     ] {
-        let package = pool.get_file_by_name(file).unwrap();
-        let messages = package.messages().map(|one| one.full_name().to_owned());
-        let services = package.services().map(|one| one.full_name().to_owned());
-        let names: Vec<String> = messages.chain(services).collect();
+        let before = pool.file(file).unwrap();
+        let messages = before.message_type.iter().map(|one| &one.name);
+        let services = before.service.iter().map(|one| &one.name);
+        let full = |name: &Option<String>| {
+            format!(
+                "{}.{}",
+                before.package.as_deref().unwrap(),
+                name.as_deref().unwrap()
+            )
+        };
+        let names: Vec<String> = messages.chain(services).map(full).collect();
         let mut written = header.to_owned();
         for name in names {
             written += &text::declaration(&pool, &name).unwrap();
@@ -326,11 +305,7 @@ fn declarations_are_the_text_that_they_were_compiled_from() {
                 &written,
             ),
         ]);
-        let (before, after) = (
-            package.file_descriptor_proto(),
-            again.get_file_by_name(file).unwrap(),
-        );
-        let after = after.file_descriptor_proto();
+        let after = again.file(file).unwrap();
         assert_eq!(sorted(before), sorted(after), "{written}");
         assert_eq!(before.service, after.service, "{written}");
     }
@@ -341,8 +316,8 @@ fn messages_that_contain_themselves_as_groups_are_described_once() {
     let field = |name: &str, kind: Type, of: &str| FieldDescriptorProto {
         name: Some(name.to_owned()),
         number: Some(i32::from(name.as_bytes()[0])),
-        label: Some(Label::Optional.into()),
-        r#type: Some(kind.into()),
+        label: Some(Label::LABEL_OPTIONAL),
+        r#type: Some(kind),
         type_name: Some(of.to_owned()),
         ..FieldDescriptorProto::default()
     };
@@ -352,12 +327,12 @@ fn messages_that_contain_themselves_as_groups_are_described_once() {
         nested_type,
         ..DescriptorProto::default()
     };
-    let group = |name: &str, of: &str| field(name, Type::Group, of);
+    let group = |name: &str, of: &str| field(name, Type::TYPE_GROUP, of);
     let nested = message("N", vec![group("n", ".A.N"), group("a", ".A")], vec![]);
     let fields = vec![
         group("a", ".A"),
         group("b", ".B"),
-        field("m", Type::Message, ".A"),
+        field("m", Type::TYPE_MESSAGE, ".A"),
         group("n", ".A.N"),
         group("o", ".A.N"),
     ];
@@ -369,8 +344,7 @@ fn messages_that_contain_themselves_as_groups_are_described_once() {
         ],
         ..FileDescriptorProto::default()
     };
-    let mut pool = DescriptorPool::new();
-    pool.add_file_descriptor_proto(file).unwrap();
+    let pool = Pool::new(vec![file]).unwrap();
     assert_eq!(
         text::declaration(&pool, "A").unwrap(),
         "\
@@ -406,14 +380,14 @@ proptest! {
             }
         }
         let pool = everything();
-        let mut files: Vec<Vec<u8>> = pool.files().map(|file| file.encode_to_vec()).collect();
+        let mut files: Vec<Vec<u8>> = pool.files().map(encoded_file).collect();
         for (place, byte) in edits {
             let file = files.iter_mut().max_by_key(|file| file.len()).unwrap();
             let at = place.index(file.len());
             file[at] = byte;
         }
         match reflect::pool(&mut Garbled(files), &["everything.Everything".to_owned()]) {
-            Ok(pool) => for message in pool.all_messages() {
+            Ok(pool) => for message in pool.messages() {
                 prop_assert!(text::declaration(&pool, message.full_name()).is_some());
             },
             Err(error) => prop_assert!(!error.to_string().contains('\n')),

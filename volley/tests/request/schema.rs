@@ -1,13 +1,23 @@
 use std::fs;
 use std::path::PathBuf;
 
+use buffa::Message as _;
 use proptest::prelude::*;
-use prost::Message as _;
-use prost_reflect::prost_types::FileDescriptorProto;
+use volley::protobuf::compiler::compile;
+use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
 
 use crate::support::{json, load, method, proto};
+
+/// The test's own file of all kinds of fields, with all that it imports.
+fn everything() -> FileDescriptorSet {
+    let open = |name: &str| Ok(fs::read(PathBuf::from("tests/protos").join(name)).ok());
+    FileDescriptorSet {
+        file: compile("everything.proto", open).unwrap(),
+        ..FileDescriptorSet::default()
+    }
+}
 
 fn refusal(source: &SchemaSource, call: &str) -> String {
     let error = load(source, call).unwrap_err().to_string();
@@ -120,7 +130,7 @@ fn an_absolute_path_is_a_path() {
 #[test]
 fn a_descriptor_set_serves_as_well() {
     let scratch = Scratch::new("protoset");
-    let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let set = everything();
     let file = scratch.file("set.bin", &set.encode_to_vec());
     let method = load(&SchemaSource::Protoset(file), "everything.Everything.Chat").unwrap();
     assert_eq!(method.shape, Shape::Bidirectional);
@@ -142,25 +152,38 @@ fn a_descriptor_set_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_descriptor_set_without_its_imports_is_refused() {
+fn a_descriptor_set_may_lack_what_is_not_used() {
     let scratch = Scratch::new("half-protoset");
-    let mut set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
-    set.file.retain(|file| file.name() == "everything.proto");
+    let mut set = everything();
+    set.file
+        .retain(|file| file.name.as_deref() == Some("everything.proto"));
     let file = scratch.file("set.bin", &set.encode_to_vec());
-    let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
-    assert!(error.contains("common/types.proto"), "{error}");
+    let method = load(&SchemaSource::Protoset(file), "everything.Everything/Call").unwrap();
+    assert!(Source::new(&json(r#"{"int32": 1}"#), &method).is_ok());
+    for (data, missing) in [
+        (r#"{"level": "HIGH"}"#, "common.Level"),
+        (r#"{"levels": [1]}"#, "common.Level"),
+        (
+            r#"{"self": {"when": "2024-01-01T00:00:00Z"}}"#,
+            "google.protobuf.Timestamp",
+        ),
+    ] {
+        let error = crate::support::refusal(&json(data), &method);
+        let reason = format!("the type `{missing}` is missing from the schema at line 1");
+        assert!(error.contains(&reason), "{error}");
+    }
 }
 
 #[test]
 fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
     let scratch = Scratch::new("broken-protoset");
-    let whole = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let whole = everything();
     let refused = |edit: fn(&mut FileDescriptorProto), reason: &str| {
         let mut set = whole.clone();
         let mut files = set.file.iter_mut();
         edit(
             files
-                .find(|file| file.name() == "everything.proto")
+                .find(|file| file.name.as_deref() == Some("everything.proto"))
                 .unwrap(),
         );
         let file = scratch.file("set.bin", &set.encode_to_vec());
@@ -172,23 +195,15 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
         "a file has the syntax `proto9`",
     );
     refused(
-        |file| file.dependency.push("everything.proto".to_owned()),
-        "in a circle, through `everything.proto`",
-    );
-    refused(
-        |file| file.dependency.push("gone.proto".to_owned()),
-        "`gone.proto` is missing",
-    );
-    refused(
         |file| {
             let entries = file
                 .message_type
                 .iter_mut()
                 .flat_map(|message| &mut message.nested_type);
-            let mut entries = entries.filter(|entry| entry.options.is_some());
+            let mut entries = entries.filter(|entry| entry.options.is_set());
             entries.next().unwrap().field.clear();
         },
-        "is no entry of a map",
+        "malformed map entry message",
     );
     refused(
         |file| file.message_type[0].name = Some("Everything".to_owned()),
@@ -203,7 +218,7 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
 #[test]
 fn a_line_break_anywhere_in_a_descriptor_set_makes_no_error_of_two_lines() {
     let scratch = Scratch::new("broken-lines");
-    let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let set = everything();
     let bytes = set.encode_to_vec();
     for at in 0..bytes.len() {
         let mut bytes = bytes.clone();
@@ -221,7 +236,8 @@ fn assert_one_line(set: PathBuf) {
             .map(|error| error.to_string()),
         Err(error) => Some(error.to_string()),
     };
-    assert!(!error.unwrap_or_default().contains('\n'));
+    let error = error.unwrap_or_default();
+    assert!(!error.contains('\n'), "{error:?}");
 }
 
 proptest! {
@@ -232,7 +248,7 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let scratch = Scratch::new("garbled-protoset");
-        let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+        let set = everything();
         let mut bytes = set.encode_to_vec();
         for (place, byte) in edits {
             let at = place.index(bytes.len());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use prost_reflect::{DescriptorPool, DynamicMessage};
 use volley::http2::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
+use volley::protobuf::Pool;
 use volley::request::{Method, Request, SchemaError, Source, schema};
 use volley::spec::{Data, SchemaSource, Spec};
 
@@ -23,13 +23,13 @@ pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
     schema::find(&schema::read(source)?.expect("no file"), call)
 }
 
-fn pool(source: &SchemaSource) -> DescriptorPool {
+fn pool(source: &SchemaSource) -> Pool {
     schema::read(source).unwrap().unwrap()
 }
 
 /// A method of the benchmark's own service.
 pub fn method(name: &str) -> Method {
-    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+    static POOL: LazyLock<Pool> = LazyLock::new(|| {
         pool(&SchemaSource::Proto {
             file: PathBuf::from("../requests/benchmark.proto"),
             import_paths: Vec::new(),
@@ -40,7 +40,7 @@ pub fn method(name: &str) -> Method {
 
 /// A method of the service that has every kind of field.
 pub fn everything(name: &str) -> Method {
-    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| pool(&proto("everything.proto")));
+    static POOL: LazyLock<Pool> = LazyLock::new(|| pool(&proto("everything.proto")));
     schema::find(&POOL, &format!("everything.Everything/{name}")).unwrap()
 }
 
@@ -94,8 +94,8 @@ pub fn messages(request: &Request) -> Vec<&[u8]> {
 /// The messages of a request, as compact JSON.
 pub fn shown(request: &Request, method: &Method) -> Vec<String> {
     let show = |message: &[u8]| {
-        let message = DynamicMessage::decode(method.input.clone(), message).unwrap();
-        serde_json::to_string(&message).unwrap()
+        let message = method.input.decode(message).unwrap();
+        method.input.to_json(&message, false).to_string()
     };
     messages(request).into_iter().map(show).collect()
 }

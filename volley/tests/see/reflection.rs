@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use prost::Message as _;
-use prost_reflect::prost_types::FileDescriptorProto;
 use rcgen::{CertificateParams, KeyPair};
 use volley::grpc::reflection::{Answer, Files, Question, Refused};
+use volley::protobuf::descriptor::FileDescriptorProto;
+use volley::protobuf::encoded_file;
 use volley::request::schema;
 use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
@@ -25,16 +25,12 @@ fn benchmark() -> Answer {
         import_paths: Vec::new(),
     };
     let pool = schema::read(&source).unwrap().unwrap();
-    file(
-        pool.get_file_by_name("benchmark.proto")
-            .unwrap()
-            .file_descriptor_proto(),
-    )
+    file(pool.file("benchmark.proto").unwrap())
 }
 
 fn file(file: &FileDescriptorProto) -> Answer {
     Answer::Files(Files {
-        files: vec![file.encode_to_vec()],
+        files: vec![encoded_file(file)],
     })
 }
 

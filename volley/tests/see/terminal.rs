@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use prost::Message as _;
-use prost_reflect::prost_types::{
+use volley::grpc::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
+use volley::protobuf::descriptor::{
     DescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
     ServiceDescriptorProto, field_descriptor_proto,
 };
-use volley::grpc::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
+use volley::protobuf::encoded_file;
 
 use crate::common::Scratch;
 use crate::common::peer::{Does, peer};
@@ -32,7 +32,7 @@ fn schema() -> FileDescriptorProto {
     let field = FieldDescriptorProto {
         name: Some(format!("text{ACTS}")),
         number: Some(1),
-        r#type: Some(field_descriptor_proto::Type::String.into()),
+        r#type: Some(field_descriptor_proto::Type::TYPE_STRING),
         ..FieldDescriptorProto::default()
     };
     FileDescriptorProto {
@@ -66,7 +66,7 @@ fn hostile() -> String {
                     .into(),
             }),
             Question::FileOf(name) if name.starts_with("p.") => Answer::Files(Files {
-                files: vec![schema().encode_to_vec()],
+                files: vec![encoded_file(&schema())],
             }),
             _ => Answer::Refused(Refused {
                 code: 13,

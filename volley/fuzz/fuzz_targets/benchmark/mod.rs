@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use prost_reflect::DescriptorPool;
+use volley::protobuf::Pool;
 use volley::request::schema;
 use volley::spec::SchemaSource;
 
 /// What `requests/benchmark.proto` declares.
-pub fn pool() -> DescriptorPool {
+pub fn pool() -> Pool {
     let file = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../requests/benchmark.proto"

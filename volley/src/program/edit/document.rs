@@ -117,7 +117,7 @@ impl Document {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let old = match input::read(&self.path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            read => Some(read?),
+            read => Some(input::unmarked(read?)),
         };
         if old.as_deref().map_or(ABSENT.to_owned(), version) != seen {
             return Err(Unsaved::Changed);

@@ -24,7 +24,9 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(layouts: Layouts, rules: Vec<Rule>) -> Self {
         let fast = match rules.as_slice() {
-            [] => layouts.first().and_then(|field| Fast::new(field, 0, 0)),
+            [] => layouts
+                .first()
+                .and_then(|field| Fast::new(field, 0, 0, layouts.required(0))),
             [rule] => Fast::for_rule(rule, &layouts),
             _ => None,
         };
@@ -162,7 +164,7 @@ struct Wanted<'a> {
 impl Sink for Wanted<'_> {
     fn take(&mut self, number: u32, raw: u64) {
         for (rule, word) in self.rules.iter().zip(self.words.iter_mut()) {
-            if rule.field.number() == number {
+            if rule.field.number() == number && rule.number.takes(raw) {
                 *word = rule.number.decode(raw);
             }
         }

@@ -12,6 +12,8 @@ pub(super) struct Fast {
     /// Which bits of the value must match; none if there is no rule.
     mask: u64,
     absent: u64,
+    /// A message without the field is whole.
+    may_be_empty: bool,
 }
 
 impl Fast {
@@ -20,14 +22,22 @@ impl Fast {
             layouts.field(0, rule.field.number())?,
             rule.number.plain_mask()?,
             rule.absent,
+            layouts.required(0),
         )
     }
 
-    pub(super) fn new(field: Field, mask: u64, absent: u64) -> Option<Self> {
+    /// `required`: the bits of all fields that must be there.
+    pub(super) fn new(field: Field, mask: u64, absent: u64, required: u64) -> Option<Self> {
         let key = u8::try_from(field.number << 3)
             .ok()
             .filter(|key| *key < 0x80)?;
-        (field.form == Form::Varint).then_some(Self { key, mask, absent })
+        let is_alone = required & !field.required == 0;
+        (field.form == Form::Varint && is_alone).then_some(Self {
+            key,
+            mask,
+            absent,
+            may_be_empty: required == 0,
+        })
     }
 
     /// The same check for replies that lie at equal distances.
@@ -45,7 +55,7 @@ impl Fast {
     #[inline]
     pub(super) fn accepts(&self, message: &[u8], expected: u64) -> bool {
         let got = match message {
-            [] => self.absent,
+            [] if self.may_be_empty => self.absent,
             [key, varint @ ..] if *key == self.key => match only_varint(varint) {
                 Some(value) => value,
                 None => return false,
@@ -107,18 +117,18 @@ mod tests {
         #[test]
         fn every_varint_is_read(value in prop_oneof![any::<u64>(), 0_u64..100_000]) {
             let mut bytes = Vec::new();
-            prost::encoding::encode_varint(value, &mut bytes);
+            crate::protobuf::wire::encode_varint(value, &mut bytes);
             prop_assert_eq!(only_varint(&bytes), Some(value));
             bytes.push(0);
             prop_assert_eq!(only_varint(&bytes), None);
         }
 
         #[test]
-        fn any_bytes_are_read_as_prost_reads_them(
+        fn any_bytes_are_read_as_buffa_reads_them(
             bytes in prop::collection::vec(any::<u8>(), 0..12),
         ) {
             let mut rest = bytes.as_slice();
-            let read = prost::encoding::decode_varint(&mut rest).ok().filter(|_| rest.is_empty());
+            let read = buffa::encoding::decode_varint(&mut rest).ok().filter(|_| rest.is_empty());
             prop_assert_eq!(only_varint(&bytes), read);
         }
     }

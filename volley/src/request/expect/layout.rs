@@ -1,8 +1,7 @@
 //! The fields that a message may have, and their wire types; compiled once from the descriptors.
 
-use prost_reflect::{Kind, MessageDescriptor};
-
 use super::wire::Wire;
+use crate::protobuf::{Kind, Message};
 
 /// How one value is encoded. Numbers are indices into [`Layouts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +22,21 @@ pub(super) struct Field {
     pub(super) number: u32,
     pub(super) form: Form,
     pub(super) list: bool,
+    /// Its bit among those that must be there, if it is one of the first 64 such fields.
+    pub(super) required: u64,
+}
+
+/// The fields of a message, by their numbers.
+#[derive(Clone, Debug)]
+struct Layout {
+    fields: Vec<Field>,
+    /// The bits of all that must be there.
+    required: u64,
 }
 
 /// The layouts of a message (the first) and of all messages that it may contain.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layouts(Vec<Vec<Field>>);
+pub(super) struct Layouts(Vec<Layout>);
 
 impl Form {
     pub(super) fn wire(self) -> Wire {
@@ -42,18 +51,18 @@ impl Form {
 }
 
 impl Layouts {
-    pub(super) fn new(root: &MessageDescriptor) -> Self {
+    pub(super) fn new(root: &Message) -> Self {
         let mut found = vec![root.clone()];
         let mut layouts = Vec::new();
         // `found` grows during the loop: messages may contain each other, and themselves.
         while let Some(message) = found.get(layouts.len()).cloned() {
-            layouts.push(fields(&message, &mut found));
+            layouts.push(layout(&message, &mut found));
         }
         Self(layouts)
     }
 
     pub(super) fn field(&self, layout: usize, number: u32) -> Option<Field> {
-        let fields = self.0.get(layout)?;
+        let fields = &self.0.get(layout)?.fields;
         // Most messages number their fields from 1 without gaps.
         let guess = usize::try_from(number).ok()?.checked_sub(1)?;
         match fields.get(guess) {
@@ -69,58 +78,65 @@ impl Layouts {
 
     /// The first field of the outermost message.
     pub(super) fn first(&self) -> Option<Field> {
-        self.0.first()?.first().copied()
+        self.0.first()?.fields.first().copied()
+    }
+
+    /// The bits of the fields that a message must have.
+    pub(super) fn required(&self, layout: usize) -> u64 {
+        self.0.get(layout).map_or(0, |layout| layout.required)
+    }
+
+    /// The number of a required field, by its bit.
+    pub(super) fn of_bit(&self, layout: usize, bit: u64) -> u32 {
+        let fields = self.0.get(layout).map(|layout| layout.fields.iter());
+        let field = fields
+            .into_iter()
+            .flatten()
+            .find(|field| field.required == bit);
+        field.map_or(0, |field| field.number)
     }
 }
 
-fn fields(message: &MessageDescriptor, found: &mut Vec<MessageDescriptor>) -> Vec<Field> {
-    let own = message.fields().map(|field| {
-        (
-            field.number(),
-            field.kind(),
-            field.is_group(),
-            field.is_map(),
-            field.is_list(),
-        )
-    });
-    let extensions = message
-        .extensions()
-        .map(|field| {
-            (
-                field.number(),
-                field.kind(),
-                field.is_group(),
-                field.is_map(),
-                field.is_list(),
-            )
-        })
-        .collect::<Vec<_>>();
-    let mut fields: Vec<Field> = own
-        .chain(extensions)
-        .map(|(number, kind, is_group, is_map, list)| {
-            let form = match kind {
-                Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => Form::Fixed64,
-                Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => Form::Fixed32,
-                Kind::String => Form::Text,
-                Kind::Bytes => Form::Bytes,
-                Kind::Message(inner) => {
-                    let place = place(&inner, found);
-                    match (is_group, is_map) {
-                        (true, _) => Form::Group(place),
-                        (_, true) => Form::Entry(place),
-                        _ => Form::Message(place),
-                    }
+fn layout(message: &Message, found: &mut Vec<Message>) -> Layout {
+    let own: Vec<_> = message.fields().collect();
+    let extensions = message.extensions().map(|one| one.field().clone());
+    let mut fields = Vec::new();
+    let mut next_bit = 1_u64;
+    for field in own.into_iter().chain(extensions.collect::<Vec<_>>()) {
+        let form = match field.kind() {
+            Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => Form::Fixed64,
+            Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => Form::Fixed32,
+            Kind::String => Form::Text,
+            Kind::Bytes => Form::Bytes,
+            Kind::Message(inner) => {
+                let place = place(&inner, found);
+                match (field.is_delimited(), field.is_map()) {
+                    (true, _) => Form::Group(place),
+                    (_, true) => Form::Entry(place),
+                    _ => Form::Message(place),
                 }
-                _ => Form::Varint,
-            };
-            Field { number, form, list }
-        })
-        .collect();
+            }
+            _ => Form::Varint,
+        };
+        let mut required = 0;
+        if field.is_required() {
+            required = next_bit;
+            // Zero after the last bit.
+            next_bit <<= 1;
+        }
+        fields.push(Field {
+            number: field.number(),
+            form,
+            list: field.is_list(),
+            required,
+        });
+    }
     fields.sort_by_key(|field| field.number);
-    fields
+    let required = fields.iter().fold(0, |all, field| all | field.required);
+    Layout { fields, required }
 }
 
-fn place(message: &MessageDescriptor, found: &mut Vec<MessageDescriptor>) -> usize {
+fn place(message: &Message, found: &mut Vec<Message>) -> usize {
     found
         .iter()
         .position(|known| known == message)

@@ -1,6 +1,6 @@
 //! Field types with numeric values.
 
-use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind, Value};
+use crate::protobuf::{Enum, Field, Kind, Value};
 
 /// How a field's number is encoded, and its range. Values are handled as 64-bit words; signed ones
 /// are sign-extended.
@@ -13,12 +13,12 @@ pub(crate) enum Number {
     ZigZag64,
     Unsigned64,
     Bool,
-    Enum(EnumDescriptor),
+    Enum(Enum),
 }
 
 impl Number {
     /// None for text, bytes, floats, messages, lists and maps.
-    pub(crate) fn of(field: &FieldDescriptor) -> Option<Self> {
+    pub(crate) fn of(field: &Field) -> Option<Self> {
         if field.is_list() || field.is_map() {
             return None;
         }
@@ -51,6 +51,14 @@ impl Number {
             }
             Self::ZigZag64 => (raw >> 1) ^ (raw & 1).wrapping_neg(),
             _ => self.wrap(raw),
+        }
+    }
+
+    /// Whether a word on the wire is a value of the field; otherwise it is an unknown field.
+    pub(crate) fn takes(&self, raw: u64) -> bool {
+        match self {
+            Self::Enum(values) if values.is_closed() => values.name_of(raw as i32).is_some(),
+            _ => true,
         }
     }
 
@@ -91,11 +99,11 @@ impl Number {
             Self::Bool if word != 0 => "true",
             Self::Bool => "false",
             Self::Enum(values) => {
-                let value = i32::try_from(signed)
+                let name = i32::try_from(signed)
                     .ok()
-                    .and_then(|number| values.get_value(number));
-                match value {
-                    Some(value) => return out.extend_from_slice(value.name().as_bytes()),
+                    .and_then(|number| values.name_of(number));
+                match name {
+                    Some(name) => return out.extend_from_slice(name.as_bytes()),
                     None => digits.format(signed),
                 }
             }

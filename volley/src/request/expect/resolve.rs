@@ -1,11 +1,10 @@
 //! Resolves names to fields.
 
-use prost_reflect::{FieldDescriptor, MessageDescriptor};
-
 use super::ExpectError;
 use super::expression::Expression;
 use super::number::{Number, word};
 use super::parse::{Word, parse};
+use crate::protobuf::{Field, Message, default_value};
 use crate::request::excerpt::{excerpt, list};
 use crate::request::schema::Method;
 
@@ -15,15 +14,15 @@ pub(super) enum Term {
     Constant(u64),
     Index,
     /// A field of one request: the first, or number `i`.
-    Field(FieldDescriptor),
+    Field(Field),
     /// The sum over all requests of the call.
-    Sum(FieldDescriptor),
+    Sum(Field),
 }
 
 /// One rule: a reply's field, and its expected value.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    pub(super) field: FieldDescriptor,
+    pub(super) field: Field,
     pub(super) number: Number,
     /// The word of a reply that does not have the field.
     pub(super) absent: u64,
@@ -52,7 +51,7 @@ impl Rule {
             reply: &number,
         };
         let expression = sentence.expression.map(&mut |word| names.term(word))?;
-        let absent = word(&field.default_value());
+        let absent = default_value(&field).as_ref().map_or(0, word);
         Ok(Self {
             field,
             number,
@@ -65,7 +64,7 @@ impl Rule {
 
 struct Names<'a> {
     rule: &'a str,
-    input: &'a MessageDescriptor,
+    input: &'a Message,
     reply: &'a Number,
 }
 
@@ -88,7 +87,7 @@ impl Names<'_> {
         }
     }
 
-    fn field(&self, name: &str) -> Result<Option<FieldDescriptor>, ExpectError> {
+    fn field(&self, name: &str) -> Result<Option<Field>, ExpectError> {
         let Some(field) = field(self.input, name) else {
             return Ok(None);
         };
@@ -97,9 +96,9 @@ impl Names<'_> {
 
     fn constant(&self, name: &str) -> Option<u64> {
         if let Number::Enum(values) = self.reply
-            && let Some(value) = values.get_value_by_name(name)
+            && let Some(number) = values.number_of(name)
         {
-            return Some(i64::from(value.number()).cast_unsigned());
+            return Some(i64::from(number).cast_unsigned());
         }
         match name {
             "true" => Some(1),
@@ -119,31 +118,29 @@ impl Names<'_> {
     }
 }
 
-fn field(message: &MessageDescriptor, name: &str) -> Option<FieldDescriptor> {
-    message
-        .get_field_by_name(name)
-        .or_else(|| message.get_field_by_json_name(name))
+fn field(message: &Message, name: &str) -> Option<Field> {
+    message.field_by_name(name)
 }
 
-fn number(field: &FieldDescriptor, rule: &str) -> Result<Number, ExpectError> {
+fn number(field: &Field, rule: &str) -> Result<Number, ExpectError> {
     Number::of(field).ok_or_else(|| ExpectError::NotANumber {
         rule: shown(rule),
-        message: field.parent_message().full_name().to_owned(),
+        message: field.message().full_name().to_owned(),
         name: field.name().to_owned(),
         kind: match field.kind() {
             _ if field.is_map() => "a map".to_owned(),
             _ if field.is_list() => "repeated".to_owned(),
-            kind => format!("of type {kind:?}"),
+            kind => format!("of type {kind}"),
         },
     })
 }
 
-fn known(message: &MessageDescriptor) -> String {
+fn known(message: &Message) -> String {
     let names: Vec<_> = message.fields().collect();
     if names.is_empty() {
         return "no fields".to_owned();
     }
-    list(names.iter().map(FieldDescriptor::name))
+    list(names.iter().map(Field::name))
 }
 
 fn shown(rule: &str) -> String {

@@ -2,26 +2,29 @@
 
 use std::sync::Arc;
 
-use prost_reflect::{DynamicMessage, FieldDescriptor};
-
 use super::expected::{Expected, Shared};
 use super::expression::Formula;
 use super::layout::Layouts;
 use super::number::word;
 use super::polynomial::Polynomial;
 use super::resolve::{Rule, Term};
+use crate::protobuf::{DynamicMessage, Field, default_value};
 use crate::request::RequestError;
 use crate::request::schema::{Method, Shape};
 
 /// The fields of a request that rules may name.
 pub trait Fields {
     /// The number in a field, as a word; signed ones are sign-extended.
-    fn word(&self, field: &FieldDescriptor) -> u64;
+    fn word(&self, field: &Field) -> u64;
 }
 
 impl Fields for DynamicMessage {
-    fn word(&self, field: &FieldDescriptor) -> u64 {
-        word(&self.get_field(field))
+    fn word(&self, field: &Field) -> u64 {
+        match self.field_by_number(field.number()) {
+            Some(value) => word(value),
+            None if field.has_presence() => default_value(field).as_ref().map_or(0, word),
+            None => 0,
+        }
     }
 }
 
@@ -122,7 +125,7 @@ impl<F: Fields> Requests<'_, F> {
         }
     }
 
-    fn sum(&self, field: &FieldDescriptor) -> u64 {
+    fn sum(&self, field: &Field) -> u64 {
         let count = self.messages.len() as u64;
         let (Some(rounds), Some(rest)) =
             (self.sent.checked_div(count), self.sent.checked_rem(count))

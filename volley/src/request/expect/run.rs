@@ -127,7 +127,7 @@ mod tests {
     fn piece(head: &[u8], key: u8, value: u64) -> Vec<u8> {
         let mut piece = head.to_vec();
         piece.push(key);
-        prost::encoding::encode_varint(value, &mut piece);
+        crate::protobuf::wire::encode_varint(value, &mut piece);
         piece
     }
 

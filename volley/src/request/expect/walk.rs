@@ -3,7 +3,7 @@
 use super::layout::{Field, Form, Layouts};
 use super::wire::{Fault, Reader, What, Wire};
 
-/// The maximum nesting of messages; the same as prost's.
+/// The maximum nesting of messages; the same as buffa's.
 const DEEPEST: u32 = 100;
 
 /// Receives the numbers of the outermost message's non-repeated fields, as encoded on the wire.
@@ -34,13 +34,26 @@ fn fields(
     depth: u32,
     sink: &mut impl Sink,
 ) -> Result<(), Fault> {
+    let mut seen = 0;
     while !reader.is_empty() {
         let key = reader.key()?;
-        field(layouts, &mut reader, layout, key, depth, sink)?;
+        seen |= field(layouts, &mut reader, layout, key, depth, sink)?;
     }
-    Ok(())
+    whole(layouts, &reader, layout, seen)
 }
 
+/// Whether all fields are there that must be.
+fn whole(layouts: &Layouts, reader: &Reader, layout: usize, seen: u64) -> Result<(), Fault> {
+    match layouts.required(layout) & !seen {
+        0 => Ok(()),
+        missing => {
+            let number = layouts.of_bit(layout, missing & missing.wrapping_neg());
+            Err(reader.fault(What::Required(number)))
+        }
+    }
+}
+
+/// Returns the bit of the field, if it must be there.
 fn field(
     layouts: &Layouts,
     reader: &mut Reader,
@@ -48,51 +61,55 @@ fn field(
     (number, wire): (u32, Wire),
     depth: u32,
     sink: &mut impl Sink,
-) -> Result<(), Fault> {
-    match layouts.field(layout, number) {
-        None => unknown(reader, number, wire, depth),
-        Some(Field {
-            form, list: true, ..
-        }) if wire == Wire::Delimited && is_packable(form) => {
-            let mut values = reader.delimited()?;
-            while !values.is_empty() {
-                scalar(&mut values, form.wire())?;
-            }
-            Ok(())
+) -> Result<u64, Fault> {
+    let Some(field) = layouts.field(layout, number) else {
+        return unknown(reader, number, wire, depth).map(|()| 0);
+    };
+    let Field { form, list, .. } = field;
+    if list && wire == Wire::Delimited && is_packable(form) {
+        let mut values = reader.delimited()?;
+        while !values.is_empty() {
+            scalar(&mut values, form.wire())?;
         }
-        Some(Field { form, .. }) if form.wire() != wire => {
-            Err(reader.fault_of_key(What::OtherWireType))
-        }
-        Some(Field { form, list, .. }) => match form {
-            Form::Varint | Form::Fixed32 | Form::Fixed64 => {
-                let raw = scalar(reader, wire)?;
-                if !list {
-                    sink.take(number, raw);
-                }
-                Ok(())
-            }
-            Form::Bytes => reader.delimited().map(|_| ()),
-            Form::Text => {
-                let text = reader.delimited()?;
-                if text.is_utf8() {
-                    Ok(())
-                } else {
-                    Err(text.fault(What::Utf8))
-                }
-            }
-            Form::Entry(inner) => fields(layouts, reader.delimited()?, inner, depth, &mut Nobody),
-            Form::Message(inner) => {
-                let depth = deeper(reader, depth)?;
-                fields(layouts, reader.delimited()?, inner, depth, &mut Nobody)
-            }
-            Form::Group(inner) => {
-                let depth = deeper(reader, depth)?;
-                group(reader, number, |reader, key| {
-                    field(layouts, reader, inner, key, depth, &mut Nobody)
-                })
-            }
-        },
+        return Ok(field.required);
     }
+    if form.wire() != wire {
+        return unknown(reader, number, wire, depth).map(|()| 0);
+    }
+    match form {
+        Form::Varint | Form::Fixed32 | Form::Fixed64 => {
+            let raw = scalar(reader, wire)?;
+            if !list {
+                sink.take(number, raw);
+            }
+        }
+        Form::Bytes => {
+            reader.delimited()?;
+        }
+        Form::Text => {
+            let text = reader.delimited()?;
+            if !text.is_utf8() {
+                return Err(text.fault(What::Utf8));
+            }
+        }
+        Form::Entry(inner) => {
+            fields(layouts, reader.delimited()?, inner, depth, &mut Nobody)?;
+        }
+        Form::Message(inner) => {
+            let depth = deeper(reader, depth)?;
+            fields(layouts, reader.delimited()?, inner, depth, &mut Nobody)?;
+        }
+        Form::Group(inner) => {
+            let depth = deeper(reader, depth)?;
+            let mut seen = 0;
+            group(reader, number, |reader, key| {
+                seen |= self::field(layouts, reader, inner, key, depth, &mut Nobody)?;
+                Ok(())
+            })?;
+            whole(layouts, reader, inner, seen)?;
+        }
+    }
+    Ok(field.required)
 }
 
 /// Skips a field whose key was read.

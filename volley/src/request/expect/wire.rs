@@ -23,11 +23,14 @@ pub enum What {
     Utf8,
     Group,
     Depth,
+    /// The field of this number.
+    Required(u32),
 }
 
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
+            Self::Required(number) => return write!(f, "the required field {number} is missing"),
             Self::CutShort => "it is cut short",
             Self::LongVarint => "a varint is longer than 64 bits",
             Self::FieldNumber => "a field number is out of range",

@@ -1,13 +1,12 @@
 //! From JSON with templates to a mold.
 
-use prost_reflect::prost::Message as _;
-use prost_reflect::prost::encoding::{WireType, encode_key};
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
 
 use super::form::Form;
 use super::{Hole, Mold, Part};
+use crate::protobuf::wire::{WireType, encode_key};
+use crate::protobuf::{self, DynamicMessage, Field, Kind, Message, Seed};
 use crate::request::expect::Fields as _;
 use crate::request::marked::{Marked, has_mark};
 use crate::request::template::{Give, Piece, Template};
@@ -28,7 +27,7 @@ const WRAPPERS: [&str; 9] = [
 impl<A: Give> Mold<A> {
     /// Compiles JSON with templates; `None` if it must be rendered and parsed for each call: a template gives the name
     /// of a field, or several fields, or what it gives is only part of a value.
-    pub fn new(template: &Template<A>, input: &MessageDescriptor) -> Option<Self> {
+    pub fn new(template: &Template<A>, input: &Message) -> Option<Self> {
         if !is_plain(input) {
             return None;
         }
@@ -61,12 +60,12 @@ impl<A: Give> Mold<A> {
     }
 }
 
-fn parse(json: Value, message: &MessageDescriptor) -> Option<DynamicMessage> {
-    message.clone().deserialize(json).ok()
+fn parse(json: Value, message: &Message) -> Option<DynamicMessage> {
+    Seed(message).deserialize(json).ok()
 }
 
 /// Whether a message has no JSON form of its own.
-fn is_plain(message: &MessageDescriptor) -> bool {
+fn is_plain(message: &Message) -> bool {
     !message.full_name().starts_with("google.protobuf.")
 }
 
@@ -80,21 +79,14 @@ struct Builder<'a, A> {
 
 impl<A: Give> Builder<'_, A> {
     /// The parts of a message, by field number, as encoders write them.
-    fn message(
-        &mut self,
-        fields: &Map<String, Value>,
-        message: &MessageDescriptor,
-    ) -> Option<Vec<Part>> {
-        let mut parts: Vec<(FieldDescriptor, Part)> = Vec::new();
+    fn message(&mut self, fields: &Map<String, Value>, message: &Message) -> Option<Vec<Part>> {
+        let mut parts: Vec<(Field, Part)> = Vec::new();
         for (key, value) in fields {
-            let field = message
-                .get_field_by_json_name(key)
-                .or_else(|| message.get_field_by_name(key))?;
+            let field = message.field_by_name(key)?;
             // Of several, the last one would win, or all would be refused.
-            let oneof = field.containing_oneof();
-            let excludes = |other: &FieldDescriptor| {
-                *other == field || (oneof.is_some() && other.containing_oneof() == oneof)
-            };
+            let oneof = field.oneof();
+            let excludes =
+                |other: &Field| *other == field || (oneof.is_some() && other.oneof() == oneof);
             if parts.iter().any(|(other, _)| excludes(other)) {
                 return None;
             }
@@ -102,7 +94,7 @@ impl<A: Give> Builder<'_, A> {
                 self.field(&field, value, message)?
             } else {
                 let alone = Map::from_iter([(key.clone(), value.clone())]);
-                Part::Fixed(parse(Value::Object(alone), message)?.encode_to_vec())
+                Part::Fixed(protobuf::encode(&parse(Value::Object(alone), message)?))
             };
             parts.push((field, part));
         }
@@ -117,13 +109,8 @@ impl<A: Give> Builder<'_, A> {
         Some(joined)
     }
 
-    fn field(
-        &mut self,
-        field: &FieldDescriptor,
-        value: &Value,
-        message: &MessageDescriptor,
-    ) -> Option<Part> {
-        let is_single = !field.is_map() && !field.is_list() && !field.is_group();
+    fn field(&mut self, field: &Field, value: &Value, message: &Message) -> Option<Part> {
+        let is_single = !field.is_map() && !field.is_list() && !field.is_delimited();
         match (value, field.kind()) {
             (Value::Object(fields), Kind::Message(inner)) if is_single && is_plain(&inner) => {
                 Some(nested(field, self.message(fields, &inner)?))
@@ -131,7 +118,7 @@ impl<A: Give> Builder<'_, A> {
             (Value::String(_), Kind::Message(wrapper))
                 if is_single && WRAPPERS.contains(&wrapper.full_name()) =>
             {
-                let inner = wrapper.get_field(1)?;
+                let inner = wrapper.field(1)?;
                 Some(nested(field, vec![self.hole(&inner, value)?]))
             }
             (Value::String(_), kind) if is_single && Form::new(&kind).is_some() => {
@@ -145,13 +132,13 @@ impl<A: Give> Builder<'_, A> {
         }
     }
 
-    fn hole(&mut self, field: &FieldDescriptor, value: &Value) -> Option<Part> {
+    fn hole(&mut self, field: &Field, value: &Value) -> Option<Part> {
         let (form, wire) = Form::new(&field.kind())?;
         Some(Part::Hole(Hole {
             place: self.take(value, form.ignores_quotes())?,
             number: field.number(),
             key: key(field, wire),
-            keeps_default: field.supports_presence(),
+            keeps_default: field.has_presence(),
             form,
         }))
     }
@@ -175,14 +162,14 @@ impl<A: Give> Builder<'_, A> {
     }
 }
 
-fn nested(field: &FieldDescriptor, parts: Vec<Part>) -> Part {
+fn nested(field: &Field, parts: Vec<Part>) -> Part {
     Part::Message {
-        key: key(field, WireType::LengthDelimited),
+        key: key(field, WireType::Delimited),
         parts: parts.into(),
     }
 }
 
-fn key(field: &FieldDescriptor, wire: WireType) -> Vec<u8> {
+fn key(field: &Field, wire: WireType) -> Vec<u8> {
     let mut key = Vec::new();
     encode_key(field.number(), wire, &mut key);
     key

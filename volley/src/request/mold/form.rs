@@ -2,13 +2,10 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use prost_reflect::prost::Message as _;
-use prost_reflect::prost::encoding::{WireType, encode_varint};
-use prost_reflect::{EnumDescriptor, Kind, MessageDescriptor};
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 
-use crate::request::metadata::LENIENT;
+use crate::protobuf::wire::{WireType, encode_varint};
+use crate::protobuf::{self, Enum, Kind, Message, Seed, bytes_of, float_of};
 
 /// How a field's value is encoded.
 #[derive(Clone, Debug)]
@@ -16,7 +13,7 @@ pub enum Form {
     Signed { is_narrow: bool, wire: Wire },
     Unsigned { is_narrow: bool, wire: Wire },
     Bool,
-    Enum(EnumDescriptor),
+    Enum(Enum),
     Float,
     Double,
     Text,
@@ -107,7 +104,7 @@ impl<'a> Value<'a> {
 
     fn double(&self) -> Option<f64> {
         match self {
-            Self::Quoted(text) => text.parse().ok(),
+            Self::Quoted(text) => float_of(text),
             _ => self.number()?.as_f64(),
         }
     }
@@ -119,7 +116,7 @@ impl<'a> Value<'a> {
     )]
     fn float(&self) -> Option<f32> {
         if let Self::Quoted(text) = self {
-            return text.parse().ok();
+            return float_of(text);
         }
         let number = self.number()?;
         if let Some(integer) = number.as_u64() {
@@ -155,10 +152,10 @@ impl Form {
             Kind::Bool => (Self::Bool, WireType::Varint),
             Kind::Enum(values) if values.full_name() == "google.protobuf.NullValue" => return None,
             Kind::Enum(values) => (Self::Enum(values.clone()), WireType::Varint),
-            Kind::Float => (Self::Float, WireType::ThirtyTwoBit),
-            Kind::Double => (Self::Double, WireType::SixtyFourBit),
-            Kind::String => (Self::Text, WireType::LengthDelimited),
-            Kind::Bytes => (Self::Bytes, WireType::LengthDelimited),
+            Kind::Float => (Self::Float, WireType::Fixed32),
+            Kind::Double => (Self::Double, WireType::Fixed64),
+            Kind::String => (Self::Text, WireType::Delimited),
+            Kind::Bytes => (Self::Bytes, WireType::Delimited),
             Kind::Message(_) => return None,
         })
     }
@@ -199,14 +196,15 @@ impl Form {
             },
             Self::Enum(values) => {
                 let number = match value {
-                    Value::Quoted(name) => values.get_value_by_name(name)?.number(),
+                    Value::Quoted(name) => values.number_of(name)?,
                     value => i32::try_from(value.signed()?).ok()?,
                 };
                 (i64::from(number).cast_unsigned(), Wire::Varint)
             }
             Self::Float => {
                 let float = value.float()?;
-                if float != 0.0 || keeps_default {
+                // -0.0 is not the default.
+                if float.to_bits() != 0 || keeps_default {
                     out.extend_from_slice(key);
                     out.extend_from_slice(&float.to_le_bytes());
                 }
@@ -214,7 +212,7 @@ impl Form {
             }
             Self::Double => {
                 let double = value.double()?;
-                if double != 0.0 || keeps_default {
+                if double.to_bits() != 0 || keeps_default {
                     out.extend_from_slice(key);
                     out.extend_from_slice(&double.to_le_bytes());
                 }
@@ -225,7 +223,7 @@ impl Form {
                 return Some(None);
             }
             Self::Bytes => {
-                let bytes = LENIENT.decode(value.quoted()?).ok()?;
+                let bytes = bytes_of(value.quoted()?)?;
                 write_bytes(&bytes, key, keeps_default, out);
                 return Some(None);
             }
@@ -250,8 +248,8 @@ impl Wire {
     fn wire_type(self) -> WireType {
         match self {
             Self::Varint | Self::ZigZag => WireType::Varint,
-            Self::Fixed32 => WireType::ThirtyTwoBit,
-            Self::Fixed64 => WireType::SixtyFourBit,
+            Self::Fixed32 => WireType::Fixed32,
+            Self::Fixed64 => WireType::Fixed64,
         }
     }
 
@@ -274,16 +272,12 @@ impl Wire {
 
 /// Appends a field of any type from its JSON; `begin` is what stands before it in an object. `None`: it is not JSON, or
 /// does not fit.
-pub fn parsed(
-    value: &str,
-    begin: &str,
-    message: &MessageDescriptor,
-    out: &mut Vec<u8>,
-) -> Option<()> {
+pub fn parsed(value: &str, begin: &str, message: &Message, out: &mut Vec<u8>) -> Option<()> {
     // More than one value would be more than one field.
     serde_json::from_str::<IgnoredAny>(value).ok()?;
     let object = format!("{begin}{value}}}");
     let mut json = serde_json::Deserializer::from_str(&object);
-    let fields = message.clone().deserialize(&mut json).ok()?;
-    fields.encode(out).ok()
+    let fields = Seed(message).deserialize(&mut json).ok()?;
+    out.extend_from_slice(&protobuf::encode(&fields));
+    Some(())
 }

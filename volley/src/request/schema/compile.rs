@@ -1,22 +1,15 @@
 //! Compiles files to a pool of descriptors.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use prost::Message as _;
-use prost_reflect::DescriptorPool;
-use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
-use protox::Compiler;
-use protox::file::{
-    ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver,
-};
-
-use super::{SchemaError, files};
+use super::SchemaError;
 use crate::input;
+use crate::protobuf::compiler::{CompileError, compile};
+use crate::protobuf::{Pool, files_of_set};
 use crate::request::excerpt::excerpt;
 
 /// Compiles a `.proto` file and its imports.
-pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorPool, SchemaError> {
+pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<Pool, SchemaError> {
     if file
         .extension()
         .is_none_or(|extension| extension != "proto")
@@ -26,33 +19,26 @@ pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorP
         });
     }
     let found = find(file, import_paths)?;
-    let mut resolver = ChainFileResolver::new();
-    for folder in search_path(&found, import_paths) {
-        resolver.add(Folder(folder));
-    }
-    resolver.add(GoogleFileResolver::new());
-    let mut compiler = Compiler::with_file_resolver(resolver);
-    compiler
-        .open_file(&found)
-        .map_err(|error| failed(file, &error))?;
-    Ok(compiler.descriptor_pool())
+    let folders = search_path(&found, import_paths);
+    let name = found.file_name().unwrap_or_default();
+    let files = compile(&name.to_string_lossy(), move |name| open(&folders, name));
+    let files = files.map_err(|error| failed(file, error))?;
+    Pool::new(files).map_err(|error| SchemaError::Compile {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    })
 }
 
-/// A folder with files that can be read whole.
-struct Folder(PathBuf);
-
-impl FileResolver for Folder {
-    fn resolve_path(&self, path: &Path) -> Option<String> {
-        IncludeFileResolver::new(self.0.clone()).resolve_path(path)
-    }
-
-    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let path = self.0.join(name);
-        if path.exists() {
-            input::check(&path, input::SCHEMA)
-                .map_err(|error| protox::Error::new(format!("`{}`: {error}", path.display())))?;
-        }
-        IncludeFileResolver::new(self.0.clone()).open_file(name)
+/// A file in the first of the folders that has it.
+fn open(folders: &[PathBuf], name: &str) -> Result<Option<Vec<u8>>, String> {
+    let mut places = folders.iter().map(|folder| folder.join(name));
+    let Some(path) = places.find(|path| path.exists()) else {
+        return Ok(None);
+    };
+    let read = input::check(&path, input::SCHEMA).and_then(|()| input::read(&path, input::SCHEMA));
+    match read {
+        Ok(bytes) => Ok(Some(input::unmarked(bytes))),
+        Err(error) => Err(format!("`{}`: {error}", path.display())),
     }
 }
 
@@ -72,7 +58,7 @@ fn find(file: &Path, import_paths: &[PathBuf]) -> Result<PathBuf, SchemaError> {
 }
 
 /// Reads a serialized `FileDescriptorSet`.
-pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
+pub(super) fn protoset(file: &Path) -> Result<Pool, SchemaError> {
     let bytes = input::read(file, input::SCHEMA).map_err(|error| SchemaError::Read {
         file: file.to_owned(),
         error,
@@ -81,15 +67,9 @@ pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
         file: file.to_owned(),
         reason,
     };
-    let set = FileDescriptorSet::decode(bytes.as_slice());
-    let FileDescriptorSet { file: files } =
-        set.map_err(|error| broken(excerpt(&error.to_string(), 200)))?;
-    let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
-    let mut imports = files.iter().flat_map(|file| &file.dependency);
-    if let Some(missing) = imports.find(|name| !names.contains(name.as_str())) {
-        return Err(broken(format!("`{}` is missing", excerpt(missing, 100))));
-    }
-    files::pool(files).map_err(|error| broken(error.to_string()))
+    let files = files_of_set(&bytes);
+    let files = files.map_err(|error| broken(excerpt(&error.to_string(), 200)))?;
+    Pool::new(files).map_err(|error| broken(error.to_string()))
 }
 
 /// The folders searched for imports, in ghz's order: the file's own folder, the working directory,
@@ -105,24 +85,10 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     folders.chain(import_paths.iter().cloned()).collect()
 }
 
-/// The compiler's `Debug` output is one line: `file:line:column: message`. A [`Folder`]'s own errors have no such place.
-fn failed(file: &Path, error: &protox::Error) -> SchemaError {
-    let reason = match error.file() {
-        Some(_) => format!("{error:?}"),
-        None => error.to_string(),
-    };
-    let (file, reason) = (file.to_owned(), first_line(&reason));
-    if error.is_file_not_found() {
-        SchemaError::MissingImport { file, reason }
-    } else {
-        SchemaError::Compile { file, reason }
+fn failed(file: &Path, error: CompileError) -> SchemaError {
+    let (file, reason) = (file.to_owned(), error.reason);
+    match error.is_missing_import {
+        true => SchemaError::MissingImport { file, reason },
+        false => SchemaError::Compile { file, reason },
     }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .trim_end()
-        .to_owned()
 }

@@ -1,30 +1,32 @@
 //! Finds a method by the name that a user typed.
 
-use prost_reflect::{DescriptorPool, ServiceDescriptor};
-
 use super::suggest;
 use super::{Method, SchemaError, last_segment};
+use crate::protobuf::{Pool, Service};
 use crate::request::excerpt::excerpt;
 
-pub(super) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
+pub(super) fn method(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
     let (service_name, method_name) = split(call)?;
     let service = service(pool, service_name, call)?;
-    service
-        .methods()
-        .find(|method| method.name() == method_name)
-        .as_ref()
-        .map(Method::from)
-        .ok_or_else(|| {
-            let methods: Vec<String> = service
-                .methods()
-                .map(|method| method.name().to_owned())
-                .collect();
-            SchemaError::UnknownMethod {
-                service: service_name.to_owned(),
-                method: method_name.to_owned(),
-                hint: suggest::hint(method_name, &methods, "it has no methods"),
-            }
-        })
+    let found = service.method(method_name).ok_or_else(|| {
+        let methods: Vec<String> = service
+            .methods()
+            .map(|method| method.name().to_owned())
+            .collect();
+        SchemaError::UnknownMethod {
+            service: service_name.to_owned(),
+            method: method_name.to_owned(),
+            hint: suggest::hint(method_name, &methods, "it has no methods"),
+        }
+    })?;
+    let types = [found.input(), found.output()];
+    match types.iter().find(|one| one.is_missing()) {
+        Some(missing) => Err(SchemaError::MissingType {
+            call: excerpt(call, 200),
+            missing: excerpt(missing.full_name(), 200),
+        }),
+        None => Ok(Method::from(&found)),
+    }
 }
 
 /// `package.Service/Method` or `package.Service.Method`. A leading dot (a fully qualified name) or
@@ -49,12 +51,8 @@ pub(super) fn split(call: &str) -> Result<(&str, &str), SchemaError> {
     }
 }
 
-pub(super) fn service(
-    pool: &DescriptorPool,
-    name: &str,
-    call: &str,
-) -> Result<ServiceDescriptor, SchemaError> {
-    pool.get_service_by_name(name).ok_or_else(|| {
+pub(super) fn service(pool: &Pool, name: &str, call: &str) -> Result<Service, SchemaError> {
+    pool.service(name).ok_or_else(|| {
         let services: Vec<String> = pool
             .services()
             .map(|service| service.full_name().to_owned())

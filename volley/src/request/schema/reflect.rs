@@ -5,14 +5,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use prost::Message as _;
-use prost_reflect::DescriptorPool;
-use prost_reflect::prost_types::FileDescriptorProto;
 use thiserror::Error;
 
-use super::files::{self, FilesError};
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
+use crate::protobuf::descriptor::FileDescriptorProto;
+use crate::protobuf::{self, FilesError, Pool, compiler};
 use crate::request::excerpt::excerpt;
 
 /// The most files of a schema, and the most services that a server may list.
@@ -105,7 +103,9 @@ pub fn services<A: Ask>(server: &mut A) -> Result<Vec<String>, A::Error> {
             Ok(names.into_iter().collect())
         }
         Some(Answer::Refused(why)) => Err(refusal(&why).into()),
-        Some(Answer::Files(_)) | None => Err(ReflectError::WrongAnswer.into()),
+        Some(Answer::Files(_) | Answer::Extensions(_)) | None => {
+            Err(ReflectError::WrongAnswer.into())
+        }
     }
 }
 
@@ -117,7 +117,7 @@ pub fn services<A: Ask>(server: &mut A) -> Result<Vec<String>, A::Error> {
 /// # Errors
 ///
 /// If an answer is missing or wrong, or the files do not fit together.
-pub fn pool<A: Ask>(server: &mut A, symbols: &[String]) -> Result<DescriptorPool, A::Error> {
+pub fn pool<A: Ask>(server: &mut A, symbols: &[String]) -> Result<Pool, A::Error> {
     let mut gathered = Gathered::default();
     let mut questions: Vec<Question> = symbols.iter().cloned().map(Question::FileOf).collect();
     while !questions.is_empty() {
@@ -171,7 +171,7 @@ impl Gathered {
     fn decode(&mut self, answer: Files) -> Result<(), ReflectError> {
         for file in answer.files {
             self.weight.add(file.len())?;
-            let file = FileDescriptorProto::decode(file.as_slice());
+            let file = protobuf::file(&file);
             self.add(file.map_err(|_| ReflectError::NotAFile)?);
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Gathered {
 
     /// The first file of a name counts.
     fn add(&mut self, file: FileDescriptorProto) {
-        if self.names.insert(file.name().to_owned()) {
+        if self.names.insert(file.name.clone().unwrap_or_default()) {
             self.files.push(file);
         }
     }
@@ -198,23 +198,20 @@ impl Gathered {
         Ok(missing)
     }
 
-    fn into_pool(self) -> Result<DescriptorPool, ReflectError> {
+    fn into_pool(self) -> Result<Pool, ReflectError> {
         if let Some(refused) = self.refused.filter(|_| self.files.is_empty()) {
             return Err(refused);
         }
-        Ok(files::pool(self.files)?)
+        Ok(Pool::new(self.files)?)
     }
 }
 
 /// A file that the server does not have: Google's own, or an empty one.
 fn well_known(name: &str) -> FileDescriptorProto {
-    match DescriptorPool::global().get_file_by_name(name) {
-        Some(file) => file.file_descriptor_proto().clone(),
-        None => FileDescriptorProto {
-            name: Some(name.to_owned()),
-            ..FileDescriptorProto::default()
-        },
-    }
+    compiler::google(name).unwrap_or_else(|| FileDescriptorProto {
+        name: Some(name.to_owned()),
+        ..FileDescriptorProto::default()
+    })
 }
 
 fn refusal(why: &Refused) -> ReflectError {

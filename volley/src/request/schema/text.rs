@@ -3,31 +3,28 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use prost_reflect::prost_types::field_descriptor_proto::Type;
-use prost_reflect::{
-    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor,
-    MethodDescriptor, ServiceDescriptor, Syntax,
-};
+use crate::protobuf::descriptor::field_descriptor_proto::Type;
+use crate::protobuf::{Enum, Field, Kind, Message, Method, Pool, Service};
 
 /// The largest number of a field, and of an enum's value.
-const LAST_FIELD: u32 = (1 << 29) - 1;
+const LAST_FIELD: i32 = (1 << 29) - 1;
 
 /// The declaration of a service, a method, a message or an enum; `None` if there is none of this name. That of a method
 /// comes with its messages.
 #[must_use]
-pub fn declaration(pool: &DescriptorPool, symbol: &str) -> Option<String> {
+pub fn declaration(pool: &Pool, symbol: &str) -> Option<String> {
     let mut text = Text::default();
     let symbol = symbol.trim_start_matches(['.', '/']).replace('/', ".");
-    if let Some(found) = pool.get_service_by_name(&symbol) {
+    if let Some(found) = pool.service(&symbol) {
         text.service(&found);
-    } else if let Some(found) = pool.get_message_by_name(&symbol) {
+    } else if let Some(found) = pool.message(&symbol) {
         text.message(&found);
-    } else if let Some(found) = pool.get_enum_by_name(&symbol) {
+    } else if let Some(found) = pool.enumeration(&symbol) {
         text.enumeration(&found);
     } else {
         let (service, name) = symbol.rsplit_once('.')?;
-        let service = pool.get_service_by_name(service)?;
-        let method = service.methods().find(|method| method.name() == name)?;
+        let service = pool.service(service)?;
+        let method = service.method(name)?;
         text.line(&rpc(&method));
         for message in [Some(method.input()), other(&method)].into_iter().flatten() {
             text.out.push('\n');
@@ -39,7 +36,7 @@ pub fn declaration(pool: &DescriptorPool, symbol: &str) -> Option<String> {
 
 /// A method as .proto files declare it, without options.
 #[must_use]
-pub fn rpc(method: &MethodDescriptor) -> String {
+pub fn rpc(method: &Method) -> String {
     let stream = |streams| if streams { "stream " } else { "" };
     format!(
         "rpc {}({}{}) returns ({}{});",
@@ -52,7 +49,7 @@ pub fn rpc(method: &MethodDescriptor) -> String {
 }
 
 /// The output, if it is not the input.
-fn other(method: &MethodDescriptor) -> Option<MessageDescriptor> {
+fn other(method: &Method) -> Option<Message> {
     Some(method.output()).filter(|output| *output != method.input())
 }
 
@@ -88,7 +85,7 @@ impl Text {
         }
     }
 
-    fn service(&mut self, service: &ServiceDescriptor) {
+    fn service(&mut self, service: &Service) {
         self.block(&format!("service {}", service.name()), |text| {
             for method in service.methods() {
                 text.line(&rpc(&method));
@@ -96,33 +93,35 @@ impl Text {
         });
     }
 
-    fn message(&mut self, message: &MessageDescriptor) {
+    fn message(&mut self, message: &Message) {
         self.block(&format!("message {}", message.name()), |text| {
             text.members(message)
         });
     }
 
-    fn members(&mut self, message: &MessageDescriptor) {
-        let groups: Vec<MessageDescriptor> =
-            message.fields().filter_map(|field| group(&field)).collect();
-        for nested in message.child_enums() {
-            self.enumeration(&nested);
+    fn members(&mut self, message: &Message) {
+        let Some(proto) = message.proto() else {
+            return;
+        };
+        let groups: Vec<Message> = message.fields().filter_map(|field| group(&field)).collect();
+        let nested = |name: Option<&str>| {
+            let name = name.unwrap_or_default();
+            format!("{}.{name}", message.full_name())
+        };
+        for one in &proto.enum_type {
+            if let Some(one) = message.pool().enumeration(&nested(one.name.as_deref())) {
+                self.enumeration(&one);
+            }
         }
-        for nested in message.child_messages() {
-            if !nested.is_map_entry() && !groups.contains(&nested) {
-                self.message(&nested);
+        for one in &proto.nested_type {
+            let one = message.pool().message(&nested(one.name.as_deref()));
+            if let Some(one) = one.filter(|one| !one.is_map_entry() && !groups.contains(one)) {
+                self.message(&one);
             }
         }
         let mut begun = Vec::new();
-        // In the order of the file, not of the numbers.
-        for proto in &message.descriptor_proto().field {
-            let Some(field) = message.get_field_by_name(proto.name()) else {
-                continue;
-            };
-            let Some(oneof) = field
-                .containing_oneof()
-                .filter(|oneof| !oneof.is_synthetic())
-            else {
+        for field in message.fields() {
+            let Some(oneof) = field.oneof().filter(|oneof| !oneof.is_synthetic()) else {
                 self.field(&field, label(&field));
                 continue;
             };
@@ -135,16 +134,22 @@ impl Text {
                 begun.push(oneof);
             }
         }
-        let extensions = message.extension_ranges();
-        let extensions = extensions.map(|range| range.start..=range.end.saturating_sub(1));
+        let range = |start: Option<i32>, end: Option<i32>| {
+            start.unwrap_or_default()..=end.unwrap_or_default().saturating_sub(1)
+        };
+        let extensions = proto.extension_range.iter();
+        let extensions = extensions.map(|one| range(one.start, one.end));
         self.ranges("extensions", extensions, LAST_FIELD);
-        let reserved = message.reserved_ranges();
-        let reserved = reserved.map(|range| range.start..=range.end.saturating_sub(1));
-        self.ranges("reserved", reserved, LAST_FIELD);
-        self.reserved_names(message.reserved_names());
+        let reserved = proto.reserved_range.iter();
+        self.ranges(
+            "reserved",
+            reserved.map(|one| range(one.start, one.end)),
+            LAST_FIELD,
+        );
+        self.reserved_names(&proto.reserved_name);
     }
 
-    fn field(&mut self, field: &FieldDescriptor, label: &str) {
+    fn field(&mut self, field: &Field, label: &str) {
         let number = field.number();
         if let Some(group) = group(field) {
             let begin = format!("{label}group {} = {number}{}", group.name(), options(field));
@@ -159,43 +164,42 @@ impl Text {
         ));
     }
 
-    fn enumeration(&mut self, of: &EnumDescriptor) {
-        let proto = of.enum_descriptor_proto();
+    fn enumeration(&mut self, of: &Enum) {
+        let Some(proto) = of.proto() else {
+            return;
+        };
         let has_alias = proto
             .options
-            .as_ref()
+            .as_option()
             .and_then(|options| options.allow_alias);
         self.block(&format!("enum {}", of.name()), |text| {
             if has_alias == Some(true) {
                 text.line("option allow_alias = true;");
             }
             for value in &proto.value {
-                let is_deprecated = value
-                    .options
-                    .as_ref()
-                    .and_then(|options| options.deprecated);
-                let options = match is_deprecated {
+                let options = value.options.as_option();
+                let options = match options.and_then(|options| options.deprecated) {
                     Some(true) => " [deprecated = true]",
                     _ => "",
                 };
-                text.line(&format!("{} = {}{options};", value.name(), value.number()));
+                let name = value.name.as_deref().unwrap_or_default();
+                let number = value.number.unwrap_or_default();
+                text.line(&format!("{name} = {number}{options};"));
             }
-            text.ranges("reserved", of.reserved_ranges(), i32::MAX);
-            text.reserved_names(of.reserved_names());
+            let reserved = proto.reserved_range.iter();
+            let reserved =
+                reserved.map(|one| one.start.unwrap_or_default()..=one.end.unwrap_or_default());
+            text.ranges("reserved", reserved, i32::MAX);
+            text.reserved_names(&proto.reserved_name);
         });
     }
 
-    fn ranges<N: Copy + PartialOrd + ToString>(
-        &mut self,
-        word: &str,
-        ranges: impl Iterator<Item = RangeInclusive<N>>,
-        last: N,
-    ) {
+    fn ranges(&mut self, word: &str, ranges: impl Iterator<Item = RangeInclusive<i32>>, last: i32) {
         let shown: Vec<String> = ranges
             .map(|range| match (range.start(), range.end()) {
                 (start, end) if start == end => start.to_string(),
-                (start, end) if *end >= last => format!("{} to max", start.to_string()),
-                (start, end) => format!("{} to {}", start.to_string(), end.to_string()),
+                (start, end) if *end >= last => format!("{start} to max"),
+                (start, end) => format!("{start} to {end}"),
             })
             .collect();
         if !shown.is_empty() {
@@ -203,8 +207,8 @@ impl Text {
         }
     }
 
-    fn reserved_names<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
-        let names: Vec<String> = names.map(quoted).collect();
+    fn reserved_names(&mut self, names: &[String]) {
+        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         if !names.is_empty() {
             self.line(&format!("reserved {};", names.join(", ")));
         }
@@ -213,11 +217,11 @@ impl Text {
 
 /// The message of a group, which is declared with its field, and named as it. Any other message may be delimited as a group
 /// is (of an edition, or of a hostile server), and contain itself.
-fn group(field: &FieldDescriptor) -> Option<MessageDescriptor> {
+fn group(field: &Field) -> Option<Message> {
     match field.kind() {
         Kind::Message(message)
-            if field.is_group()
-                && message.parent_message().as_ref() == Some(field.parent_message())
+            if field.is_delimited()
+                && message.parent().as_ref() == Some(&field.message())
                 && message.name().eq_ignore_ascii_case(field.name()) =>
         {
             Some(message)
@@ -226,46 +230,50 @@ fn group(field: &FieldDescriptor) -> Option<MessageDescriptor> {
     }
 }
 
-fn label(field: &FieldDescriptor) -> &'static str {
-    let is_old = field.parent_file().syntax() == Syntax::Proto2;
-    match field.cardinality() {
+fn label(field: &Field) -> &'static str {
+    match field.oneof() {
         _ if field.is_map() => "",
-        Cardinality::Repeated => "repeated ",
-        Cardinality::Required => "required ",
-        Cardinality::Optional if is_old || field.containing_oneof().is_some() => "optional ",
-        Cardinality::Optional => "",
+        _ if field.is_list() => "repeated ",
+        _ if field.is_required() => "required ",
+        Some(_) => "optional ",
+        None if is_old(field) => "optional ",
+        None => "",
     }
 }
 
-fn kind(field: &FieldDescriptor) -> String {
-    match field.kind() {
-        Kind::Message(entry) if field.is_map() => format!(
-            "map<{}, {}>",
-            kind(&entry.map_entry_key_field()),
-            kind(&entry.map_entry_value_field())
-        ),
-        // As .proto files name it.
-        kind => format!("{kind:?}"),
+/// Whether its file is of proto2.
+fn is_old(field: &Field) -> bool {
+    let message = field.message();
+    let file = message.pool().file_of(&field.full_name());
+    file.is_some_and(|file| matches!(file.syntax.as_deref(), None | Some("proto2")))
+}
+
+fn kind(field: &Field) -> String {
+    match field.map_kinds() {
+        Some((key, value)) => format!("map<{key}, {value}>"),
+        None => field.kind().to_string(),
     }
 }
 
-fn options(field: &FieldDescriptor) -> String {
-    let proto = field.field_descriptor_proto();
+fn options(field: &Field) -> String {
+    let Some(proto) = field.proto() else {
+        return String::new();
+    };
     let mut shown = Vec::new();
     if let Some(value) = &proto.default_value {
-        let value = match proto.r#type() {
-            Type::String => quoted(value),
+        let value = match proto.r#type {
+            Some(Type::TYPE_STRING) => quoted(value),
             // It is escaped already.
-            Type::Bytes => format!("\"{value}\""),
+            Some(Type::TYPE_BYTES) => format!("\"{value}\""),
             _ => value.clone(),
         };
         shown.push(format!("default = {value}"));
     }
-    if let Some(options) = &proto.options {
+    if let Some(options) = proto.options.as_option() {
         shown.extend(options.packed.map(|packed| format!("packed = {packed}")));
         shown.extend(options.deprecated.map(|it| format!("deprecated = {it}")));
     }
-    if field.is_group() && group(field).is_none() {
+    if field.is_delimited() && group(field).is_none() {
         shown.push("features.message_encoding = DELIMITED".to_owned());
     }
     match shown.is_empty() {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prost_reflect::DynamicMessage;
-
 use super::flight::FlightKey;
 use super::heads::{Heads, Varying, constant, field};
 use super::shot::{Aim, Scratch};
 use super::wire::Http;
 use crate::grpc::timeout;
 use crate::http2::{Head, Own};
+use crate::protobuf::DynamicMessage;
 use crate::request::body::Body;
 use crate::request::expect::Rules;
 use crate::request::{Expected, RequestError, USER_AGENT, messages};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use prost_reflect::MessageDescriptor;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -10,6 +9,7 @@ use super::{Exchange, Fields, Kept, Label, Record, Records};
 use crate::budget::{Budget, Buffer};
 use crate::grpc::Code;
 use crate::http::decode;
+use crate::protobuf::Message;
 use crate::report::timestamp::to_the_ns;
 use crate::request::messages;
 use crate::scenario::secrets::Secrets;
@@ -139,7 +139,7 @@ fn object(fields: &Fields, secrets: &Secrets) -> Value {
 }
 
 /// A response's body as text: decoded, and a gRPC reply as JSON.
-pub(super) fn reply_text(exchange: &Exchange, replies: Option<&MessageDescriptor>) -> String {
+pub(super) fn reply_text(exchange: &Exchange, replies: Option<&Message>) -> String {
     let Kept { bytes, .. } = &exchange.reply;
     if let Some(kind) = replies {
         let is_whole = exchange.replies > 0 && !exchange.reply.is_cut();

@@ -9,13 +9,12 @@ mod tests;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use prost_reflect::MessageDescriptor;
-
 use super::plan::{Plan, Request};
 use super::report::{Names, StepNames};
 use super::secrets::Secrets;
 use super::tally::{Reason, Timing};
 use crate::engine::Outbox;
+use crate::protobuf::Message;
 use crate::request::excerpt::excerpt;
 pub use line::line;
 pub use page::page;
@@ -62,7 +61,7 @@ pub struct Records {
 struct Label {
     names: StepNames,
     /// The type of the replies of a gRPC call.
-    replies: Option<MessageDescriptor>,
+    replies: Option<Message>,
 }
 
 /// A request that is over.

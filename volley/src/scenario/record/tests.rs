@@ -2,14 +2,14 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use prost_reflect::prost::Message as _;
-use prost_reflect::{DescriptorPool, DynamicMessage};
+use serde::de::DeserializeSeed as _;
 use serde_json::json;
 
 use super::*;
+use crate::protobuf::{self, Seed};
 
 /// A page and a line of a failed request whose step has replies of this type.
-fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) -> [String; 2] {
+fn shown(replies: Option<Message>, exchange: Exchange, words: &str) -> [String; 2] {
     let records = Records {
         keeps: Keeps {
             outcomes: true,
@@ -51,17 +51,16 @@ fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) ->
 
 #[test]
 fn secrets_of_a_grpc_call_are_masked_in_its_messages_its_reply_and_its_fault() {
-    let set = protox::compile(["everything.proto"], ["tests/protos"]).unwrap();
-    let pool = DescriptorPool::from_file_descriptor_set(set).unwrap();
-    let all = pool.get_message_by_name("everything.All").unwrap();
+    let pool = protobuf::tests::everything();
+    let all = pool.message("everything.All").unwrap();
     let reply = json!({"counts": {"api_key": 123_456}, "string": "hush-2"});
-    let reply = DynamicMessage::deserialize(all.clone(), reply).unwrap();
+    let reply = Seed(&all).deserialize(reply).unwrap();
     let exchange = Exchange {
         body: b"{\"token\": \"hush-1\"}\n{\"token\": \"hush-2\"}"
             .as_slice()
             .into(),
         is_answered: true,
-        reply: reply.encode_to_vec().as_slice().into(),
+        reply: protobuf::encode(&reply).as_slice().into(),
         replies: 1,
         ..Exchange::default()
     };

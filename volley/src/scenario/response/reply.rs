@@ -8,11 +8,11 @@ use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions};
 use serde_json::Value;
 
+use crate::protobuf::{Field, Kind, Message};
 use crate::request::excerpt::list;
-use crate::request::expect::{Fault, Number, Reader, What, Wire, skip};
+use crate::request::expect::{Fault, Number, Reader, Wire, skip};
 
 /// A compiled path.
 #[derive(Debug)]
@@ -20,10 +20,7 @@ pub(super) enum Path {
     /// Through fields to a number or a text.
     Wire { hops: Vec<Hop>, leaf: Leaf },
     /// As JSON.
-    Decoded {
-        message: MessageDescriptor,
-        keys: Vec<String>,
-    },
+    Decoded { message: Message, keys: Vec<String> },
 }
 
 /// A field; of a list, one element.
@@ -62,7 +59,7 @@ enum Raw<'a> {
 
 impl Path {
     /// Compiles a path of fields of `message`.
-    pub(super) fn new(message: &MessageDescriptor, keys: &[Box<str>]) -> Result<Self, String> {
+    pub(super) fn new(message: &Message, keys: &[Box<str>]) -> Result<Self, String> {
         let mut at = message.clone();
         let (mut hops, mut decoded, mut is_wire) = (Vec::new(), Vec::new(), true);
         let mut rest = keys.iter();
@@ -85,15 +82,15 @@ impl Path {
                 decoded.push(key.to_string());
             }
             let kind = match field.kind() {
-                Kind::Message(entry) if field.is_map() => entry.map_entry_value_field().kind(),
-                kind => kind,
+                kind => field.map_kinds().map_or(kind, |(_, value)| value),
             };
             hops.push(Hop {
                 number: field.number(),
                 wire: wire(&kind),
                 index,
             });
-            is_wire &= !field.is_group();
+            // An unknown number of a closed enum counts as absent.
+            is_wire &= !field.is_delimited() && !field.is_closed_enum();
             match (kind, rest.as_slice()) {
                 (Kind::Message(_), []) => is_wire = false,
                 (Kind::Message(inner), _) => at = inner,
@@ -131,12 +128,10 @@ impl Path {
                 Ok(raw.and_then(|raw| leaf.text(raw, room)))
             }
             Self::Decoded { message, keys } => {
-                let message = DynamicMessage::decode(message.clone(), reply)
+                let reply = message
+                    .decode(reply)
                     .map_err(|error| format!("invalid protobuf: {error}"))?;
-                let options = SerializeOptions::new().skip_default_fields(false);
-                let json = message
-                    .serialize_with_options(serde_json::value::Serializer, &options)
-                    .map_err(|error| format!("the reply has no JSON: {error}"))?;
+                let json = message.to_json(&reply, true);
                 let value = keys.iter().try_fold(&json, |value, key| match value {
                     Value::Array(all) => all.get(key.parse::<usize>().ok()?),
                     value => value.get(key),
@@ -155,13 +150,10 @@ impl Path {
 }
 
 /// A field by its name in the schema or in JSON.
-fn field(message: &MessageDescriptor, name: &str) -> Result<FieldDescriptor, String> {
-    let field = message
-        .get_field_by_name(name)
-        .or_else(|| message.get_field_by_json_name(name));
-    field.ok_or_else(|| {
+fn field(message: &Message, name: &str) -> Result<Field, String> {
+    message.field_by_name(name).ok_or_else(|| {
         let fields: Vec<_> = message.fields().collect();
-        let fields = list(fields.iter().map(FieldDescriptor::name));
+        let fields = list(fields.iter().map(Field::name));
         format!(
             "takes `{name}`, which is no field of `{}`; its fields are {fields}",
             message.full_name()
@@ -201,7 +193,8 @@ fn walk<'a>(mut message: Reader<'a>, hops: &[Hop], raw: &mut Option<Raw<'a>>) ->
                 index += 1;
             }
         } else if wire != hop.wire {
-            return Err(message.fault_of_key(What::OtherWireType));
+            // An unknown field.
+            skip(&mut message, number, wire)?;
         } else {
             let is_wanted = hop.index.is_none_or(|wanted| wanted == index);
             index += 1;
@@ -232,7 +225,7 @@ fn word(reader: &mut Reader, wire: Wire) -> Result<u64, Fault> {
 }
 
 impl Leaf {
-    fn new(field: &FieldDescriptor, kind: Kind) -> Self {
+    fn new(field: &Field, kind: Kind) -> Self {
         let form = match kind {
             Kind::Float => Form::Float,
             Kind::Double => Form::Double,
@@ -240,7 +233,7 @@ impl Leaf {
             kind => Number::of_kind(kind).map_or(Form::Text, Form::Number),
         };
         let mut leaf = Self { form, absent: None };
-        if !field.supports_presence() && !field.is_list() {
+        if !field.has_presence() && !field.is_list() {
             let zero = match leaf.form {
                 Form::Text | Form::Bytes => Raw::Bytes(&[]),
                 _ => Raw::Word(0),

@@ -1,11 +1,11 @@
 //! What a response must be.
 
-use prost_reflect::Kind;
 use serde_json::Value;
 
 use super::Compiler;
 use super::names::Scope;
 use crate::grpc::Code;
+use crate::protobuf::Kind;
 use crate::request::schema::suggest;
 use crate::request::{Method, Rules};
 use crate::scenario::file::mistake::Path;

@@ -1,10 +1,10 @@
 //! gRPC calls.
 
-use prost_reflect::{Kind, MessageDescriptor};
 use serde_json::{Map, Value};
 
 use super::Compiler;
 use super::names::Scope;
+use crate::protobuf::{Kind, Message};
 use crate::request::schema::{self, SchemaError, suggest};
 use crate::request::{MetadataName, Method, messages};
 use crate::scenario::file::mistake::Path;
@@ -193,13 +193,7 @@ impl Compiler<'_> {
     }
 
     /// Refuses values that do not fit their fields, as far as they are known before the run.
-    fn check_values(
-        &mut self,
-        at: &Path,
-        message: &Value,
-        text: Option<&Text>,
-        input: &MessageDescriptor,
-    ) {
+    fn check_values(&mut self, at: &Path, message: &Value, text: Option<&Text>, input: &Message) {
         let before = self.mistakes.len();
         if let Some(Value::Object(fields)) = known(message) {
             for (key, value) in fields {
@@ -215,17 +209,17 @@ impl Compiler<'_> {
         }
     }
 
-    fn check_json(&mut self, at: &Path, json: &str, input: &MessageDescriptor) {
+    fn check_json(&mut self, at: &Path, json: &str, input: &Message) {
         if let Err(error) = messages::from_json(json, input) {
             let error = error.to_string().replacen("the data", "the message", 1);
             // The place is one in the JSON that volley makes of it.
             let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
-            self.wrong(at, in_words(reason.unwrap_or(&error)));
+            self.wrong(at, reason.unwrap_or(&error));
         }
     }
 
     /// Refuses fields that the message does not have.
-    fn check_message(&mut self, at: &Path, value: &Value, message: &MessageDescriptor) {
+    fn check_message(&mut self, at: &Path, value: &Value, message: &Message) {
         // With `${x:json}`, the whole message is a value.
         if message.full_name().starts_with(WELL_KNOWN) || value.is_string() {
             return;
@@ -239,10 +233,7 @@ impl Compiler<'_> {
         };
         for (key, value) in fields {
             let at = at.key(key);
-            let field = message
-                .get_field_by_json_name(key)
-                .or_else(|| message.get_field_by_name(key));
-            let Some(field) = field else {
+            let Some(field) = message.field_by_name(key) else {
                 let known: Vec<String> = message
                     .fields()
                     .map(|field| field.name().to_owned())
@@ -308,10 +299,7 @@ impl Compiler<'_> {
             if inside.full_name().starts_with(WELL_KNOWN) || inside.is_map_entry() {
                 break;
             }
-            let field = inside
-                .get_field_by_name(key)
-                .or_else(|| inside.get_field_by_json_name(key));
-            let Some(field) = field else {
+            let Some(field) = inside.field_by_name(key) else {
                 let known: Vec<String> = inside
                     .fields()
                     .map(|field| field.name().to_owned())
@@ -357,22 +345,6 @@ fn known(message: &Value) -> Option<Value> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => Some(message.clone()),
     }
-}
-
-/// Rust's words for a number that does not fit its field, in plain ones.
-fn in_words(reason: &str) -> String {
-    [
-        ("invalid digit found in string", "a whole number is needed"),
-        ("invalid float literal", "a number is needed"),
-        (
-            "out of range integral type conversion attempted",
-            "the number does not fit the field: it is too large, or below 0",
-        ),
-    ]
-    .into_iter()
-    .fold(reason.to_owned(), |words, (rust, plain)| {
-        words.replace(rust, plain)
-    })
 }
 
 /// The message of an error, with keys of the file in the place of flags.

@@ -23,12 +23,11 @@ pub(super) use rows::csv_header;
 
 use std::path::{self, PathBuf};
 
-use prost_reflect::DescriptorPool;
-
 use super::mistake::{Mistake, Path};
 use super::model::{File, Scalar};
 use super::node::Node;
 use crate::features::need;
+use crate::protobuf::Pool;
 use crate::scenario::plan::{Limits, MAX_BODY, Plan, Refresh, Scenario, Step, Target, WhenFull};
 use crate::watch::Address;
 use data::Draft;
@@ -59,7 +58,7 @@ pub(super) struct Compiler<'a> {
     /// Targets for which the file says no number of connections.
     unset: Vec<usize>,
     feeds: Vec<Draft>,
-    pools: Vec<DescriptorPool>,
+    pools: Vec<Pool>,
     steps: Vec<Step>,
     /// Names of steps that are wrong, alone and with their scenarios'.
     unplanned: Vec<String>,

@@ -2,9 +2,9 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use prost_reflect::DynamicMessage;
 
 use super::*;
+use crate::protobuf::DynamicMessage;
 use crate::request::body::Body;
 use crate::request::schema::{self, Method};
 use crate::request::{RequestError, messages};
@@ -109,7 +109,7 @@ fn decoded(mut framed: &[u8]) -> Vec<DynamicMessage> {
     while let Some((prefix, rest)) = framed.split_first_chunk::<PREFIX_LEN>() {
         let length = u32::from_be_bytes(prefix[1..].try_into().unwrap());
         let (message, rest) = rest.split_at(length as usize);
-        all.push(DynamicMessage::decode(method().input.clone(), message).unwrap());
+        all.push(method().input.decode(message).unwrap());
         framed = rest;
     }
     all

@@ -1,15 +1,14 @@
 use proptest::prelude::*;
-use prost::Message as _;
+use serde::de::DeserializeSeed as _;
 use serde_json::json;
 
 use super::*;
+use crate::protobuf::{self, Seed};
 use crate::request::schema;
 
 /// The type that has a field of every kind.
-fn all() -> MessageDescriptor {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protos");
-    let pool = protox::compile(["everything.proto"], [folder]).unwrap();
-    let pool = prost_reflect::DescriptorPool::from_file_descriptor_set(pool).unwrap();
+fn all() -> Message {
+    let pool = crate::protobuf::tests::everything();
     schema::find(&pool, "everything.Everything/Call")
         .unwrap()
         .output
@@ -19,14 +18,12 @@ fn keys(path: &str) -> Vec<Box<str>> {
     path.split('.').map(Into::into).collect()
 }
 
-fn encoded(message: &MessageDescriptor, json: &Value) -> Vec<u8> {
-    DynamicMessage::deserialize(message.clone(), json)
-        .unwrap()
-        .encode_to_vec()
+fn encoded(message: &Message, json: &Value) -> Vec<u8> {
+    protobuf::encode(&Seed(message).deserialize(json).unwrap())
 }
 
 /// What a path leads to, and whether it is read without decoding the reply.
-fn value(message: &MessageDescriptor, path: &str, reply: &[u8]) -> (Option<String>, bool) {
+fn value(message: &Message, path: &str, reply: &[u8]) -> (Option<String>, bool) {
     let path = Path::new(message, &keys(path)).unwrap();
     let mut room = Vec::new();
     let found = path.get(reply, &mut room).unwrap();
@@ -48,11 +45,11 @@ fn a_path_leads_to_the_text_of_a_value() {
             "when": "2024-01-02T03:04:05Z", "wrappedNumber": "12",
         }),
     );
-    let level = message.get_field_by_name("level").unwrap();
+    let level = message.field_by_name("level").unwrap();
     let Kind::Enum(levels) = level.kind() else {
         panic!("it is an enum")
     };
-    let one = levels.get_value(1).unwrap().name().to_owned();
+    let one = levels.name_of(1).unwrap().to_owned();
     for (path, expected, is_wire) in [
         ("int32", Some("-7"), true),
         ("sint64", Some("-8"), true),

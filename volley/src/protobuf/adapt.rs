@@ -1,0 +1,295 @@
+//! Files as compilers and servers give them, made fit for a pool.
+//!
+//! What one compiler takes, another refuses: names that clash in JSON, types of files that are missing, extensions of them.
+//! None of it makes the rest useless.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use thiserror::Error;
+
+use super::descriptor::field_descriptor_proto::Type;
+use super::descriptor::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
+};
+use crate::excerpt::excerpt;
+
+/// Why files give no schema.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FilesError {
+    #[error("a file has the syntax `{0}`: only `proto2`, `proto3` and `editions` are known")]
+    Syntax(String),
+    #[error("two different files have the name `{0}`: keep one")]
+    Twice(String),
+    #[error("its files do not fit together: {0}")]
+    Invalid(String),
+}
+
+/// Files that a pool takes.
+#[derive(Default)]
+pub(super) struct Adapted {
+    pub(super) files: Vec<FileDescriptorProto>,
+    /// Types that no file declares. The last file stands for those that did.
+    pub(super) missing: HashSet<String>,
+    /// By a field's full name: its name in JSON, where another field has that as well.
+    pub(super) renamed: HashMap<String, Option<String>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Message,
+    Enum,
+}
+
+/// What the files declare, by full names.
+#[derive(Default)]
+struct Known {
+    types: HashMap<String, Sort>,
+    missing: BTreeMap<String, Sort>,
+    /// The numbers that messages leave to extensions.
+    ranges: HashMap<String, Vec<(i32, i32)>>,
+    extended: HashSet<(String, i32)>,
+    renamed: HashMap<String, Option<String>>,
+}
+
+/// # Errors
+///
+/// Two files have one name, or a syntax is unknown.
+pub(super) fn adapt(files: Vec<FileDescriptorProto>) -> Result<Adapted, FilesError> {
+    let mut files = once(files)?;
+    let mut known = Known::default();
+    for file in &files {
+        known.declare(file);
+    }
+    for file in &mut files {
+        known.file(file);
+    }
+    let missing = known.missing.keys().cloned().collect();
+    if !known.missing.is_empty() {
+        files.push(stand_in(known.missing));
+    }
+    Ok(Adapted {
+        files,
+        missing,
+        renamed: known.renamed,
+    })
+}
+
+/// Each file once.
+fn once(files: Vec<FileDescriptorProto>) -> Result<Vec<FileDescriptorProto>, FilesError> {
+    let mut kept: Vec<FileDescriptorProto> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for mut file in files {
+        // Only its comments.
+        file.source_code_info = None.into();
+        match file.syntax.as_deref() {
+            None | Some("proto2" | "proto3" | "editions") => {}
+            Some("") => file.syntax = None,
+            Some(other) => return Err(FilesError::Syntax(excerpt(other, 100))),
+        }
+        let name = file.name.clone().unwrap_or_default();
+        match places.get(&name).and_then(|place| kept.get(*place)) {
+            Some(same) if *same == file => {}
+            Some(_) => return Err(FilesError::Twice(excerpt(&name, 100))),
+            None => {
+                places.insert(name, kept.len());
+                kept.push(file);
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// A file with empty types of these names. It has no package: the names are whole.
+fn stand_in(missing: BTreeMap<String, Sort>) -> FileDescriptorProto {
+    let mut file = FileDescriptorProto {
+        syntax: Some("proto3".to_owned()),
+        ..FileDescriptorProto::default()
+    };
+    for (name, sort) in missing {
+        match sort {
+            Sort::Message => file.message_type.push(DescriptorProto {
+                name: Some(name),
+                ..DescriptorProto::default()
+            }),
+            Sort::Enum => file.enum_type.push(EnumDescriptorProto {
+                name: Some(name),
+                ..EnumDescriptorProto::default()
+            }),
+        }
+    }
+    file
+}
+
+impl Known {
+    fn declare(&mut self, file: &FileDescriptorProto) {
+        let package = file.package.as_deref().unwrap_or_default();
+        for one in &file.enum_type {
+            self.types.insert(within(package, &one.name), Sort::Enum);
+        }
+        for message in &file.message_type {
+            self.declare_message(package, message);
+        }
+    }
+
+    fn declare_message(&mut self, scope: &str, message: &DescriptorProto) {
+        let name = within(scope, &message.name);
+        for one in &message.enum_type {
+            self.types.insert(within(&name, &one.name), Sort::Enum);
+        }
+        for nested in &message.nested_type {
+            self.declare_message(&name, nested);
+        }
+        let ranges = message.extension_range.iter();
+        let ranges = ranges.filter_map(|range| Some((range.start?, range.end?)));
+        self.ranges.insert(name.clone(), ranges.collect());
+        self.types.insert(name, Sort::Message);
+    }
+
+    fn file(&mut self, file: &mut FileDescriptorProto) {
+        let package = file.package.clone().unwrap_or_default();
+        self.extensions(&package, &mut file.extension);
+        for message in &mut file.message_type {
+            self.message(&package, message);
+        }
+        for service in &mut file.service {
+            let scope = within(&package, &service.name);
+            for method in &mut service.method {
+                for name in [&mut method.input_type, &mut method.output_type] {
+                    self.resolve(&scope, name, Sort::Message);
+                }
+            }
+        }
+    }
+
+    fn message(&mut self, scope: &str, message: &mut DescriptorProto) {
+        let name = within(scope, &message.name);
+        for field in &mut message.field {
+            self.field(&name, field);
+        }
+        self.extensions(&name, &mut message.extension);
+        self.rename(&name, &mut message.field);
+        for nested in &mut message.nested_type {
+            self.message(&name, nested);
+        }
+    }
+
+    /// Makes the type of a field a full name.
+    fn field(&mut self, scope: &str, field: &mut FieldDescriptorProto) {
+        let sort = match field.r#type {
+            Some(Type::TYPE_ENUM) => Sort::Enum,
+            Some(Type::TYPE_MESSAGE | Type::TYPE_GROUP) | None => Sort::Message,
+            Some(_) => return,
+        };
+        let found = self.resolve(scope, &mut field.type_name, sort);
+        if let (None, Some(found)) = (field.r#type, found) {
+            field.r#type = Some(match found {
+                Sort::Message => Type::TYPE_MESSAGE,
+                Sort::Enum => Type::TYPE_ENUM,
+            });
+        }
+    }
+
+    /// Names a type in full, as seen from a scope; one that is not declared is missing.
+    fn resolve(&mut self, scope: &str, name: &mut Option<String>, sort: Sort) -> Option<Sort> {
+        let given = name.as_deref()?;
+        let full = match given.strip_prefix('.') {
+            Some(full) => full.to_owned(),
+            None => self.find(scope, given),
+        };
+        let found = match self.types.get(&full) {
+            Some(found) => *found,
+            None => *self.missing.entry(full.clone()).or_insert(sort),
+        };
+        *name = Some(format!(".{full}"));
+        Some(found)
+    }
+
+    /// From the innermost scope outwards.
+    fn find(&self, scope: &str, name: &str) -> String {
+        let mut scope = scope;
+        while !scope.is_empty() {
+            let full = format!("{scope}.{name}");
+            if self.types.contains_key(&full) {
+                return full;
+            }
+            scope = scope.rsplit_once('.').map_or("", |(outer, _)| outer);
+        }
+        name.to_owned()
+    }
+
+    /// Drops extensions that can have no place: what they extend is missing, or has no room for them.
+    fn extensions(&mut self, scope: &str, extensions: &mut Vec<FieldDescriptorProto>) {
+        extensions.retain_mut(|field| {
+            let extendee = field.extendee.as_deref().unwrap_or_default();
+            let extendee = match extendee.strip_prefix('.') {
+                Some(full) => full.to_owned(),
+                None => self.find(scope, extendee),
+            };
+            let number = field.number.unwrap_or_default();
+            let ranges = self.ranges.get(&extendee);
+            let has_room = ranges.is_some_and(|ranges| {
+                let mut ranges = ranges.iter();
+                ranges.any(|(start, end)| (*start..*end).contains(&number))
+            });
+            let is_usable = has_room
+                && (1..1 << 29).contains(&number)
+                && !(19_000..20_000).contains(&number)
+                && self.extended.insert((extendee.clone(), number));
+            if is_usable {
+                field.extendee = Some(format!(".{extendee}"));
+                self.field(scope, field);
+            }
+            is_usable
+        });
+    }
+
+    /// Of fields whose names are the same in JSON, each has its own name there.
+    fn rename(&mut self, message: &str, fields: &mut [FieldDescriptorProto]) {
+        let json = |field: &FieldDescriptorProto| {
+            let name = field.name.as_deref().unwrap_or_default();
+            field.json_name.clone().unwrap_or_else(|| json_name(name))
+        };
+        let mut owners: HashMap<String, usize> = HashMap::new();
+        for field in fields.iter() {
+            let name = field.name.clone().unwrap_or_default();
+            let json = json(field);
+            if json != name {
+                *owners.entry(json).or_default() += 1;
+            }
+            *owners.entry(name).or_default() += 1;
+        }
+        for field in fields {
+            if owners.get(&json(field)).is_some_and(|owners| *owners > 1) {
+                let original = field
+                    .json_name
+                    .replace(field.name.clone().unwrap_or_default());
+                self.renamed.insert(within(message, &field.name), original);
+            }
+        }
+    }
+}
+
+fn within(scope: &str, name: &Option<String>) -> String {
+    let name = name.as_deref().unwrap_or_default();
+    match scope {
+        "" => name.to_owned(),
+        scope => format!("{scope}.{name}"),
+    }
+}
+
+/// The name in JSON of a field that declares none.
+pub(super) fn json_name(name: &str) -> String {
+    let mut json = String::with_capacity(name.len());
+    let mut is_first = false;
+    for c in name.chars() {
+        match c {
+            '_' => is_first = true,
+            c if is_first => {
+                json.push(c.to_ascii_uppercase());
+                is_first = false;
+            }
+            c => json.push(c),
+        }
+    }
+    json
+}

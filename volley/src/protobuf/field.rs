@@ -1,0 +1,287 @@
+//! Fields, and what they hold.
+
+use std::fmt;
+use std::sync::Arc;
+
+use buffa::editions::{EnumType, FieldPresence};
+use buffa_descriptor::{
+    ExtensionDescriptor, FieldDescriptor, FieldKind, MessageIndex, ScalarType, SingularKind,
+};
+
+use super::descriptor::FieldDescriptorProto;
+use super::pool::Pool;
+use super::types::{Enum, Message, Oneof};
+
+/// A field of a message.
+#[derive(Clone)]
+pub struct Field {
+    pool: Pool,
+    message: MessageIndex,
+    of: Arc<FieldDescriptor>,
+    /// Of an extension, its full name.
+    extension: Option<Arc<str>>,
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        self.pool == other.pool
+            && self.message == other.message
+            && self.number() == other.number()
+            && self.extension == other.extension
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+/// What a field holds; of a list, one element; of a map, one entry.
+#[derive(Clone, PartialEq)]
+pub enum Kind {
+    Double,
+    Float,
+    Int64,
+    Uint64,
+    Int32,
+    Fixed64,
+    Fixed32,
+    Bool,
+    String,
+    Bytes,
+    Uint32,
+    Sfixed32,
+    Sfixed64,
+    Sint32,
+    Sint64,
+    Enum(Enum),
+    Message(Message),
+}
+
+/// As .proto files name it.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Double => "double",
+            Self::Float => "float",
+            Self::Int64 => "int64",
+            Self::Uint64 => "uint64",
+            Self::Int32 => "int32",
+            Self::Fixed64 => "fixed64",
+            Self::Fixed32 => "fixed32",
+            Self::Bool => "bool",
+            Self::String => "string",
+            Self::Bytes => "bytes",
+            Self::Uint32 => "uint32",
+            Self::Sfixed32 => "sfixed32",
+            Self::Sfixed64 => "sfixed64",
+            Self::Sint32 => "sint32",
+            Self::Sint64 => "sint64",
+            Self::Enum(of) => of.full_name(),
+            Self::Message(of) => of.full_name(),
+        })
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Kind {
+    pub(super) fn new(pool: &Pool, kind: SingularKind) -> Self {
+        match kind {
+            SingularKind::Scalar(scalar) => Self::scalar(scalar),
+            SingularKind::Enum(index) => Self::Enum(Enum::new(pool, index)),
+            SingularKind::Message(index) => Self::Message(Message::new(pool, index)),
+        }
+    }
+
+    fn scalar(scalar: ScalarType) -> Self {
+        match scalar {
+            ScalarType::Double => Self::Double,
+            ScalarType::Float => Self::Float,
+            ScalarType::Int64 => Self::Int64,
+            ScalarType::Uint64 => Self::Uint64,
+            ScalarType::Int32 => Self::Int32,
+            ScalarType::Fixed64 => Self::Fixed64,
+            ScalarType::Fixed32 => Self::Fixed32,
+            ScalarType::Bool => Self::Bool,
+            ScalarType::String => Self::String,
+            ScalarType::Bytes => Self::Bytes,
+            ScalarType::Uint32 => Self::Uint32,
+            ScalarType::Sfixed32 => Self::Sfixed32,
+            ScalarType::Sfixed64 => Self::Sfixed64,
+            ScalarType::Sint32 => Self::Sint32,
+            ScalarType::Sint64 => Self::Sint64,
+        }
+    }
+
+    /// The message, if it is one.
+    #[must_use]
+    pub fn as_message(&self) -> Option<&Message> {
+        match self {
+            Self::Message(message) => Some(message),
+            _ => None,
+        }
+    }
+}
+
+impl Field {
+    pub(super) fn new(pool: &Pool, message: MessageIndex, of: &FieldDescriptor) -> Self {
+        Self {
+            pool: pool.clone(),
+            message,
+            of: Arc::new(of.clone()),
+            extension: None,
+        }
+    }
+
+    pub(super) fn extension(pool: &Pool, of: &ExtensionDescriptor) -> Self {
+        Self {
+            extension: Some(of.full_name().into()),
+            ..Self::new(pool, of.extendee(), of.field())
+        }
+    }
+
+    /// Its name in the file.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.of.name()
+    }
+
+    /// `package.Message.field`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        match &self.extension {
+            Some(name) => name.to_string(),
+            None => format!("{}.{}", self.message().full_name(), self.name()),
+        }
+    }
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn json_name(&self) -> &str {
+        self.of.json_name()
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.of.number()
+    }
+
+    /// The message that it belongs to.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        Message::new(&self.pool, self.message)
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self.of.kind() {
+            FieldKind::Singular(kind) | FieldKind::List(kind) => Kind::new(&self.pool, kind),
+            FieldKind::Map { value, .. } => match self.entry() {
+                Some(entry) => Kind::Message(entry),
+                None => Kind::new(&self.pool, value),
+            },
+        }
+    }
+
+    fn entry(&self) -> Option<Message> {
+        let entry = self.pool.entry(self.message, self.number())?;
+        Some(Message::new(&self.pool, entry))
+    }
+
+    /// What the keys and the values of a map are.
+    #[must_use]
+    pub fn map_kinds(&self) -> Option<(Kind, Kind)> {
+        match self.of.kind() {
+            FieldKind::Map { key, value } => {
+                Some((Kind::scalar(key), Kind::new(&self.pool, value)))
+            }
+            _ => None,
+        }
+    }
+
+    /// It holds any number of values.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        matches!(self.of.kind(), FieldKind::List(_))
+    }
+
+    /// It holds values by keys.
+    #[must_use]
+    pub fn is_map(&self) -> bool {
+        matches!(self.of.kind(), FieldKind::Map { .. })
+    }
+
+    /// It may be absent, and not only zero or empty.
+    #[must_use]
+    pub fn has_presence(&self) -> bool {
+        self.of.presence() != FieldPresence::Implicit
+    }
+
+    /// A message without it is none.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.of.presence() == FieldPresence::LegacyRequired
+    }
+
+    /// Its values stand in one piece.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        self.of.is_packed()
+    }
+
+    /// Its messages stand between two keys, as those of groups.
+    #[must_use]
+    pub fn is_delimited(&self) -> bool {
+        self.of.is_delimited() && !self.is_map()
+    }
+
+    /// It holds an enum, and a number that has no name there is an unknown field.
+    #[must_use]
+    pub fn is_closed_enum(&self) -> bool {
+        self.of.enum_type() == Some(EnumType::Closed)
+    }
+
+    /// The oneof that it belongs to.
+    #[must_use]
+    pub fn oneof(&self) -> Option<Oneof> {
+        let message = self.message();
+        let index = usize::from(self.of.oneof_index()?);
+        let oneof = message.descriptor().oneofs().get(index)?;
+        Some(Oneof::new(&message, oneof))
+    }
+
+    /// As its file has it.
+    #[must_use]
+    pub fn proto(&self) -> Option<&FieldDescriptorProto> {
+        let Some(name) = &self.extension else {
+            let message = self
+                .pool
+                .message_proto(self.pool.descriptors().message(self.message).full_name())?;
+            let is_own = |field: &&FieldDescriptorProto| field.name.as_deref() == Some(self.name());
+            return message.field.iter().find(is_own);
+        };
+        let is_own = |field: &&FieldDescriptorProto| field.name.as_deref() == Some(self.name());
+        let scope = name.rsplit_once('.').map_or("", |(scope, _)| scope);
+        match self.pool.message_proto(scope) {
+            Some(message) => message.extension.iter().find(is_own),
+            None => self.pool.file_of(name)?.extension.iter().find(is_own),
+        }
+    }
+
+    /// The name in JSON that its file gives it.
+    #[must_use]
+    pub fn declared_json_name(&self) -> Option<String> {
+        match self.pool.renamed(&self.full_name()) {
+            Some(original) => original.clone(),
+            None => self.proto()?.json_name.clone(),
+        }
+    }
+}

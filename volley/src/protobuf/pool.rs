@@ -1,0 +1,258 @@
+//! What files declare.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use buffa_descriptor::{DescriptorPool, MessageIndex};
+
+use super::adapt::{FilesError, adapt};
+use super::descriptor::{
+    DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet,
+};
+use super::types::{Enum, Extension, Message, Service};
+use crate::excerpt::excerpt;
+
+/// All that some files declare.
+#[derive(Clone, Default)]
+pub struct Pool(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    descriptors: Arc<DescriptorPool>,
+    /// The messages of maps' entries, by the message and the number of the map.
+    entries: HashMap<(MessageIndex, u32), MessageIndex>,
+    missing: HashSet<String>,
+    renamed: HashMap<String, Option<String>>,
+    /// A message has a field that must be there.
+    has_required: bool,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let names = self.files().map(|file| file.name.as_deref());
+        f.debug_list().entries(names.flatten()).finish()
+    }
+}
+
+impl PartialEq for Pool {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Pool {
+    /// What files declare. Types of other files may be missing, as long as nothing uses them.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit together.
+    pub fn new(files: Vec<FileDescriptorProto>) -> Result<Self, FilesError> {
+        let adapted = adapt(files)?;
+        let set = FileDescriptorSet {
+            file: adapted.files,
+            ..FileDescriptorSet::default()
+        };
+        let descriptors = DescriptorPool::new(set)
+            .map_err(|error| FilesError::Invalid(excerpt(&error.to_string(), 300)))?;
+        let mut entries = HashMap::new();
+        let mut has_required = false;
+        for file in descriptors.files() {
+            let package = file.package.as_deref().unwrap_or_default();
+            for message in &file.message_type {
+                has_required |= walk(&descriptors, &mut entries, package, message);
+            }
+            has_required |= file.extension.iter().any(is_required);
+        }
+        Ok(Self(Arc::new(Inner {
+            descriptors: Arc::new(descriptors),
+            entries,
+            missing: adapted.missing,
+            renamed: adapted.renamed,
+            has_required,
+        })))
+    }
+
+    pub(super) fn descriptors(&self) -> &Arc<DescriptorPool> {
+        &self.0.descriptors
+    }
+
+    /// The message of a map's entries.
+    pub(super) fn entry(&self, message: MessageIndex, number: u32) -> Option<MessageIndex> {
+        self.0.entries.get(&(message, number)).copied()
+    }
+
+    pub(super) fn has_required(&self) -> bool {
+        self.0.has_required
+    }
+
+    /// Whether files use a type of this name that none declares.
+    pub(super) fn is_missing(&self, type_name: &str) -> bool {
+        self.0.missing.contains(type_name)
+    }
+
+    /// The name in JSON that a field declares, if it has another one here: two fields would have the same.
+    pub(super) fn renamed(&self, field: &str) -> Option<&Option<String>> {
+        self.0.renamed.get(field)
+    }
+
+    /// All files, in their order.
+    pub fn files(&self) -> impl Iterator<Item = &FileDescriptorProto> {
+        let files = self.0.descriptors.files();
+        // The last one stands for what is missing.
+        let own = files.len() - usize::from(!self.0.missing.is_empty());
+        files.iter().take(own)
+    }
+
+    /// A file by its name.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&FileDescriptorProto> {
+        self.0.descriptors.file_by_name(name)
+    }
+
+    /// The file that declares something, which is given by its full name.
+    #[must_use]
+    pub fn file_of(&self, symbol: &str) -> Option<&FileDescriptorProto> {
+        match self.is_missing(symbol) {
+            true => None,
+            false => self.0.descriptors.file_containing_symbol(symbol),
+        }
+    }
+
+    /// All services.
+    pub fn services(&self) -> impl Iterator<Item = Service> {
+        let all = self.0.descriptors.services().iter();
+        all.filter_map(|one| self.service(one.full_name()))
+    }
+
+    /// All messages, those in other messages too.
+    pub fn messages(&self) -> impl Iterator<Item = Message> {
+        let all = self.0.descriptors.messages().iter();
+        all.filter_map(|one| self.message(one.full_name()))
+    }
+
+    /// All enums, those in messages too.
+    pub fn enums(&self) -> impl Iterator<Item = Enum> {
+        let all = self.0.descriptors.enums().iter();
+        all.filter_map(|one| self.enumeration(one.full_name()))
+    }
+
+    /// A service by its full name.
+    #[must_use]
+    pub fn service(&self, name: &str) -> Option<Service> {
+        let index = self.0.descriptors.service_index(name)?;
+        Some(Service::new(self, index))
+    }
+
+    /// A message by its full name.
+    #[must_use]
+    pub fn message(&self, name: &str) -> Option<Message> {
+        let index = self.0.descriptors.message_index(name)?;
+        Some(Message::new(self, index)).filter(|_| !self.is_missing(name))
+    }
+
+    /// An enum by its full name.
+    #[must_use]
+    pub fn enumeration(&self, name: &str) -> Option<Enum> {
+        let index = self.0.descriptors.enum_index(name)?;
+        Some(Enum::new(self, index)).filter(|_| !self.is_missing(name))
+    }
+
+    /// An extension by its full name.
+    #[must_use]
+    pub fn extension(&self, name: &str) -> Option<Extension> {
+        let found = self.0.descriptors.extension_by_name(name)?;
+        Some(Extension::new(self, found))
+    }
+
+    /// A message as its file has it.
+    pub(super) fn message_proto(&self, name: &str) -> Option<&DescriptorProto> {
+        let file = self.file_of(name)?;
+        let mut path = path(file, name)?;
+        let first = path.next()?;
+        let mut found = named(&file.message_type, first)?;
+        for name in path {
+            found = named(&found.nested_type, name)?;
+        }
+        Some(found)
+    }
+
+    /// An enum as its file has it.
+    pub(super) fn enum_proto(&self, name: &str) -> Option<&EnumDescriptorProto> {
+        let file = self.file_of(name)?;
+        let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
+        let is_own = |one: &&EnumDescriptorProto| one.name.as_deref() == Some(own);
+        match path(file, name)?.count() {
+            1 => file.enum_type.iter().find(is_own),
+            _ => {
+                let (scope, _) = name.rsplit_once('.')?;
+                self.message_proto(scope)?.enum_type.iter().find(is_own)
+            }
+        }
+    }
+}
+
+/// The names that lead to a declaration of a file.
+fn path<'n>(file: &FileDescriptorProto, name: &'n str) -> Option<impl Iterator<Item = &'n str>> {
+    let rest = match file.package.as_deref().unwrap_or_default() {
+        "" => name,
+        package => name.strip_prefix(package)?.strip_prefix('.')?,
+    };
+    Some(rest.split('.'))
+}
+
+fn named<'p>(messages: &'p [DescriptorProto], name: &str) -> Option<&'p DescriptorProto> {
+    let mut messages = messages.iter();
+    messages.find(|message| message.name.as_deref() == Some(name))
+}
+
+/// Notes the entries of a message's maps, and says whether a field must be there.
+fn walk(
+    pool: &DescriptorPool,
+    entries: &mut HashMap<(MessageIndex, u32), MessageIndex>,
+    scope: &str,
+    message: &DescriptorProto,
+) -> bool {
+    let name = message.name.as_deref().unwrap_or_default();
+    let name = match scope {
+        "" => name.to_owned(),
+        scope => format!("{scope}.{name}"),
+    };
+    let mut has_required = message
+        .field
+        .iter()
+        .chain(&message.extension)
+        .any(is_required);
+    if let Some(own) = pool.message_index(&name) {
+        for field in &message.field {
+            let entry = field
+                .type_name
+                .as_deref()
+                .and_then(|of| pool.message_index(of));
+            let number = field.number.and_then(|number| u32::try_from(number).ok());
+            let linked = number.and_then(|number| pool.message(own).field(number));
+            if let (Some(entry), Some(linked)) = (entry, linked)
+                && matches!(linked.kind(), buffa_descriptor::FieldKind::Map { .. })
+            {
+                entries.insert((own, linked.number()), entry);
+            }
+        }
+    }
+    for nested in &message.nested_type {
+        has_required |= walk(pool, entries, &name, nested);
+    }
+    has_required
+}
+
+fn is_required(field: &super::descriptor::FieldDescriptorProto) -> bool {
+    use super::descriptor::feature_set::FieldPresence;
+    use super::descriptor::field_descriptor_proto::Label;
+
+    let features = field
+        .options
+        .as_option()
+        .and_then(|options| options.features.as_option());
+    field.label == Some(Label::LABEL_REQUIRED)
+        || features.and_then(|features| features.field_presence)
+            == Some(FieldPresence::LEGACY_REQUIRED)
+}

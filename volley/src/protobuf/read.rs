@@ -1,0 +1,460 @@
+//! Messages from JSON, in protobuf's own mapping. Errors of values keep the parser's place.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use buffa_descriptor::{
+    DynamicMessage, FieldDescriptor, FieldKind, MapKey, MapValue, MessageIndex,
+    ReflectMessageMut as _, SingularKind, Value,
+};
+use serde::Deserialize as _;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value as Json};
+
+use super::dynamic::missing;
+use super::plain::{Plain, bytes_of, map_key};
+use super::pool::Pool;
+use super::types::Message;
+use super::well_known::{self, WellKnown};
+use crate::excerpt::excerpt;
+
+/// Reads one message of a type, which must be whole.
+#[derive(Clone, Copy)]
+pub struct Seed<'a>(pub &'a Message);
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        let (pool, index) = (self.0.pool(), self.0.index());
+        let message = One { pool, index }.deserialize(json)?;
+        whole(pool, message)
+    }
+}
+
+fn whole<E: Error>(pool: &Pool, message: DynamicMessage) -> Result<DynamicMessage, E> {
+    match missing(pool, &message) {
+        Some(field) => Err(E::custom(format!(
+            "the required field `{field}` is missing"
+        ))),
+        None => Ok(message),
+    }
+}
+
+/// A message, which may lack fields.
+#[derive(Clone, Copy)]
+struct One<'a> {
+    pool: &'a Pool,
+    index: MessageIndex,
+}
+
+impl<'de> DeserializeSeed<'de> for One<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        let name = self.name();
+        if self.pool.is_missing(name) {
+            let reason = format!(
+                "the type `{}` is missing from the schema",
+                excerpt(name, 100)
+            );
+            return Err(Error::custom(reason));
+        }
+        let Some(known) = WellKnown::of(name) else {
+            return json.deserialize_map(Members(self));
+        };
+        let mut message = self.empty();
+        match known {
+            WellKnown::Any => self.any(Map::deserialize(json)?, &mut message)?,
+            WellKnown::Timestamp | WellKnown::Duration => {
+                let text = Plain::deserialize(json, "text")?;
+                let read = match (known, &text) {
+                    (WellKnown::Timestamp, Plain::Text(text)) => well_known::parse_timestamp(text),
+                    (_, Plain::Text(text)) => well_known::parse_duration(text),
+                    _ => None,
+                };
+                let (seconds, nanos) = read.ok_or_else(|| {
+                    Error::custom(match known {
+                        WellKnown::Timestamp => {
+                            "a time is needed, such as \"2024-01-02T03:04:05Z\""
+                        }
+                        _ => "a duration is needed, such as \"1.5s\"",
+                    })
+                })?;
+                self.put(&mut message, 1, Value::I64(seconds));
+                self.put(&mut message, 2, Value::I32(nanos));
+            }
+            WellKnown::FieldMask => {
+                let paths = match Plain::deserialize(json, "text")? {
+                    Plain::Text(text) if text.is_empty() => Some(Vec::new()),
+                    Plain::Text(text) => {
+                        let paths = text.split(',');
+                        paths
+                            .map(|path| well_known::snake(path).map(Value::String))
+                            .collect()
+                    }
+                    _ => None,
+                };
+                let paths = paths.ok_or_else(|| {
+                    Error::custom("names of fields are needed, such as \"a,bC.d\"")
+                })?;
+                self.put(&mut message, 1, Value::List(paths));
+            }
+            WellKnown::Wrapper => {
+                let field = self.pool.descriptors().message(self.index).field(1);
+                if let Some(FieldKind::Singular(SingularKind::Scalar(kind))) =
+                    field.map(FieldDescriptor::kind)
+                {
+                    let value = Plain::deserialize(json, "a value")?.scalar(kind);
+                    self.put(&mut message, 1, value.map_err(Error::custom)?);
+                }
+            }
+            WellKnown::Struct => {
+                let value = self.structure(Map::deserialize(json)?);
+                return value.ok_or_else(|| incomplete("Struct"));
+            }
+            WellKnown::List => {
+                let value = self.list(Vec::deserialize(json)?);
+                return value.ok_or_else(|| incomplete("ListValue"));
+            }
+            WellKnown::Value => {
+                let value = self.any_value(Json::deserialize(json)?);
+                return value.ok_or_else(|| incomplete("Value"));
+            }
+        }
+        Ok(message)
+    }
+}
+
+/// The schema has another type of this name than Google's.
+fn incomplete<E: Error>(name: &str) -> E {
+    E::custom(format!(
+        "the schema's google.protobuf.{name} is not the one of protobuf"
+    ))
+}
+
+impl<'a> One<'a> {
+    fn name(self) -> &'a str {
+        self.pool.descriptors().message(self.index).full_name()
+    }
+
+    fn empty(self) -> DynamicMessage {
+        DynamicMessage::new(Arc::clone(self.pool.descriptors()), self.index)
+    }
+
+    fn put(self, message: &mut DynamicMessage, number: u32, value: Value) {
+        if let Some(field) = self.pool.descriptors().message(self.index).field(number) {
+            // Only a schema that has another type of this name refuses it: the field stays empty.
+            let _ = message.try_set(field, value);
+        }
+    }
+
+    fn other(self, name: &str) -> Option<Self> {
+        let index = self.pool.descriptors().message_index(name)?;
+        Some(Self { index, ..self })
+    }
+
+    fn structure(self, json: Map<String, Json>) -> Option<DynamicMessage> {
+        let value = self.other("google.protobuf.Value")?;
+        let fields = json
+            .into_iter()
+            .map(|(key, json)| Some((MapKey::String(key), Value::Message(value.any_value(json)?))));
+        let fields: Option<Vec<_>> = fields.collect();
+        let mut message = self.empty();
+        self.put(&mut message, 1, Value::Map(MapValue::from_entries(fields?)));
+        Some(message)
+    }
+
+    fn list(self, json: Vec<Json>) -> Option<DynamicMessage> {
+        let value = self.other("google.protobuf.Value")?;
+        let all = json
+            .into_iter()
+            .map(|json| value.any_value(json).map(Value::Message));
+        let all: Option<Vec<_>> = all.collect();
+        let mut message = self.empty();
+        self.put(&mut message, 1, Value::List(all?));
+        Some(message)
+    }
+
+    fn any_value(self, json: Json) -> Option<DynamicMessage> {
+        let (number, value) = match json {
+            Json::Null => (1, Value::EnumNumber(0)),
+            Json::Number(number) => (2, Value::F64(number.as_f64()?)),
+            Json::String(text) => (3, Value::String(text)),
+            Json::Bool(value) => (4, Value::Bool(value)),
+            Json::Object(fields) => {
+                let structure = self.other("google.protobuf.Struct")?;
+                (5, Value::Message(structure.structure(fields)?))
+            }
+            Json::Array(all) => {
+                let list = self.other("google.protobuf.ListValue")?;
+                (6, Value::Message(list.list(all)?))
+            }
+        };
+        let mut message = self.empty();
+        self.put(&mut message, number, value);
+        Some(message)
+    }
+
+    fn any<E: Error>(
+        self,
+        mut json: Map<String, Json>,
+        message: &mut DynamicMessage,
+    ) -> Result<(), E> {
+        if json.is_empty() {
+            return Ok(());
+        }
+        let Some(Json::String(url)) = json.shift_remove("@type") else {
+            return Err(E::custom(
+                "a google.protobuf.Any names its type: give `@type`, such as \"type.googleapis.com/package.Message\"",
+            ));
+        };
+        let name = url.rsplit('/').next().unwrap_or(&url);
+        let inner = self.other(name).filter(|_| !self.pool.is_missing(name));
+        let bytes = match (inner, json.get("value")) {
+            (Some(inner), value) => {
+                let content = match (WellKnown::of(name), value) {
+                    (None, _) => Json::Object(json),
+                    (Some(_), Some(value)) if json.len() == 1 => value.clone(),
+                    (Some(_), _) => {
+                        let reason =
+                            format!("beside `@type`, `{name}` has `value` and nothing else");
+                        return Err(E::custom(reason));
+                    }
+                };
+                let inner = inner.deserialize(content).map_err(E::custom)?;
+                super::encode(&whole(self.pool, inner)?)
+            }
+            // As a reply shows it.
+            (None, Some(Json::String(text))) if json.len() == 1 => {
+                bytes_of(text).ok_or_else(|| E::custom("base64 is needed"))?
+            }
+            (None, _) => {
+                let reason = format!(
+                    "the type `{}` is missing from the schema",
+                    excerpt(name, 100)
+                );
+                return Err(E::custom(reason));
+            }
+        };
+        self.put(message, 1, Value::String(url));
+        self.put(message, 2, Value::Bytes(bytes));
+        Ok(())
+    }
+
+    /// A field of this message by a key of JSON.
+    fn field(self, key: &str) -> Result<&'a FieldDescriptor, String> {
+        let pool = self.pool.descriptors();
+        let extension = key.strip_prefix('[').and_then(|key| key.strip_suffix(']'));
+        let found = match extension {
+            Some(name) => {
+                let extension = pool.extension_by_name(name);
+                extension
+                    .filter(|one| one.extendee() == self.index)
+                    .map(|one| one.field())
+            }
+            None => pool.message(self.index).field_by_name(key),
+        };
+        found.ok_or_else(|| format!("unrecognized field name '{key}'"))
+    }
+}
+
+/// Reads an object as the fields of a message.
+struct Members<'a>(One<'a>);
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = DynamicMessage;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "a map of the fields of `{}`", self.0.name())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<DynamicMessage, A::Error> {
+        let mut message = self.0.empty();
+        let (mut seen, mut oneofs) = (Vec::new(), Vec::new());
+        while let Some(key) = members.next_key::<Cow<str>>()? {
+            let field = self.0.field(&key).map_err(Error::custom)?;
+            if seen.contains(&field.number()) {
+                return Err(Error::custom(format!("the field '{key}' is there twice")));
+            }
+            seen.push(field.number());
+            let pool = self.0.pool;
+            let Some(value) = members.next_value_seed(Content { pool, field })? else {
+                continue;
+            };
+            if let Some(index) = field.oneof_index().filter(|_| is_own(&self.0, field)) {
+                if oneofs.contains(&index) {
+                    let of = pool.descriptors().message(self.0.index);
+                    let oneof = of
+                        .oneofs()
+                        .get(usize::from(index))
+                        .map(|oneof| oneof.name());
+                    let oneof = excerpt(oneof.unwrap_or_default(), 100);
+                    return Err(Error::custom(format!(
+                        "multiple fields provided for oneof '{oneof}'"
+                    )));
+                }
+                oneofs.push(index);
+            }
+            message.try_set(field, value).map_err(Error::custom)?;
+        }
+        Ok(message)
+    }
+}
+
+/// Not an extension.
+fn is_own(of: &One, field: &FieldDescriptor) -> bool {
+    let own = of
+        .pool
+        .descriptors()
+        .message(of.index)
+        .field(field.number());
+    own.is_some_and(|own| std::ptr::eq(own, field))
+}
+
+/// What a field holds; `None` if it stays absent.
+#[derive(Clone, Copy)]
+struct Content<'a> {
+    pool: &'a Pool,
+    field: &'a FieldDescriptor,
+}
+
+impl<'de> DeserializeSeed<'de> for Content<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Option<Value>, D::Error> {
+        match self.field.kind() {
+            FieldKind::Singular(kind) => Single {
+                pool: self.pool,
+                kind,
+            }
+            .deserialize(json),
+            FieldKind::List(_) | FieldKind::Map { .. } => json.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Content<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self.field.kind() {
+            FieldKind::List(_) => "a list",
+            _ => "a map",
+        })
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Option<Value>, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut json: A) -> Result<Option<Value>, A::Error> {
+        let FieldKind::List(kind) = self.field.kind() else {
+            return Err(Error::invalid_type(serde::de::Unexpected::Seq, &self));
+        };
+        let mut all = Vec::new();
+        while let Some(value) = json.next_element_seed(Single {
+            pool: self.pool,
+            kind,
+        })? {
+            all.push(value.ok_or_else(|| Error::custom("a list has no `null`"))?);
+        }
+        Ok(Some(Value::List(all)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut json: A) -> Result<Option<Value>, A::Error> {
+        let FieldKind::Map { key, value } = self.field.kind() else {
+            return Err(Error::invalid_type(serde::de::Unexpected::Map, &self));
+        };
+        let mut all = Vec::new();
+        while let Some(text) = json.next_key::<Cow<str>>()? {
+            let key = map_key(key, &text).map_err(Error::custom)?;
+            let pool = self.pool;
+            let value = json.next_value_seed(Single { pool, kind: value })?;
+            let value = value.ok_or_else(|| Error::custom("a map has no `null`"))?;
+            all.push((key, value));
+        }
+        let count = all.len();
+        let all = MapValue::from_entries(all);
+        match all.len() == count {
+            true => Ok(Some(Value::Map(all))),
+            false => Err(Error::custom("a key of the map is there twice")),
+        }
+    }
+}
+
+/// One value; `None`: `null`.
+#[derive(Clone, Copy)]
+struct Single<'a> {
+    pool: &'a Pool,
+    kind: SingularKind,
+}
+
+impl<'de> DeserializeSeed<'de> for Single<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Option<Value>, D::Error> {
+        let pool = self.pool;
+        match self.kind {
+            SingularKind::Message(index) => {
+                let one = One { pool, index };
+                match WellKnown::of(one.name()) {
+                    Some(WellKnown::Value) => Ok(Some(Value::Message(one.deserialize(json)?))),
+                    _ => json.deserialize_option(Present(one)),
+                }
+            }
+            SingularKind::Scalar(kind) => match Plain::deserialize(json, "a value")? {
+                Plain::Null => Ok(None),
+                plain => plain.scalar(kind).map(Some).map_err(Error::custom),
+            },
+            SingularKind::Enum(index) => {
+                let values = pool.descriptors().enumeration(index);
+                let name = values.full_name();
+                if pool.is_missing(name) {
+                    let name = excerpt(name, 100);
+                    let reason = format!("the type `{name}` is missing from the schema");
+                    return Err(Error::custom(reason));
+                }
+                let number = match Plain::deserialize(json, "a name or a number")? {
+                    Plain::Null if name == "google.protobuf.NullValue" => 0,
+                    Plain::Null => return Ok(None),
+                    Plain::Text(text) => match values.value_by_name(&text) {
+                        Some(value) => value.number(),
+                        None => {
+                            let reason = format!("unrecognized enum value '{text}'");
+                            return Err(Error::custom(reason));
+                        }
+                    },
+                    plain => plain.integer().map_err(Error::custom)?,
+                };
+                Ok(Some(Value::EnumNumber(number)))
+            }
+        }
+    }
+}
+
+/// A message that is not `null`.
+struct Present<'a>(One<'a>);
+
+impl<'de> Visitor<'de> for Present<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        Members(self.0).expecting(f)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Option<Value>, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Option<Value>, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, json: D) -> Result<Option<Value>, D::Error> {
+        self.0
+            .deserialize(json)
+            .map(|message| Some(Value::Message(message)))
+    }
+}

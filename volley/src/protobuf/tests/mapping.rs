@@ -1,0 +1,297 @@
+//! JSON in both directions.
+
+use serde::de::DeserializeSeed as _;
+
+use super::super::{Message, Seed, encode};
+use super::pool;
+
+const KINDS: &str = r#"syntax = "proto3"; package k;
+    import "google/protobuf/any.proto"; import "google/protobuf/duration.proto";
+    import "google/protobuf/field_mask.proto"; import "google/protobuf/struct.proto";
+    import "google/protobuf/timestamp.proto"; import "google/protobuf/wrappers.proto";
+    import "google/protobuf/empty.proto";
+    enum E { ZERO = 0; ONE = 1; }
+    message M {
+        int32 i = 1; uint64 u = 2; sint64 s = 3; float f = 4; double d = 5; bool b = 6; string t = 7; bytes y = 8; E e = 9;
+        repeated float fs = 10; map<string, float> fm = 11; map<bool, int32> bm = 12; map<int64, E> em = 13;
+        google.protobuf.Any any = 14; google.protobuf.Duration span = 15; google.protobuf.FieldMask mask = 16;
+        google.protobuf.Value value = 17; google.protobuf.Struct struct = 18; google.protobuf.ListValue list = 19;
+        google.protobuf.Timestamp when = 20; google.protobuf.FloatValue wf = 21; google.protobuf.DoubleValue wd = 22;
+        google.protobuf.Int64Value wi = 23; google.protobuf.BoolValue wb = 24; google.protobuf.BytesValue wy = 25;
+        M inner = 26; repeated M inners = 27; oneof o { int32 left = 28; int32 right = 29; }
+        optional double od = 30; google.protobuf.NullValue nil = 31; google.protobuf.Empty empty = 32;
+        repeated google.protobuf.Value values = 33;
+    }"#;
+
+fn kinds() -> Message {
+    pool(KINDS).message("k.M").unwrap()
+}
+
+fn read(message: &Message, json: &str) -> Result<Vec<u8>, String> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    let read = Seed(message).deserialize(&mut json);
+    read.map(|message| encode(&message))
+        .map_err(|error| error.to_string())
+}
+
+fn show(message: &Message, bytes: &[u8]) -> String {
+    message
+        .to_json(&message.decode(bytes).unwrap(), false)
+        .to_string()
+}
+
+/// What JSON becomes when it is sent and shown again.
+fn round(message: &Message, json: &str) -> String {
+    show(
+        message,
+        &read(message, json).unwrap_or_else(|error| panic!("{json}: {error}")),
+    )
+}
+
+#[test]
+fn json_is_read_in_all_its_ways_and_shown_in_one() {
+    let message = kinds();
+    for (given, shown) in [
+        (
+            r#"{"i": "1e3", "u": 1.0, "s": "-9007199254740993"}"#,
+            r#"{"i":1000,"u":"1","s":"-9007199254740993"}"#,
+        ),
+        (
+            r#"{"i": 2e0, "u": "18446744073709551615"}"#,
+            r#"{"i":2,"u":"18446744073709551615"}"#,
+        ),
+        (
+            r#"{"f": 0.1, "d": "0.1", "fs": [0.1, "NaN", -0.0, 1e38]}"#,
+            r#"{"f":0.1,"d":0.1,"fs":[0.1,"NaN",-0.0,1e+38]}"#,
+        ),
+        (
+            r#"{"f": "Infinity", "d": "-Infinity", "fm": {"a": 0.7}}"#,
+            r#"{"f":"Infinity","d":"-Infinity","fm":{"a":0.7}}"#,
+        ),
+        (
+            r#"{"b": true, "t": "é\n", "y": "_-8"}"#,
+            r#"{"b":true,"t":"é\n","y":"/+8="}"#,
+        ),
+        (r#"{"y": "/+8="}"#, r#"{"y":"/+8="}"#),
+        (
+            r#"{"e": "ONE", "em": {"-5": 1, "7": "ZERO", "8": 9}}"#,
+            r#"{"e":"ONE","em":{"-5":"ONE","7":"ZERO","8":9}}"#,
+        ),
+        (
+            r#"{"bm": {"true": 1, "false": 0}}"#,
+            r#"{"bm":{"false":0,"true":1}}"#,
+        ),
+        (
+            r#"{"span": "-1.5s", "when": "2024-02-29T23:59:59.120+01:30"}"#,
+            r#"{"span":"-1.500s","when":"2024-02-29T22:29:59.120Z"}"#,
+        ),
+        (
+            r#"{"span": "-0.000000001s", "when": "0001-01-01T00:00:00Z"}"#,
+            r#"{"span":"-0.000000001s","when":"0001-01-01T00:00:00Z"}"#,
+        ),
+        (
+            r#"{"when": "9999-12-31T23:59:59.999999999Z"}"#,
+            r#"{"when":"9999-12-31T23:59:59.999999999Z"}"#,
+        ),
+        (
+            r#"{"mask": "userName,a.bC", "struct": {"a": [1, null, {"b": "c"}]}}"#,
+            r#"{"mask":"userName,a.bC","struct":{"a":[1.0,null,{"b":"c"}]}}"#,
+        ),
+        (
+            r#"{"value": null, "list": [true, "x"], "values": [null, 2]}"#,
+            r#"{"value":null,"list":[true,"x"],"values":[null,2.0]}"#,
+        ),
+        (
+            r#"{"wf": 0.1, "wd": "NaN", "wi": "-3", "wb": false, "wy": ""}"#,
+            r#"{"wf":0.1,"wd":"NaN","wi":"-3","wb":false,"wy":""}"#,
+        ),
+        (
+            r#"{"i": null, "fs": null, "fm": null, "inner": null, "wf": null, "e": null, "left": null, "right": 0}"#,
+            r#"{"right":0}"#,
+        ),
+        (
+            r#"{"od": 0, "d": 0, "nil": null, "empty": {}}"#,
+            r#"{"od":0.0,"empty":{}}"#,
+        ),
+        (
+            r#"{"inner": {"inners": [{}, {"i": 5}]}}"#,
+            r#"{"inner":{"inners":[{},{"i":5}]}}"#,
+        ),
+    ] {
+        assert_eq!(round(&message, given), shown, "{given}");
+        assert_eq!(round(&message, shown), shown);
+    }
+}
+
+#[test]
+fn json_that_does_not_fit_is_refused_with_its_place() {
+    let message = kinds();
+    for (json, reason) in [
+        (r#"{"i": 1.5}"#, "a whole number is needed"),
+        (r#"{"i": "1x"}"#, "a whole number is needed"),
+        (r#"{"i": " 1"}"#, "a whole number is needed"),
+        (r#"{"i": true}"#, "a whole number is needed"),
+        (
+            r#"{"i": 2147483648}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"u": -1}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"f": 1e39}"#,
+            "the number does not fit the field: it is too large",
+        ),
+        (
+            r#"{"f": "1e39"}"#,
+            "the number does not fit the field: it is too large",
+        ),
+        (r#"{"d": "inf"}"#, "a number is needed"),
+        (r#"{"d": "0x1"}"#, "a number is needed"),
+        (r#"{"b": "true"}"#, "`true` or `false` is needed"),
+        (r#"{"t": 5}"#, "text is needed"),
+        (r#"{"y": "?"}"#, "base64 is needed"),
+        (r#"{"e": "TWO"}"#, "unrecognized enum value 'TWO'"),
+        (r#"{"x": 1}"#, "unrecognized field name 'x'"),
+        (r#"{"i": 1, "i": 2}"#, "the field 'i' is there twice"),
+        (
+            r#"{"left": 1, "right": 2}"#,
+            "multiple fields provided for oneof 'o'",
+        ),
+        (r#"{"fs": 1}"#, "invalid type: integer `1`, expected a list"),
+        (r#"{"fs": [null]}"#, "a list has no `null`"),
+        (r#"{"fm": {"a": null}}"#, "a map has no `null`"),
+        (
+            r#"{"fm": {"a": 1, "a": 2}}"#,
+            "a key of the map is there twice",
+        ),
+        (r#"{"em": {"1.5": 1}}"#, "a whole number is needed"),
+        (
+            r#"{"bm": {"1": 1}}"#,
+            "a key of the map is `true` or `false`",
+        ),
+        (
+            r#"{"when": "2024-02-30T00:00:00Z"}"#,
+            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+        ),
+        (
+            r#"{"when": "2024-02-03T00:00:00"}"#,
+            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+        ),
+        (
+            r#"{"when": "0001-01-01T00:00:00+00:01"}"#,
+            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+        ),
+        (
+            r#"{"span": "315576000001s"}"#,
+            "a duration is needed, such as \"1.5s\"",
+        ),
+        (r#"{"span": "1"}"#, "a duration is needed, such as \"1.5s\""),
+        (
+            r#"{"mask": "a_b"}"#,
+            "names of fields are needed, such as \"a,bC.d\"",
+        ),
+        (r#"{"empty": {"a": 1}}"#, "unrecognized field name 'a'"),
+        (
+            r#"{"any": {"a": 1}}"#,
+            "a google.protobuf.Any names its type: give `@type`, such as \"type.googleapis.com/package.Message\"",
+        ),
+        (
+            r#"{"any": {"@type": "x/no.Such"}}"#,
+            "the type `no.Such` is missing from the schema",
+        ),
+    ] {
+        let error = read(&message, json).unwrap_err();
+        assert!(
+            error.starts_with(&format!("{reason} at line 1 column ")),
+            "{json}: {error}"
+        );
+    }
+}
+
+#[test]
+fn only_plus_zero_is_not_sent() {
+    let message = kinds();
+    assert_eq!(
+        read(&message, r#"{"f": 0.0, "d": 0, "od": 0}"#).unwrap()[..2],
+        [0xf1, 0x01]
+    );
+    let sent = read(&message, r#"{"f": -0.0, "d": "-0"}"#).unwrap();
+    assert_eq!(sent, [0x25, 0, 0, 0, 0x80, 0x29, 0, 0, 0, 0, 0, 0, 0, 0x80]);
+    assert_eq!(show(&message, &sent), r#"{"f":-0.0,"d":-0.0}"#);
+}
+
+#[test]
+fn an_any_is_shown_beside_what_can_be_read() {
+    let message = kinds();
+    for json in [
+        r#"{"any":{}}"#,
+        r#"{"any":{"@type":"type.googleapis.com/k.M","i":5,"inner":{"fs":[0.1]}}}"#,
+        r#"{"any":{"@type":"x/google.protobuf.Duration","value":"1.500s"}}"#,
+        r#"{"any":{"@type":"x/google.protobuf.FloatValue","value":0.1}}"#,
+        r#"{"any":{"@type":"x/google.protobuf.Any","value":{"@type":"k.M","t":"x"}}}"#,
+        r#"{"t":"x","any":{"@type":"no.such/Type","value":"AQI="}}"#,
+    ] {
+        assert_eq!(round(&message, json), json);
+    }
+    // No message of its type.
+    let broken = b"\x3a\x01x\x72\x09\x0a\x03k.M\x12\x02\x0a\x05";
+    assert_eq!(
+        show(&message, broken),
+        r#"{"t":"x","any":{"@type":"k.M","value":"CgU="}}"#
+    );
+    // Deeper than any message: it ends, and takes no more room than one.
+    let mut deep = Vec::new();
+    for _ in 0..300 {
+        let mut any = Vec::new();
+        super::super::wire::encode_bytes(1, b"a/google.protobuf.Any", &mut any);
+        super::super::wire::encode_bytes(2, &deep, &mut any);
+        deep = any;
+    }
+    let mut whole = Vec::new();
+    super::super::wire::encode_bytes(14, &deep, &mut whole);
+    assert!(show(&message, &whole).matches("@type").count() > 50);
+}
+
+#[test]
+fn times_that_json_cannot_have_are_shown_as_their_fields() {
+    let message = kinds();
+    // One second after the year 9999.
+    let late = b"\xa2\x01\x07\x08\x80\xe9\x9c\xe9\xaf\x07";
+    assert_eq!(
+        show(&message, late),
+        r#"{"when":{"seconds":"253402300800"}}"#
+    );
+}
+
+#[test]
+fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
+    let pool = pool(
+        "syntax = \"proto2\"; package p;
+         enum E { ONE = 1; TWO = 2; }
+         message M { required int32 must = 1; optional E e = 2; repeated E es = 3; optional group Part = 4 { required string name = 1; }
+                     extensions 10 to 20; optional M more = 5; }
+         extend M { optional float note = 10; repeated M all = 11; }",
+    );
+    let message = pool.message("p.M").unwrap();
+    let json = r#"{"must":0,"e":"TWO","part":{"name":""},"more":{"must":1},"[p.note]":0.1,"[p.all]":[{"must":2}]}"#;
+    assert_eq!(round(&message, json), json);
+    for (json, field) in [
+        ("{}", "must"),
+        (r#"{"must": 1, "part": {}}"#, "part.name"),
+        (r#"{"must": 1, "more": {"more": {"must": 1}}}"#, "more.must"),
+        (r#"{"must": 1, "[p.all]": [{}]}"#, "p.all.must"),
+    ] {
+        let error = read(&message, json).unwrap_err();
+        assert!(
+            error.contains(&format!("the required field `{field}` is missing")),
+            "{error}"
+        );
+    }
+    // A number without a name is an unknown field of a closed enum.
+    let reply = [8, 1, 0x10, 7, 0x18, 1, 0x18, 9];
+    assert_eq!(show(&message, &reply), r#"{"must":1,"es":["ONE"]}"#);
+    let error = message.decode(&[0x10, 1]).unwrap_err().to_string();
+    assert_eq!(error, "the required field `must` is missing");
+}

@@ -1,0 +1,365 @@
+//! Messages, enums and services.
+
+use std::fmt;
+
+use buffa::editions::EnumType;
+use buffa_descriptor::{
+    EnumDescriptor, EnumIndex, ExtensionDescriptor, MessageDescriptor, MessageIndex,
+    MethodDescriptor, OneofDescriptor, ServiceDescriptor, ServiceIndex,
+};
+
+use super::descriptor::{DescriptorProto, EnumDescriptorProto};
+use super::field::Field;
+use super::pool::Pool;
+
+/// The type of a message.
+#[derive(Clone, PartialEq)]
+pub struct Message {
+    pool: Pool,
+    index: MessageIndex,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.full_name())
+    }
+}
+
+impl Message {
+    pub(super) fn new(pool: &Pool, index: MessageIndex) -> Self {
+        let pool = pool.clone();
+        Self { pool, index }
+    }
+
+    pub(super) fn descriptor(&self) -> &MessageDescriptor {
+        self.pool.descriptors().message(self.index)
+    }
+
+    pub(super) fn index(&self) -> MessageIndex {
+        self.index
+    }
+
+    /// All that was declared with it.
+    #[must_use]
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// `package.Outer.Inner`.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        self.descriptor().full_name()
+    }
+
+    /// `Inner`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        last(self.full_name())
+    }
+
+    /// As its file has it.
+    #[must_use]
+    pub fn proto(&self) -> Option<&DescriptorProto> {
+        self.pool.message_proto(self.full_name())
+    }
+
+    /// The message that it is declared in.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        let (scope, _) = self.full_name().rsplit_once('.')?;
+        self.pool.message(scope)
+    }
+
+    /// Some file uses it, and none declares it.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.pool.is_missing(self.full_name())
+    }
+
+    /// It is what a map consists of: a key and a value.
+    #[must_use]
+    pub fn is_map_entry(&self) -> bool {
+        self.descriptor()
+            .options()
+            .is_some_and(|options| options.map_entry == Some(true))
+    }
+
+    /// Its fields, in the order of the file.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        let fields = self.descriptor().fields().iter();
+        fields.map(|field| Field::new(&self.pool, self.index, field))
+    }
+
+    /// A field by its number.
+    #[must_use]
+    pub fn field(&self, number: u32) -> Option<Field> {
+        let field = self.descriptor().field(number)?;
+        Some(Field::new(&self.pool, self.index, field))
+    }
+
+    /// A field by its name in the file or in JSON.
+    #[must_use]
+    pub fn field_by_name(&self, name: &str) -> Option<Field> {
+        let field = self.descriptor().field_by_name(name)?;
+        Some(Field::new(&self.pool, self.index, field))
+    }
+
+    /// The extensions of it, by their numbers.
+    pub fn extensions(&self) -> impl Iterator<Item = Extension> {
+        let all = self.pool.descriptors().extensions_of(self.index);
+        all.map(|one| Extension::new(&self.pool, one))
+    }
+
+    /// Its oneofs, those that only stand for `optional` too.
+    pub fn oneofs(&self) -> impl Iterator<Item = Oneof> {
+        let all = self.descriptor().oneofs().iter();
+        all.map(|one| Oneof::new(self, one))
+    }
+}
+
+/// Fields of which at most one is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Oneof {
+    message: Message,
+    name: String,
+    is_synthetic: bool,
+}
+
+impl Oneof {
+    pub(super) fn new(message: &Message, of: &OneofDescriptor) -> Self {
+        Self {
+            message: message.clone(),
+            name: of.name().to_owned(),
+            is_synthetic: of.is_synthetic(),
+        }
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// It stands for `optional`.
+    #[must_use]
+    pub fn is_synthetic(&self) -> bool {
+        self.is_synthetic
+    }
+
+    /// Its fields.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        let fields = self.message.fields();
+        fields.filter(|field| field.oneof().as_ref() == Some(self))
+    }
+}
+
+/// A field that is declared outside its message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extension {
+    full_name: String,
+    message: Message,
+    field: Field,
+}
+
+impl Extension {
+    pub(super) fn new(pool: &Pool, of: &ExtensionDescriptor) -> Self {
+        Self {
+            full_name: of.full_name().to_owned(),
+            message: Message::new(pool, of.extendee()),
+            field: Field::extension(pool, of),
+        }
+    }
+
+    /// `package.name`.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        &self.full_name
+    }
+
+    /// The message that it belongs to.
+    #[must_use]
+    pub fn extendee(&self) -> &Message {
+        &self.message
+    }
+
+    /// The field itself.
+    #[must_use]
+    pub fn field(&self) -> &Field {
+        &self.field
+    }
+}
+
+/// An enum.
+#[derive(Clone, PartialEq)]
+pub struct Enum {
+    pool: Pool,
+    index: EnumIndex,
+}
+
+impl Eq for Enum {}
+
+impl fmt::Debug for Enum {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.full_name())
+    }
+}
+
+impl Enum {
+    pub(super) fn new(pool: &Pool, index: EnumIndex) -> Self {
+        let pool = pool.clone();
+        Self { pool, index }
+    }
+
+    pub(super) fn descriptor(&self) -> &EnumDescriptor {
+        self.pool.descriptors().enumeration(self.index)
+    }
+
+    /// `package.Outer.Level`.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        self.descriptor().full_name()
+    }
+
+    /// `Level`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        last(self.full_name())
+    }
+
+    /// As its file has it.
+    #[must_use]
+    pub fn proto(&self) -> Option<&EnumDescriptorProto> {
+        self.pool.enum_proto(self.full_name())
+    }
+
+    /// A number that has no name is an unknown field.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.descriptor().enum_type() == EnumType::Closed
+    }
+
+    /// The name of a number.
+    #[must_use]
+    pub fn name_of(&self, number: i32) -> Option<&str> {
+        self.descriptor().value(number).map(|value| value.name())
+    }
+
+    /// The number of a name.
+    #[must_use]
+    pub fn number_of(&self, name: &str) -> Option<i32> {
+        self.descriptor()
+            .value_by_name(name)
+            .map(|value| value.number())
+    }
+}
+
+/// A service.
+#[derive(Clone, PartialEq)]
+pub struct Service {
+    pool: Pool,
+    index: ServiceIndex,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.full_name())
+    }
+}
+
+impl Service {
+    pub(super) fn new(pool: &Pool, index: ServiceIndex) -> Self {
+        let pool = pool.clone();
+        Self { pool, index }
+    }
+
+    fn descriptor(&self) -> &ServiceDescriptor {
+        self.pool.descriptors().service(self.index)
+    }
+
+    /// `package.Service`.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        self.descriptor().full_name()
+    }
+
+    /// `Service`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        last(self.full_name())
+    }
+
+    /// Its methods.
+    pub fn methods(&self) -> impl Iterator<Item = Method> {
+        let all = self.descriptor().methods().iter();
+        all.map(|method| Method::new(self, method))
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<Method> {
+        self.methods().find(|method| method.name() == name)
+    }
+}
+
+/// A method of a service.
+#[derive(Clone)]
+pub struct Method {
+    service: Service,
+    of: MethodDescriptor,
+}
+
+impl Method {
+    fn new(service: &Service, of: &MethodDescriptor) -> Self {
+        Self {
+            service: service.clone(),
+            of: of.clone(),
+        }
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.of.name()
+    }
+
+    /// `package.Service.Method`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.service.full_name(), self.name())
+    }
+
+    /// The service that it belongs to.
+    #[must_use]
+    pub fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// The type of its requests.
+    #[must_use]
+    pub fn input(&self) -> Message {
+        Message::new(&self.service.pool, self.of.input())
+    }
+
+    /// The type of its replies.
+    #[must_use]
+    pub fn output(&self) -> Message {
+        Message::new(&self.service.pool, self.of.output())
+    }
+
+    /// The client may send any number of messages.
+    #[must_use]
+    pub fn is_client_streaming(&self) -> bool {
+        self.of.is_client_streaming()
+    }
+
+    /// The server may send any number of messages.
+    #[must_use]
+    pub fn is_server_streaming(&self) -> bool {
+        self.of.is_server_streaming()
+    }
+}
+
+/// The last of the names in a full one.
+fn last(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, last)| last)
+}
