@@ -67,7 +67,10 @@ fn methods(service: &Service) -> String {
 }
 
 fn describe(look: &Look) -> Result<String, Failure> {
-    let symbol = look.name.trim_start_matches(['.', '/']).replace('/', ".");
+    let symbol = match look.name.ends_with(".proto") {
+        true => look.name.clone(),
+        false => look.name.trim_start_matches(['.', '/']).replace('/', "."),
+    };
     // Not every server knows the names of methods.
     let parent = symbol.rsplit_once('.').map(|(parent, _)| parent.to_owned());
     let wanted: Vec<String> = [symbol.clone()].into_iter().chain(parent).collect();
@@ -83,7 +86,7 @@ fn describe(look: &Look) -> Result<String, Failure> {
 }
 
 /// The nearest name of those that are known, or where there are some.
-fn hint(pool: &DescriptorPool, symbol: &str) -> String {
+fn hint(pool: &Pool, symbol: &str) -> String {
     let services = pool
         .services()
         .map(|service| service.full_name().to_owned());

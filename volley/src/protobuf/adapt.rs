@@ -278,7 +278,8 @@ fn within(scope: &str, name: &Option<String>) -> String {
 }
 
 /// The name in JSON of a field that declares none.
-pub(super) fn json_name(name: &str) -> String {
+#[must_use]
+pub fn json_name(name: &str) -> String {
     let mut json = String::with_capacity(name.len());
     let mut is_first = false;
     for c in name.chars() {

@@ -8,7 +8,9 @@ use buffa_descriptor::{
     MethodDescriptor, OneofDescriptor, ServiceDescriptor, ServiceIndex,
 };
 
-use super::descriptor::{DescriptorProto, EnumDescriptorProto};
+use super::descriptor::{
+    DescriptorProto, EnumDescriptorProto, MethodOptions, OneofOptions, ServiceOptions,
+};
 use super::field::Field;
 use super::pool::Pool;
 
@@ -138,6 +140,19 @@ impl Oneof {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The message that it belongs to.
+    #[must_use]
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// Its options, if it has any.
+    #[must_use]
+    pub fn options(&self) -> Option<&OneofOptions> {
+        let mut all = self.message.descriptor().oneofs().iter();
+        all.find(|one| one.name() == self.name)?.options()
     }
 
     /// It stands for `optional`.
@@ -282,6 +297,12 @@ impl Service {
         self.descriptor().full_name()
     }
 
+    /// Its options, if it has any.
+    #[must_use]
+    pub fn options(&self) -> Option<&ServiceOptions> {
+        self.descriptor().options()
+    }
+
     /// `Service`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -326,6 +347,12 @@ impl Method {
     #[must_use]
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.service.full_name(), self.name())
+    }
+
+    /// Its options, if it has any.
+    #[must_use]
+    pub fn options(&self) -> Option<&MethodOptions> {
+        self.of.options()
     }
 
     /// The service that it belongs to.

@@ -177,7 +177,7 @@ pub fn service(pool: &Pool, name: &str) -> Result<Service, SchemaError> {
 /// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
-    #[error("there is no service, method, message or enum `{symbol}`: {hint}")]
+    #[error("nothing is declared as `{symbol}`: {hint}")]
     NoSymbol { symbol: String, hint: String },
     #[error("cannot read `{}`: {error}", file.display())]
     Read { file: PathBuf, error: io::Error },

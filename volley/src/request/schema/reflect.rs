@@ -119,7 +119,11 @@ pub fn services<A: Ask>(server: &mut A) -> Result<Vec<String>, A::Error> {
 /// If an answer is missing or wrong, or the files do not fit together.
 pub fn pool<A: Ask>(server: &mut A, symbols: &[String]) -> Result<Pool, A::Error> {
     let mut gathered = Gathered::default();
-    let mut questions: Vec<Question> = symbols.iter().cloned().map(Question::FileOf).collect();
+    let question = |symbol: &String| match symbol.ends_with(".proto") {
+        true => Question::File(symbol.clone()),
+        false => Question::FileOf(symbol.clone()),
+    };
+    let mut questions: Vec<Question> = symbols.iter().map(question).collect();
     while !questions.is_empty() {
         let answers = server.ask(&questions)?;
         for (question, answer) in questions.iter().zip(answers) {
@@ -161,7 +165,9 @@ impl Gathered {
             }
             // Servers often lack files that only describe options: without their types, most schemas are whole.
             (Question::File(name), Answer::Refused(_)) => {
-                self.add(well_known(name));
+                if self.files.iter().any(|file| file.dependency.contains(name)) {
+                    self.add(well_known(name));
+                }
                 Ok(())
             }
             _ => Err(ReflectError::WrongAnswer),

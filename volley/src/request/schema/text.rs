@@ -1,36 +1,37 @@
 //! Declarations as the text of a .proto file. Types are named in full, so that each can be looked up by its name.
 
+mod options;
+
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
+use options::Options;
+
 use crate::protobuf::descriptor::field_descriptor_proto::Type;
-use crate::protobuf::{Enum, Field, Kind, Message, Method, Pool, Service};
+use crate::protobuf::descriptor::{EnumValueDescriptorProto, FileDescriptorProto};
+use crate::protobuf::{
+    Enum, Extension, Field, Kind, Message, Method, Oneof, Pool, Service, json_name,
+};
 
 /// The largest number of a field, and of an enum's value.
 const LAST_FIELD: i32 = (1 << 29) - 1;
 
-/// The declaration of a service, a method, a message or an enum; `None` if there is none of this name. That of a method
-/// comes with its messages.
+/// The declaration of what has this name: a service, a method with its messages, a message, a field, a oneof, an enum, one
+/// of its values, an extension, or a file; `None` if there is nothing of this name. That of an edition says so.
 #[must_use]
 pub fn declaration(pool: &Pool, symbol: &str) -> Option<String> {
     let mut text = Text::default();
-    let symbol = symbol.trim_start_matches(['.', '/']).replace('/', ".");
-    if let Some(found) = pool.service(&symbol) {
-        text.service(&found);
-    } else if let Some(found) = pool.message(&symbol) {
-        text.message(&found);
-    } else if let Some(found) = pool.enumeration(&symbol) {
-        text.enumeration(&found);
-    } else {
-        let (service, name) = symbol.rsplit_once('.')?;
-        let service = pool.service(service)?;
-        let method = service.method(name)?;
-        text.line(&rpc(&method));
-        for message in [Some(method.input()), other(&method)].into_iter().flatten() {
-            text.out.push('\n');
-            text.message(&message);
-        }
+    if let Some(file) = pool.file(symbol) {
+        text.file(pool, file);
+        return Some(text.out);
     }
+    let symbol = symbol.trim_start_matches(['.', '/']).replace('/', ".");
+    let is_edition = |file: &&FileDescriptorProto| file.syntax.as_deref() == Some("editions");
+    if let Some(file) = pool.file_of(&symbol).filter(is_edition) {
+        text.syntax(pool, file);
+        text.out.push('\n');
+    }
+    text.symbol(pool, &symbol)?;
     Some(text.out)
 }
 
@@ -85,10 +86,145 @@ impl Text {
         }
     }
 
-    fn service(&mut self, service: &Service) {
+    /// Whatever but a file.
+    fn symbol(&mut self, pool: &Pool, symbol: &str) -> Option<()> {
+        if let Some(found) = pool.service(symbol) {
+            self.service(pool, &found);
+        } else if let Some(found) = pool.message(symbol) {
+            self.message(&found);
+        } else if let Some(found) = pool.enumeration(symbol) {
+            self.enumeration(pool, &found);
+        } else if let Some(found) = pool.extension(symbol) {
+            self.extension(&found);
+        } else {
+            return self.member(pool, symbol);
+        }
+        Some(())
+    }
+
+    /// What is declared in something else.
+    fn member(&mut self, pool: &Pool, symbol: &str) -> Option<()> {
+        let (scope, name) = symbol.rsplit_once('.').unwrap_or(("", symbol));
+        if let Some(method) = pool.service(scope).and_then(|one| one.method(name)) {
+            self.method(pool, &method);
+            for message in [Some(method.input()), other(&method)].into_iter().flatten() {
+                self.out.push('\n');
+                self.message(&message);
+            }
+            return Some(());
+        }
+        if let Some(message) = pool.message(scope) {
+            if let Some(field) = message.fields().find(|one| one.name() == name) {
+                self.field(&field, label(&field));
+                return Some(());
+            }
+            if let Some(oneof) = message.oneofs().find(|one| one.name() == name) {
+                self.oneof(&oneof);
+                return Some(());
+            }
+        }
+        // The scope of an enum's value is that of the enum; people name the enum as well.
+        let outer = |of: &Enum| {
+            let scope = of.full_name().rsplit_once('.');
+            scope.map_or_else(String::new, |(scope, _)| scope.to_owned())
+        };
+        let has_it = |of: &Enum| of.number_of(name).is_some();
+        let own = pool.enumeration(scope).filter(has_it);
+        let of = own.or_else(|| pool.enums().find(|one| outer(one) == scope && has_it(one)))?;
+        let mut values = of.proto()?.value.iter();
+        let value = values.find(|value| value.name.as_deref() == Some(name))?;
+        self.value(pool, value);
+        Some(())
+    }
+
+    fn file(&mut self, pool: &Pool, file: &FileDescriptorProto) {
+        self.syntax(pool, file);
+        if let Some(package) = &file.package {
+            self.line(&format!("package {package};"));
+        }
+        for (at, name) in file.dependency.iter().enumerate() {
+            let is_own = |index: &i32| usize::try_from(*index) == Ok(at);
+            let public = match file.public_dependency.iter().any(is_own) {
+                true => "public ",
+                false => "",
+            };
+            self.line(&format!("import {public}{};", quoted(name)));
+        }
+        if file.syntax.as_deref() != Some("editions") {
+            self.options(pool, file.options.as_option());
+        }
+        let full = |name: &Option<String>| {
+            let name = name.as_deref().unwrap_or_default();
+            match file.package.as_deref().unwrap_or_default() {
+                "" => name.to_owned(),
+                package => format!("{package}.{name}"),
+            }
+        };
+        let names = file.enum_type.iter().map(|one| &one.name);
+        let names = names.chain(file.message_type.iter().map(|one| &one.name));
+        let names = names.chain(file.extension.iter().map(|one| &one.name));
+        for name in names.chain(file.service.iter().map(|one| &one.name)) {
+            let before = self.out.len();
+            self.out.push('\n');
+            if self.symbol(pool, &full(name)).is_none() {
+                self.out.truncate(before);
+            }
+        }
+    }
+
+    /// The syntax of a file; of an edition, with the file's options: they say what its fields mean.
+    fn syntax(&mut self, pool: &Pool, file: &FileDescriptorProto) {
+        match file.syntax.as_deref() {
+            Some("editions") => {
+                let name = file
+                    .edition
+                    .map_or("unknown".to_owned(), |one| format!("{one:?}"));
+                let name = name.trim_start_matches("EDITION_").to_lowercase();
+                self.line(&format!("edition = \"{name}\";"));
+                self.options(pool, file.options.as_option());
+            }
+            syntax => self.line(&format!("syntax = \"{}\";", syntax.unwrap_or("proto2"))),
+        }
+    }
+
+    /// A line for each option.
+    fn options(&mut self, pool: &Pool, of: Option<&impl Options>) {
+        for option in options::all(pool, of) {
+            self.line(&format!("option {option};"));
+        }
+    }
+
+    fn service(&mut self, pool: &Pool, service: &Service) {
         self.block(&format!("service {}", service.name()), |text| {
+            text.options(pool, service.options());
             for method in service.methods() {
-                text.line(&rpc(&method));
+                text.method(pool, &method);
+            }
+        });
+    }
+
+    fn method(&mut self, pool: &Pool, method: &Method) {
+        let line = rpc(method);
+        match options::all(pool, method.options()).is_empty() {
+            true => self.line(&line),
+            false => self.block(line.trim_end_matches(';'), |text| {
+                text.options(pool, method.options());
+            }),
+        }
+    }
+
+    fn extension(&mut self, extension: &Extension) {
+        let begin = format!("extend {}", extension.extendee().full_name());
+        self.block(&begin, |text| {
+            text.field(extension.field(), label(extension.field()));
+        });
+    }
+
+    fn oneof(&mut self, oneof: &Oneof) {
+        self.block(&format!("oneof {}", oneof.name()), |text| {
+            text.options(oneof.message().pool(), oneof.options());
+            for field in oneof.fields() {
+                text.field(&field, "");
             }
         });
     }
@@ -103,6 +239,7 @@ impl Text {
         let Some(proto) = message.proto() else {
             return;
         };
+        self.options(message.pool(), proto.options.as_option());
         let groups: Vec<Message> = message.fields().filter_map(|field| group(&field)).collect();
         let nested = |name: Option<&str>| {
             let name = name.unwrap_or_default();
@@ -110,7 +247,7 @@ impl Text {
         };
         for one in &proto.enum_type {
             if let Some(one) = message.pool().enumeration(&nested(one.name.as_deref())) {
-                self.enumeration(&one);
+                self.enumeration(message.pool(), &one);
             }
         }
         for one in &proto.nested_type {
@@ -126,12 +263,14 @@ impl Text {
                 continue;
             };
             if !begun.contains(&oneof) {
-                self.block(&format!("oneof {}", oneof.name()), |text| {
-                    for field in oneof.fields() {
-                        text.field(&field, "");
-                    }
-                });
+                self.oneof(&oneof);
                 begun.push(oneof);
+            }
+        }
+        for one in &proto.extension {
+            let name = nested(one.name.as_deref());
+            if let Some(extension) = message.pool().extension(&name) {
+                self.extension(&extension);
             }
         }
         let range = |start: Option<i32>, end: Option<i32>| {
@@ -152,7 +291,11 @@ impl Text {
     fn field(&mut self, field: &Field, label: &str) {
         let number = field.number();
         if let Some(group) = group(field) {
-            let begin = format!("{label}group {} = {number}{}", group.name(), options(field));
+            let begin = format!(
+                "{label}group {} = {number}{}",
+                group.name(),
+                field_options(field)
+            );
             self.block(&begin, |text| text.members(&group));
             return;
         }
@@ -160,31 +303,18 @@ impl Text {
         self.line(&format!(
             "{label}{kind} {} = {number}{};",
             field.name(),
-            options(field)
+            field_options(field)
         ));
     }
 
-    fn enumeration(&mut self, of: &Enum) {
+    fn enumeration(&mut self, pool: &Pool, of: &Enum) {
         let Some(proto) = of.proto() else {
             return;
         };
-        let has_alias = proto
-            .options
-            .as_option()
-            .and_then(|options| options.allow_alias);
         self.block(&format!("enum {}", of.name()), |text| {
-            if has_alias == Some(true) {
-                text.line("option allow_alias = true;");
-            }
+            text.options(pool, proto.options.as_option());
             for value in &proto.value {
-                let options = value.options.as_option();
-                let options = match options.and_then(|options| options.deprecated) {
-                    Some(true) => " [deprecated = true]",
-                    _ => "",
-                };
-                let name = value.name.as_deref().unwrap_or_default();
-                let number = value.number.unwrap_or_default();
-                text.line(&format!("{name} = {number}{options};"));
+                text.value(pool, value);
             }
             let reserved = proto.reserved_range.iter();
             let reserved =
@@ -192,6 +322,13 @@ impl Text {
             text.ranges("reserved", reserved, i32::MAX);
             text.reserved_names(&proto.reserved_name);
         });
+    }
+
+    fn value(&mut self, pool: &Pool, value: &EnumValueDescriptorProto) {
+        let name = value.name.as_deref().unwrap_or_default();
+        let number = value.number.unwrap_or_default();
+        let options = bracketed(&options::all(pool, value.options.as_option()));
+        self.line(&format!("{name} = {number}{options};"));
     }
 
     fn ranges(&mut self, word: &str, ranges: impl Iterator<Item = RangeInclusive<i32>>, last: i32) {
@@ -221,6 +358,7 @@ fn group(field: &Field) -> Option<Message> {
     match field.kind() {
         Kind::Message(message)
             if field.is_delimited()
+                && syntax(field) != Syntax::Edition
                 && message.parent().as_ref() == Some(&field.message())
                 && message.name().eq_ignore_ascii_case(field.name()) =>
         {
@@ -231,21 +369,33 @@ fn group(field: &Field) -> Option<Message> {
 }
 
 fn label(field: &Field) -> &'static str {
-    match field.oneof() {
+    match syntax(field) {
         _ if field.is_map() => "",
         _ if field.is_list() => "repeated ",
+        Syntax::Edition => "",
         _ if field.is_required() => "required ",
-        Some(_) => "optional ",
-        None if is_old(field) => "optional ",
-        None => "",
+        Syntax::Proto2 => "optional ",
+        Syntax::Proto3 if field.has_presence() && field.oneof().is_some() => "optional ",
+        Syntax::Proto3 => "",
     }
 }
 
-/// Whether its file is of proto2.
-fn is_old(field: &Field) -> bool {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    Proto2,
+    Proto3,
+    Edition,
+}
+
+/// That of its file.
+fn syntax(field: &Field) -> Syntax {
     let message = field.message();
     let file = message.pool().file_of(&field.full_name());
-    file.is_some_and(|file| matches!(file.syntax.as_deref(), None | Some("proto2")))
+    match file.and_then(|file| file.syntax.as_deref()) {
+        Some("proto3") => Syntax::Proto3,
+        Some("editions") => Syntax::Edition,
+        _ => Syntax::Proto2,
+    }
 }
 
 fn kind(field: &Field) -> String {
@@ -255,7 +405,7 @@ fn kind(field: &Field) -> String {
     }
 }
 
-fn options(field: &Field) -> String {
+fn field_options(field: &Field) -> String {
     let Some(proto) = field.proto() else {
         return String::new();
     };
@@ -269,16 +419,25 @@ fn options(field: &Field) -> String {
         };
         shown.push(format!("default = {value}"));
     }
-    if let Some(options) = proto.options.as_option() {
-        shown.extend(options.packed.map(|packed| format!("packed = {packed}")));
-        shown.extend(options.deprecated.map(|it| format!("deprecated = {it}")));
+    let name = field.declared_json_name();
+    if let Some(name) = name.filter(|name| *name != json_name(field.name())) {
+        shown.push(format!("json_name = {}", quoted(&name)));
     }
-    if field.is_delimited() && group(field).is_none() {
+    let message = field.message();
+    shown.extend(options::all(message.pool(), proto.options.as_option()));
+    let is_told = |option: &String| option.starts_with("features.message_encoding");
+    let is_group = proto.r#type == Some(Type::TYPE_GROUP) && group(field).is_none();
+    if is_group && !shown.iter().any(is_told) {
         shown.push("features.message_encoding = DELIMITED".to_owned());
     }
-    match shown.is_empty() {
-        true => String::new(),
-        false => format!(" [{}]", shown.join(", ")),
+    bracketed(&shown)
+}
+
+/// Options behind a field or a value.
+fn bracketed(options: &[String]) -> String {
+    match options {
+        [] => String::new(),
+        options => format!(" [{}]", options.join(", ")),
     }
 }
 
