@@ -153,6 +153,21 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_text() {
+        let path = std::env::temp_dir().join(format!("volley-mark-{}", std::process::id()));
+        for (written, read) in [
+            ("\u{feff}a\u{feff}", "a\u{feff}"),
+            ("a", "a"),
+            ("\u{feff}", ""),
+        ] {
+            fs::write(&path, written).unwrap();
+            assert_eq!(text(&path, TEXT).unwrap(), read);
+        }
+        fs::remove_file(&path).unwrap();
+        assert_eq!(unmarked(vec![0xef, 0xbb]), [0xef, 0xbb]);
+    }
+
+    #[test]
     fn a_pipe_is_read_to_its_end_or_its_limit() {
         for (length, most, is_read) in [(1 << 17, 1 << 17, true), (1 << 20, CONFIG - 1, false)] {
             let (reader, mut writer) = pipe().unwrap();

@@ -254,3 +254,49 @@ impl Refused {
 fn text(bytes: &[u8]) -> Option<String> {
     std::str::from_utf8(bytes).ok().map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_they_are_written() {
+        for question in [
+            Question::File("a.proto".to_owned()),
+            Question::FileOf("a.B".to_owned()),
+            Question::FileOfExtension("a.B".to_owned(), 100),
+            Question::Extensions("a.B".to_owned()),
+            Question::Services("*".to_owned()),
+        ] {
+            let request = Request {
+                question: Some(question),
+            };
+            assert_eq!(Request::decode(&request.encode()), Some(request));
+        }
+        let name = "a.S".to_owned();
+        let message = "no\u{e9}".to_owned();
+        for answer in [
+            Answer::Files(Files {
+                files: vec![vec![1, 255], Vec::new()],
+            }),
+            Answer::Extensions(Extensions {
+                numbers: vec![1, 300],
+            }),
+            Answer::Services(Services {
+                services: vec![Service { name }],
+            }),
+            Answer::Refused(Refused { code: 5, message }),
+        ] {
+            let answer = Some(answer);
+            let response = Response { answer };
+            assert_eq!(Response::decode(&response.encode()), Some(response));
+        }
+        // Packed, and behind a field of another kind.
+        let packed = [0x0d, 0, 0, 0, 0, 0x2a, 5, 0x12, 3, 1, 0xac, 2];
+        let numbers = vec![1, 300];
+        let answer = Some(Answer::Extensions(Extensions { numbers }));
+        assert_eq!(Response::decode(&packed), Some(Response { answer }));
+        assert_eq!(Response::decode(&[0x22, 9, 1]), None);
+        assert_eq!(Response::decode(&[0x3a, 3, 0x12, 1, 0xff]), None);
+    }
+}

@@ -6,7 +6,7 @@ mod mapping;
 use std::path::Path;
 
 use super::compiler::compile;
-use super::{Pool, files_of_set};
+use super::Pool;
 
 /// What the tests' own file of all kinds of fields declares.
 pub fn everything() -> Pool {

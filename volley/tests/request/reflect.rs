@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use volley::grpc::reflection::{Answer, Files, Question, Refused};
+use volley::grpc::reflection::{Answer, Extensions, Files, Question, Refused};
 use volley::protobuf::compiler::compile;
+use volley::protobuf::descriptor::feature_set::{FieldPresence, MessageEncoding};
 use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
-use volley::protobuf::descriptor::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+use volley::protobuf::descriptor::{
+    DescriptorProto, Edition, FeatureSet, FieldDescriptorProto, FieldOptions, FileDescriptorProto,
+    FileOptions,
+};
 use volley::protobuf::{Pool, encoded_file};
 use volley::request::schema::{self, reflect, text};
 use volley::request::{Ask, ReflectError, messages};
@@ -309,6 +313,155 @@ fn declarations_are_the_text_that_they_were_compiled_from() {
         assert_eq!(sorted(before), sorted(after), "{written}");
         assert_eq!(before.service, after.service, "{written}");
     }
+}
+
+#[test]
+fn whatever_has_a_name_is_described_with_its_options() {
+    let options = "syntax = \"proto3\"; package o; import \"google/protobuf/descriptor.proto\";
+        message Note { string text = 1; repeated int32 all = 2; }
+        extend google.protobuf.FieldOptions { Note note = 50001; }
+        extend google.protobuf.MethodOptions { repeated string tag = 50002; }
+        extend google.protobuf.EnumValueOptions { double weight = 50003; }";
+    let file = r#"syntax = "proto3"; package d; import "o.proto";
+        option java_package = "x.y";
+        enum E { option allow_alias = true; ZERO = 0 [(o.weight) = 1.5]; NIL = 0 [deprecated = true]; }
+        message M { option deprecated = true;
+            int32 user_id = 1 [json_name = "uid", (o.note) = { text: "q\"" all: [1, 2] }];
+            oneof choice { E e = 2 [jstype = JS_STRING]; string s = 3; } }
+        service S { option deprecated = true;
+            rpc Get(M) returns (M) { option idempotency_level = IDEMPOTENT; option (o.tag) = "a"; option (o.tag) = "b"; } }"#
+        .replace("[jstype = JS_STRING]", "");
+    let pool = compiled(&[("o.proto", options), ("d.proto", &file)]);
+    let field =
+        r#"int32 user_id = 1 [json_name = "uid", (o.note) = { text: "q\"" all: 1 all: 2 }];"#;
+    let choice = "oneof choice {\n  E e = 2;\n  string s = 3;\n}\n".replace("E e", "d.E e");
+    let value = "ZERO = 0 [(o.weight) = 1.5];";
+    let method = "rpc Get(d.M) returns (d.M) {\n  option idempotency_level = IDEMPOTENT;\n  option (o.tag) = \"a\";\n  option (o.tag) = \"b\";\n}\n";
+    for (symbol, expected) in [
+        ("d.M.user_id", format!("{field}\n")),
+        (".d.M.choice", choice.clone()),
+        ("d.ZERO", format!("{value}\n")),
+        ("d.E.ZERO", format!("{value}\n")),
+        ("d.NIL", "NIL = 0 [deprecated = true];\n".to_owned()),
+        (
+            "o.tag",
+            "extend google.protobuf.MethodOptions {\n  repeated string tag = 50002;\n}\n"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(
+            text::declaration(&pool, symbol).as_deref(),
+            Some(&*expected),
+            "{symbol}"
+        );
+    }
+    let of_method = text::declaration(&pool, "d.S/Get").unwrap();
+    assert!(
+        of_method.starts_with(method)
+            && of_method.contains("message M {\n  option deprecated = true;\n"),
+        "{of_method}"
+    );
+    // A file, which says the same again.
+    let whole = text::declaration(&pool, "d.proto").unwrap();
+    assert!(whole.starts_with("syntax = \"proto3\";\npackage d;\nimport \"o.proto\";\noption java_package = \"x.y\";\n"), "{whole}");
+    let again = compiled(&[("o.proto", options), ("d.proto", &whole)]);
+    assert_eq!(again.file("d.proto"), pool.file("d.proto"));
+    for nothing in ["d.X", "d.M.x", "d.E.X", "x.proto", ""] {
+        assert_eq!(text::declaration(&pool, nothing), None, "{nothing}");
+    }
+}
+
+#[test]
+fn a_file_of_an_edition_is_described_as_one() {
+    let mut files: Vec<FileDescriptorProto> = compiled(&[(
+        "e.proto",
+        "syntax = \"proto3\"; package e; message M { int32 a = 1; M b = 2; repeated M c = 3; }",
+    )])
+    .files()
+    .cloned()
+    .collect();
+    let file = &mut files[0];
+    file.syntax = Some("editions".to_owned());
+    file.edition = Some(Edition::EDITION_2023);
+    let features = |presence, encoding| FeatureSet {
+        field_presence: presence,
+        message_encoding: encoding,
+        ..FeatureSet::default()
+    };
+    let of_file = features(Some(FieldPresence::IMPLICIT), None);
+    file.options = Some(FileOptions {
+        features: Some(of_file).into(),
+        ..FileOptions::default()
+    })
+    .into();
+    let of_field = features(None, Some(MessageEncoding::DELIMITED));
+    file.message_type[0].field[1].options = Some(FieldOptions {
+        features: Some(of_field).into(),
+        ..FieldOptions::default()
+    })
+    .into();
+    // An edition of which nobody knows yet does not hide the others.
+    let mut later = file.clone();
+    later.name = Some("later.proto".to_owned());
+    later.package = Some("later".to_owned());
+    later.edition = None;
+    later.message_type[0].field.truncate(1);
+    let pool = Pool::new(vec![file.clone(), later]).unwrap();
+    assert_eq!(
+        text::declaration(&pool, "e.M").unwrap(),
+        "edition = \"2023\";\noption features.field_presence = IMPLICIT;\n\n\
+         message M {\n  int32 a = 1;\n  e.M b = 2 [features.message_encoding = DELIMITED];\n  repeated e.M c = 3;\n}\n"
+    );
+    assert!(
+        text::declaration(&pool, "later.M")
+            .unwrap()
+            .starts_with("edition = \"unknown\";\n")
+    );
+}
+
+#[test]
+fn extensions_are_asked_for() {
+    struct Extended(Vec<FileDescriptorProto>);
+    impl Ask for Extended {
+        type Error = ReflectError;
+        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+            let file = |at: usize| {
+                Answer::Files(Files {
+                    files: vec![encoded_file(&self.0[at])],
+                })
+            };
+            let answer = |question: &Question| match question {
+                Question::FileOf(_) => file(0),
+                Question::Extensions(of) if of == "x.M.N" => {
+                    Answer::Extensions(Extensions { numbers: vec![7] })
+                }
+                Question::FileOfExtension(of, 7) if of == "x.M.N" => file(1),
+                _ => Answer::Refused(Refused {
+                    code: 12,
+                    message: String::new(),
+                }),
+            };
+            Ok(questions.iter().map(answer).collect())
+        }
+    }
+    let files = compiled(&[
+        (
+            "x.proto",
+            "syntax = \"proto2\"; package x; message M { message N { extensions 5 to 9; } extensions 5; optional N n = 1; }",
+        ),
+        (
+            "y.proto",
+            "syntax = \"proto2\"; package y; import \"x.proto\"; extend x.M.N { optional int32 more = 7; }",
+        ),
+    ]);
+    let pool = reflect::pool(
+        &mut Extended(files.files().cloned().collect()),
+        &["x.M".to_owned()],
+    )
+    .unwrap();
+    let message = pool.message("x.M").unwrap();
+    let sent = messages::from_json(r#"{"n": {"[y.more]": 3}}"#, &message).unwrap();
+    assert_eq!(sent[0].bytes, [10, 2, 56, 3]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
-use crate::protobuf::descriptor::FileDescriptorProto;
+use crate::protobuf::descriptor::{DescriptorProto, FileDescriptorProto};
 use crate::protobuf::{self, FilesError, Pool, compiler};
 use crate::request::excerpt::excerpt;
 
@@ -140,6 +140,8 @@ struct Gathered {
     files: Vec<FileDescriptorProto>,
     names: HashSet<String>,
     weight: Weight,
+    /// Questions for the files that extend messages.
+    extensions: Vec<Question>,
     /// How many of `files` were looked through for imports.
     seen: usize,
     /// Why there is no file of a symbol, other than that the server does not know it.
@@ -163,6 +165,15 @@ impl Gathered {
                 }
                 Ok(())
             }
+            (Question::Extensions(of), Answer::Extensions(list)) => {
+                let of = list.numbers.into_iter().map(|number| (of.clone(), number));
+                self.extensions
+                    .extend(of.map(|(of, number)| Question::FileOfExtension(of, number)));
+                Ok(())
+            }
+            (Question::FileOfExtension(..), Answer::Files(files)) => self.decode(files),
+            // Not every server knows extensions.
+            (Question::Extensions(_) | Question::FileOfExtension(..), _) => Ok(()),
             // Servers often lack files that only describe options: without their types, most schemas are whole.
             (Question::File(name), Answer::Refused(_)) => {
                 if self.files.iter().any(|file| file.dependency.contains(name)) {
@@ -190,16 +201,30 @@ impl Gathered {
         }
     }
 
-    /// Questions for the files that are imported and have not come.
+    /// Questions for the files that are imported and have not come, and for the extensions of messages that have room for
+    /// them.
     fn missing(&mut self) -> Result<Vec<Question>, ReflectError> {
         let new = self.files.get(self.seen..).unwrap_or_default();
         let imports = new.iter().flat_map(|file| &file.dependency);
         let missing: BTreeSet<&String> =
             imports.filter(|name| !self.names.contains(*name)).collect();
-        if self.names.len() + missing.len() > MOST_NAMES {
+        let mut extendable = Vec::new();
+        for file in new {
+            let package = file.package.as_deref().unwrap_or_default();
+            // Google's own are extended by options.
+            if package != "google.protobuf" {
+                extendables(package, &file.message_type, &mut extendable);
+            }
+        }
+        let more = self.extensions.len() + extendable.len();
+        if self.names.len() + missing.len() + more > MOST_NAMES {
             return Err(ReflectError::TooMuch);
         }
-        let missing = missing.into_iter().cloned().map(Question::File).collect();
+        let missing = missing.into_iter().cloned().map(Question::File);
+        let missing = missing.chain(extendable.into_iter().map(Question::Extensions));
+        let missing = missing
+            .chain(std::mem::take(&mut self.extensions))
+            .collect();
         self.seen = self.files.len();
         Ok(missing)
     }
@@ -209,6 +234,21 @@ impl Gathered {
             return Err(refused);
         }
         Ok(Pool::new(self.files)?)
+    }
+}
+
+/// The names of the messages that may have extensions.
+fn extendables(scope: &str, messages: &[DescriptorProto], names: &mut Vec<String>) {
+    for message in messages {
+        let name = message.name.as_deref().unwrap_or_default();
+        let name = match scope {
+            "" => name.to_owned(),
+            scope => format!("{scope}.{name}"),
+        };
+        extendables(&name, &message.nested_type, names);
+        if !message.extension_range.is_empty() {
+            names.push(name);
+        }
     }
 }
 

@@ -81,9 +81,7 @@ impl Path {
                 }
                 decoded.push(key.to_string());
             }
-            let kind = match field.kind() {
-                kind => field.map_kinds().map_or(kind, |(_, value)| value),
-            };
+            let kind = field.map_kinds().map_or(field.kind(), |(_, value)| value);
             hops.push(Hop {
                 number: field.number(),
                 wire: wire(&kind),
