@@ -52,7 +52,6 @@ pub mod pace;
 pub mod program;
 pub mod protobuf;
 pub mod report;
-pub mod protobuf;
 pub mod request;
 pub mod scenario;
 pub mod serve;

@@ -105,8 +105,15 @@ impl Names<'_> {
             file: self.file,
             map_entry: message.is_map_entry(),
             exported: true,
-            message_set: message.options.iter().any(|option| option.is_true("message_set_wire_format")),
-            reserved_names: message.reserved_names.iter().map(|(name, _)| name.clone()).collect(),
+            message_set: message
+                .options
+                .iter()
+                .any(|option| option.is_true("message_set_wire_format")),
+            reserved_names: message
+                .reserved_names
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
             ..MessageInfo::default()
         });
         for oneof in &message.oneofs {
@@ -132,12 +139,20 @@ impl Names<'_> {
 
     fn enumeration(&mut self, item: &mut Enum, scope: &str) -> Result<(), Fault> {
         item.index = self.universe.enums.len();
-        let full_name = self.add(scope, item.name(), Kind::Type(TypeRef::Enum(item.index)), item.at)?;
+        let full_name = self.add(
+            scope,
+            item.name(),
+            Kind::Type(TypeRef::Enum(item.index)),
+            item.at,
+        )?;
         let values = item.values.iter();
         self.universe.enums.push(EnumInfo {
             full_name,
             file: self.file,
-            values: values.clone().map(|value| (value.name().to_owned(), value.number())).collect(),
+            values: values
+                .clone()
+                .map(|value| (value.name().to_owned(), value.number()))
+                .collect(),
             numbers: values.map(super::tree::EnumValue::number).collect(),
             first: item.values.first().map(super::tree::EnumValue::number),
             support: HashMap::new(),
@@ -146,10 +161,14 @@ impl Names<'_> {
         });
         // The values are beside the enum, not inside of it.
         for value in &item.values {
-            self.add(scope, value.name(), Kind::Other, value.at).map_err(|fault| {
-                let message = format!("{}; values of enums are in the scope around the enum", fault.message);
-                fault.at.fault(message)
-            })?;
+            self.add(scope, value.name(), Kind::Other, value.at)
+                .map_err(|fault| {
+                    let message = format!(
+                        "{}; values of enums are in the scope around the enum",
+                        fault.message
+                    );
+                    fault.at.fault(message)
+                })?;
         }
         Ok(())
     }
@@ -168,5 +187,7 @@ impl Names<'_> {
 /// The scope of a full name.
 pub(super) fn scope(full_name: &str) -> &str {
     let length = full_name.len() - last_part(full_name).len();
-    full_name.get(..length.saturating_sub(1)).unwrap_or_default()
+    full_name
+        .get(..length.saturating_sub(1))
+        .unwrap_or_default()
 }

@@ -71,7 +71,11 @@ pub enum CompileError {
         column: u32,
         message: String,
     },
-    #[error("{}:{line}:{column}: `{}` is imported, but not found", excerpt(importer, 200), excerpt(name, 200))]
+    #[error(
+        "{}:{line}:{column}: `{}` is imported, but not found",
+        excerpt(importer, 200),
+        excerpt(name, 200)
+    )]
     MissingImport {
         importer: String,
         name: String,

@@ -36,14 +36,26 @@ impl Features {
                 Edition::EDITION_PROTO3 => FieldPresence::IMPLICIT,
                 _ => FieldPresence::EXPLICIT,
             },
-            enums: if legacy { EnumType::CLOSED } else { EnumType::OPEN },
+            enums: if legacy {
+                EnumType::CLOSED
+            } else {
+                EnumType::OPEN
+            },
             repeated: match legacy {
                 true => RepeatedFieldEncoding::EXPANDED,
                 false => RepeatedFieldEncoding::PACKED,
             },
-            utf8: if legacy { Utf8Validation::NONE } else { Utf8Validation::VERIFY },
+            utf8: if legacy {
+                Utf8Validation::NONE
+            } else {
+                Utf8Validation::VERIFY
+            },
             encoding: MessageEncoding::LENGTH_PREFIXED,
-            json: if legacy { JsonFormat::LEGACY_BEST_EFFORT } else { JsonFormat::ALLOW },
+            json: if legacy {
+                JsonFormat::LEGACY_BEST_EFFORT
+            } else {
+                JsonFormat::ALLOW
+            },
             style: is_2024,
             visibility: match is_2024 {
                 true => DefaultSymbolVisibility::EXPORT_TOP_LEVEL,
@@ -56,7 +68,9 @@ impl Features {
     #[must_use]
     pub fn with(self, own: Option<&FeatureSet>) -> Self {
         let Some(own) = own else { return self };
-        let style = own.enforce_naming_style.map(|style| style != EnforceNamingStyle::STYLE_LEGACY);
+        let style = own
+            .enforce_naming_style
+            .map(|style| style != EnforceNamingStyle::STYLE_LEGACY);
         Self {
             presence: own.field_presence.unwrap_or(self.presence),
             enums: own.enum_type.unwrap_or(self.enums),
@@ -73,15 +87,31 @@ impl Features {
 /// The feature that is set to no known value, if there is one.
 pub(super) fn unknown(own: &FeatureSet) -> Option<&'static str> {
     let unknown = [
-        (own.field_presence == Some(FieldPresence::FIELD_PRESENCE_UNKNOWN), "field_presence"),
-        (own.enum_type == Some(EnumType::ENUM_TYPE_UNKNOWN), "enum_type"),
         (
-            own.repeated_field_encoding == Some(RepeatedFieldEncoding::REPEATED_FIELD_ENCODING_UNKNOWN),
+            own.field_presence == Some(FieldPresence::FIELD_PRESENCE_UNKNOWN),
+            "field_presence",
+        ),
+        (
+            own.enum_type == Some(EnumType::ENUM_TYPE_UNKNOWN),
+            "enum_type",
+        ),
+        (
+            own.repeated_field_encoding
+                == Some(RepeatedFieldEncoding::REPEATED_FIELD_ENCODING_UNKNOWN),
             "repeated_field_encoding",
         ),
-        (own.utf8_validation == Some(Utf8Validation::UTF8_VALIDATION_UNKNOWN), "utf8_validation"),
-        (own.message_encoding == Some(MessageEncoding::MESSAGE_ENCODING_UNKNOWN), "message_encoding"),
-        (own.json_format == Some(JsonFormat::JSON_FORMAT_UNKNOWN), "json_format"),
+        (
+            own.utf8_validation == Some(Utf8Validation::UTF8_VALIDATION_UNKNOWN),
+            "utf8_validation",
+        ),
+        (
+            own.message_encoding == Some(MessageEncoding::MESSAGE_ENCODING_UNKNOWN),
+            "message_encoding",
+        ),
+        (
+            own.json_format == Some(JsonFormat::JSON_FORMAT_UNKNOWN),
+            "json_format",
+        ),
         (
             own.enforce_naming_style == Some(EnforceNamingStyle::ENFORCE_NAMING_STYLE_UNKNOWN),
             "enforce_naming_style",
@@ -92,5 +122,8 @@ pub(super) fn unknown(own: &FeatureSet) -> Option<&'static str> {
             "default_symbol_visibility",
         ),
     ];
-    unknown.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, name)| name)
+    unknown
+        .into_iter()
+        .find(|(is_unknown, _)| *is_unknown)
+        .map(|(_, name)| name)
 }

@@ -99,7 +99,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip(&mut self, count: usize) {
-        let (skipped, rest) = self.rest.split_at_checked(count).unwrap_or((self.rest, &[]));
+        let (skipped, rest) = self
+            .rest
+            .split_at_checked(count)
+            .unwrap_or((self.rest, &[]));
         for byte in skipped {
             self.at.pass(*byte);
         }
@@ -206,7 +209,17 @@ impl<'a> Lexer<'a> {
         let hexadecimal = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
         let length = match self.rest {
             [
-                b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'\\' | b'?' | b'\'' | b'"'
+                b'a'
+                | b'b'
+                | b'f'
+                | b'n'
+                | b'r'
+                | b't'
+                | b'v'
+                | b'\\'
+                | b'?'
+                | b'\''
+                | b'"'
                 | b'0'..=b'7',
                 ..,
             ] => 1,
@@ -217,9 +230,73 @@ impl<'a> Lexer<'a> {
             {
                 9
             }
-            _ => return Err(self.at.fault("the string has an escape that does not exist")),
+            _ => {
+                return Err(self
+                    .at
+                    .fault("the string has an escape that does not exist"));
+            }
         };
         self.skip(length);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of a text, or the place of the fault.
+    fn tokens(text: &[u8]) -> Result<Vec<(Kind, String)>, (u32, u32)> {
+        let mut lexer = Lexer::new(text);
+        let mut tokens = Vec::new();
+        loop {
+            let token = lexer
+                .next()
+                .map_err(|fault| (fault.at.line, fault.at.column))?;
+            if token.kind == Kind::End {
+                return Ok(tokens);
+            }
+            tokens.push((token.kind, token.text().to_owned()));
+        }
+    }
+
+    #[test]
+    fn text_is_cut_to_tokens() {
+        let text = b"\xef\xbb\xbfmessage /* a\n* b */ M2{// c\n.5 1e-3 0x1F 017 'a\\'b' \"\" -";
+        let kinds: Vec<Kind> = tokens(text)
+            .unwrap()
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .collect();
+        let (name, symbol, text) = (Kind::Name, Kind::Symbol, Kind::Text);
+        let (float, integer) = (Kind::Float, Kind::Integer);
+        let expected = [
+            name, name, symbol, float, float, integer, integer, text, text, symbol,
+        ];
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn faults_have_places() {
+        for (text, place) in [
+            (&b"a\n  /* b"[..], (2, 3)),
+            (b"/* a /* b */ */", (1, 6)),
+            (b"\t\x01", (1, 9)),
+            (b"a \xc3\xa9", (1, 3)),
+            (b"'a", (1, 3)),
+            (b"'a\nb'", (1, 3)),
+            (b"'\\q'", (1, 3)),
+            (b"'\\u12'", (1, 3)),
+            (b"'\\U00200000'", (1, 3)),
+            (b"089", (1, 2)),
+            (b"0x", (1, 3)),
+            (b"1.5f", (1, 4)),
+            (b"1e+", (1, 4)),
+            (b"1.2.3", (1, 4)),
+            (b"a.5", (1, 2)),
+        ] {
+            assert_eq!(tokens(text), Err(place), "{}", text.escape_ascii());
+        }
+        assert!(tokens("// é\n/* é */ 'é'".as_bytes()).is_ok());
     }
 }

@@ -5,7 +5,9 @@ use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Typ
 use super::declare;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Field, File, Message};
-use super::universe::{FieldInfo, Kind, Lost, Mode, Symbol, TypeRef, Universe, View, join, last_part};
+use super::universe::{
+    FieldInfo, Kind, Lost, Mode, Symbol, TypeRef, Universe, View, join, last_part,
+};
 
 /// Resolves all names, and adds the fields to what is known of their messages.
 pub(super) fn link(universe: &mut Universe, view: &View, file: &mut File) -> Result<(), Fault> {
@@ -64,7 +66,9 @@ impl Linker<'_> {
         }
         if let Some(known) = self.universe.messages.get_mut(message.index) {
             let ranges = message.ranges.iter();
-            known.ranges = ranges.map(|range| super::universe::RangeInfo::of(&range.proto)).collect();
+            known.ranges = ranges
+                .map(|range| super::universe::RangeInfo::of(&range.proto))
+                .collect();
         }
         self.extensions(&mut message.extensions, &scope)
     }
@@ -99,7 +103,9 @@ impl Linker<'_> {
             required: proto.label == Some(Label::LABEL_REQUIRED),
             packed: false,
             implicit: false,
-            oneof: proto.oneof_index.filter(|_| proto.proto3_optional != Some(true)),
+            oneof: proto
+                .oneof_index
+                .filter(|_| proto.proto3_optional != Some(true)),
             parent: 0,
             extension: false,
             group_name: match (proto.r#type, field.target) {
@@ -161,18 +167,25 @@ impl Linker<'_> {
     /// A type of another file must be exported by it.
     fn check_visible(&self, target: TypeRef, at: Pos) -> Result<(), Fault> {
         let (file, exported) = match target {
-            TypeRef::Message(index) => {
-                self.universe.messages.get(index).map(|info| (info.file, info.exported))
-            }
-            TypeRef::Enum(index) => {
-                self.universe.enums.get(index).map(|info| (info.file, info.exported))
-            }
+            TypeRef::Message(index) => self
+                .universe
+                .messages
+                .get(index)
+                .map(|info| (info.file, info.exported)),
+            TypeRef::Enum(index) => self
+                .universe
+                .enums
+                .get(index)
+                .map(|info| (info.file, info.exported)),
         }
         .unwrap_or_default();
         if exported || file == self.file {
             return Ok(());
         }
-        let (name, file) = (self.universe.type_name(target), self.universe.file_name(file));
+        let (name, file) = (
+            self.universe.type_name(target),
+            self.universe.file_name(file),
+        );
         Err(at.fault(format!("{} is local to {}", shown(name), shown(file))))
     }
 
@@ -233,13 +246,20 @@ fn number(universe: &mut Universe, extensions: &[Field], scope: &str) -> Result<
             if file(&taken.full_name) != file(&full_name) {
                 continue;
             }
-            let message = format!("{} has the number {number} already", shown(&taken.full_name));
+            let message = format!(
+                "{} has the number {number} already",
+                shown(&taken.full_name)
+            );
             return Err(at.fault(message));
         }
         let Some(extendee) = universe.messages.get_mut(extension.extendee) else {
             continue;
         };
-        if !extendee.ranges.iter().any(|range| (range.start..range.end).contains(&number)) {
+        if !extendee
+            .ranges
+            .iter()
+            .any(|range| (range.start..range.end).contains(&number))
+        {
             let message = format!("{} has no extension {number}", shown(&extendee.full_name));
             return Err(at.fault(message));
         }

@@ -80,7 +80,11 @@ fn unicode<'a>(text: &'a [u8], length: usize, bytes: &mut Vec<u8>) -> &'a [u8] {
         // Half a pair, written as if it were a character. It is not UTF-8.
         None if point <= 0xffff => {
             let part = |shift: u32, mask: u32, mark: u32| ((point >> shift) & mask | mark) as u8;
-            bytes.extend([part(12, 0xf, 0xe0), part(6, 0x3f, 0x80), part(0, 0x3f, 0x80)]);
+            bytes.extend([
+                part(12, 0xf, 0xe0),
+                part(6, 0x3f, 0x80),
+                part(0, 0x3f, 0x80),
+            ]);
         }
         None => bytes.extend_from_slice(format!("\\U{point:08x}").as_bytes()),
     }

@@ -22,6 +22,9 @@ mod tree;
 mod universe;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use buffa_descriptor::generated::descriptor::FileDescriptorProto;
@@ -36,16 +39,19 @@ use self::universe::{Universe, View};
 /// Every file uses its options, imported or not.
 const DESCRIPTOR: &str = "google/protobuf/descriptor.proto";
 
+/// The text of a file, `None` if there is none, or why it cannot be read.
+pub type Text = Result<Option<Vec<u8>>, String>;
+
 /// The descriptors of a file and of all it imports, imports first.
 ///
-/// `open` gives the text of a file by its name, and `None` if there is none.
+/// `open` is asked for each file by its name. Well-known files need not be there.
 ///
 /// # Errors
 ///
 /// If a file is missing, cannot be read, or is one that protoc refuses too.
 pub fn compile(
     root: &str,
-    open: &mut dyn FnMut(&str) -> Result<Option<Vec<u8>>, String>,
+    open: &mut dyn FnMut(&str) -> Text,
 ) -> Result<Vec<FileDescriptorProto>, CompileError> {
     let mut sources = Sources {
         open,
@@ -57,18 +63,25 @@ pub fn compile(
     let mut universe = Universe::default();
     let mut done: HashMap<usize, usize> = HashMap::new();
     let mut descriptors = HashMap::new();
+    // The schema of options comes first; it may be there for them alone.
     let mut waiting: Vec<Option<File>> = sources.files.into_iter().map(Some).collect();
     for source in order {
         let Some(mut file) = waiting.get_mut(source).and_then(Option::take) else {
             continue;
         };
         let imports = imported(&file, &sources.indexes, &done);
-        let index = one(&mut universe, &mut file, &imports)
-            .map_err(|fault| fault.in_file(file.name()))?;
+        let index =
+            one(&mut universe, &mut file, &imports).map_err(|fault| fault.in_file(file.name()))?;
         done.insert(source, index);
+        if !wanted.contains(&source) {
+            universe.hide();
+        }
         descriptors.insert(source, assemble::file(file));
     }
-    Ok(wanted.iter().filter_map(|source| descriptors.remove(source)).collect())
+    Ok(wanted
+        .iter()
+        .filter_map(|source| descriptors.remove(source))
+        .collect())
 }
 
 /// The indexes of a file's imports, in their order.
@@ -90,7 +103,9 @@ fn one(
     file: &mut File,
     imports: &[(ImportKind, Pos, usize)],
 ) -> Result<usize, Fault> {
-    let public = imports.iter().filter(|(kind, ..)| *kind == ImportKind::Public);
+    let public = imports
+        .iter()
+        .filter(|(kind, ..)| *kind == ImportKind::Public);
     let index = declare::declare(universe, file, public.map(|(_, _, index)| *index).collect())?;
     let view = view(universe, index, imports);
     link::link(universe, &view, file)?;
@@ -125,7 +140,9 @@ fn check_lite(
 /// What a file sees: itself, its imports, and what those import publicly.
 fn view(universe: &Universe, own: usize, imports: &[(ImportKind, Pos, usize)]) -> View {
     let closure = |with_options: bool| {
-        let direct = imports.iter().filter(|(kind, ..)| with_options || *kind != ImportKind::Option);
+        let direct = imports
+            .iter()
+            .filter(|(kind, ..)| with_options || *kind != ImportKind::Option);
         let mut left: Vec<usize> = direct.map(|(_, _, index)| *index).collect();
         let mut seen = HashSet::from([own]);
         while let Some(index) = left.pop() {
@@ -144,7 +161,7 @@ fn view(universe: &Universe, own: usize, imports: &[(ImportKind, Pos, usize)]) -
 
 /// The files that are parsed.
 struct Sources<'a> {
-    open: &'a mut dyn FnMut(&str) -> Result<Option<Vec<u8>>, String>,
+    open: &'a mut dyn FnMut(&str) -> Text,
     files: Vec<File>,
     indexes: HashMap<String, usize>,
 }
@@ -158,7 +175,10 @@ impl Sources<'_> {
         }
         let mut next = 0;
         while let Some(file) = self.files.get(next) {
-            let imports = file.imports.iter().map(|import| (import.name.clone(), import.at));
+            let imports = file
+                .imports
+                .iter()
+                .map(|import| (import.name.clone(), import.at));
             let imports: Vec<(String, Pos)> = imports.collect();
             let importer = file.name().to_owned();
             for (name, at) in imports {
@@ -223,7 +243,10 @@ impl Sources<'_> {
     ) -> Result<(), CompileError> {
         let mut path = vec![(start, 0)];
         while let Some((index, next)) = path.last_mut() {
-            let Some(state) = states.get_mut(*index).filter(|state| **state != State::Done) else {
+            let Some(state) = states
+                .get_mut(*index)
+                .filter(|state| **state != State::Done)
+            else {
                 path.pop();
                 continue;
             };
@@ -242,7 +265,10 @@ impl Sources<'_> {
             };
             match states.get(*imported) {
                 Some(State::Open) => {
-                    let message = format!("the file is imported by {}, which it imports", shown(&import.name));
+                    let message = format!(
+                        "the file is imported by {}, which it imports",
+                        shown(&import.name)
+                    );
                     return Err(import.at.fault(message).in_file(file.name()));
                 }
                 Some(State::New) => path.push((*imported, 0)),

@@ -53,8 +53,15 @@ pub(super) fn enum_value(item: &str, value: &str) -> String {
             _ => break false,
         }
     };
-    let tail = value.get(start..).unwrap_or_default().trim_start_matches('_');
-    let kept = if stripped && !tail.is_empty() { tail } else { value };
+    let tail = value
+        .get(start..)
+        .unwrap_or_default()
+        .trim_start_matches('_');
+    let kept = if stripped && !tail.is_empty() {
+        tail
+    } else {
+        value
+    };
     let mut pascal = String::with_capacity(kept.len());
     let mut capital = true;
     for character in kept.chars() {

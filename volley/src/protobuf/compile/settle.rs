@@ -12,14 +12,21 @@ use super::tree::{Enum, Field, File, Message};
 use super::universe::{FieldInfo, Kind, RangeInfo, Universe, join};
 
 pub(super) fn settle(universe: &mut Universe, file: &mut File) {
-    let own = file.proto.options.as_option().and_then(|options| options.features.as_option());
+    let own = file
+        .proto
+        .options
+        .as_option()
+        .and_then(|options| options.features.as_option());
     file.features = Features::of(file.edition).with(own);
     let mut settler = Settler {
         universe,
         edition: file.edition,
         visibility: file.features.visibility,
     };
-    let (features, package) = (file.features, file.proto.package.clone().unwrap_or_default());
+    let (features, package) = (
+        file.features,
+        file.proto.package.clone().unwrap_or_default(),
+    );
     for message in &mut file.messages {
         settler.message(message, features, &package, false);
     }
@@ -28,10 +35,18 @@ pub(super) fn settle(universe: &mut Universe, file: &mut File) {
     }
     settler.extensions(&mut file.extensions, features, &package);
     for service in &mut file.services {
-        let own = service.proto.options.as_option().map(|options| &options.features);
+        let own = service
+            .proto
+            .options
+            .as_option()
+            .map(|options| &options.features);
         service.features = features.with(own.and_then(|own| own.as_option()));
         for method in &mut service.methods {
-            let own = method.proto.options.as_option().map(|options| &options.features);
+            let own = method
+                .proto
+                .options
+                .as_option()
+                .map(|options| &options.features);
             method.features = service.features.with(own.and_then(|own| own.as_option()));
         }
     }
@@ -45,28 +60,49 @@ struct Settler<'a> {
 
 impl Settler<'_> {
     fn message(&mut self, message: &mut Message, around: Features, scope: &str, nested: bool) {
-        let own = message.proto.options.as_option().map(|options| &options.features);
+        let own = message
+            .proto
+            .options
+            .as_option()
+            .map(|options| &options.features);
         message.features = around.with(own.and_then(|own| own.as_option()));
         let features = message.features;
         let scope = join(scope, message.name());
         for oneof in &mut message.oneofs {
-            let own = oneof.proto.options.as_option().map(|options| &options.features);
+            let own = oneof
+                .proto
+                .options
+                .as_option()
+                .map(|options| &options.features);
             oneof.features = features.with(own.and_then(|own| own.as_option()));
         }
         let exported = self.exported(message.proto.visibility, nested);
         for range in &mut message.ranges {
-            let own = range.proto.options.as_option().map(|options| &options.features);
+            let own = range
+                .proto
+                .options
+                .as_option()
+                .map(|options| &options.features);
             range.features = features.with(own.and_then(|own| own.as_option()));
         }
         let edition = self.edition;
         if let Some(info) = self.universe.messages.get_mut(message.index) {
             info.exported = exported;
-            info.ranges = message.ranges.iter().map(|range| RangeInfo::of(&range.proto)).collect();
+            info.ranges = message
+                .ranges
+                .iter()
+                .map(|range| RangeInfo::of(&range.proto))
+                .collect();
             info.required.clear();
             for (field, known) in message.fields.iter_mut().zip(&mut info.fields) {
-                let oneof = field.proto.oneof_index.and_then(|index| usize::try_from(index).ok());
+                let oneof = field
+                    .proto
+                    .oneof_index
+                    .and_then(|index| usize::try_from(index).ok());
                 let oneof = oneof.and_then(|index| message.oneofs.get(index));
-                field.features = oneof.map_or(features, |oneof| oneof.features).with(own_of(field));
+                field.features = oneof
+                    .map_or(features, |oneof| oneof.features)
+                    .with(own_of(field));
                 tell(field, known, edition);
                 if known.required {
                     info.required.push(known.number);
@@ -95,7 +131,11 @@ impl Settler<'_> {
     }
 
     fn enumeration(&mut self, item: &mut Enum, around: Features, nested: bool) {
-        let own = item.proto.options.as_option().map(|options| &options.features);
+        let own = item
+            .proto
+            .options
+            .as_option()
+            .map(|options| &options.features);
         item.features = around.with(own.and_then(|own| own.as_option()));
         let exported = self.exported(item.proto.visibility, nested);
         let Some(info) = self.universe.enums.get_mut(item.index) else {
@@ -110,7 +150,8 @@ impl Settler<'_> {
             };
             value.features = item.features.with(options.features.as_option());
             if let Some(support) = options.feature_support.as_option() {
-                info.support.insert(value.name().to_owned(), support.clone());
+                info.support
+                    .insert(value.name().to_owned(), support.clone());
             }
         }
     }
@@ -127,7 +168,11 @@ impl Settler<'_> {
 }
 
 fn own_of(field: &Field) -> Option<&FeatureSet> {
-    field.proto.options.as_option().and_then(|options| options.features.as_option())
+    field
+        .proto
+        .options
+        .as_option()
+        .and_then(|options| options.features.as_option())
 }
 
 /// Whether values of a type can be in one piece.
@@ -143,7 +188,9 @@ fn tell(field: &Field, known: &mut FieldInfo, edition: Edition) {
     let proto = &field.proto;
     let has_edition = edition as i32 >= Edition::EDITION_2023 as i32;
     let options = proto.options.as_option();
-    let packed = options.and_then(|options| options.packed).filter(|_| !has_edition);
+    let packed = options
+        .and_then(|options| options.packed)
+        .filter(|_| !has_edition);
     let by_feature = field.features.repeated == RepeatedFieldEncoding::PACKED;
     known.packed = known.repeated && is_packable(known.kind) && packed.unwrap_or(by_feature);
     known.implicit = field.features.presence == FieldPresence::IMPLICIT
@@ -152,7 +199,9 @@ fn tell(field: &Field, known: &mut FieldInfo, edition: Edition) {
         && !known.extension
         && !known.repeated;
     known.required = proto.label == Some(Label::LABEL_REQUIRED)
-        || has_edition && field.features.presence == FieldPresence::LEGACY_REQUIRED && !known.repeated;
+        || has_edition
+            && field.features.presence == FieldPresence::LEGACY_REQUIRED
+            && !known.repeated;
     if known.kind == Type::TYPE_MESSAGE && field.features.encoding == MessageEncoding::DELIMITED {
         known.kind = Type::TYPE_GROUP;
     }

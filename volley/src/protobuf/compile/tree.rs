@@ -42,7 +42,10 @@ pub(super) struct Part {
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Name(String),
-    Integer { negative: bool, value: u64 },
+    Integer {
+        negative: bool,
+        value: u64,
+    },
     Float(f64),
     Text(Vec<u8>),
     /// The text between braces, and its place.

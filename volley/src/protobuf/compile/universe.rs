@@ -93,7 +93,9 @@ pub(super) struct MessageInfo {
 
 impl MessageInfo {
     pub fn field(&self, name: &str) -> Option<&FieldInfo> {
-        self.by_name.get(name).and_then(|index| self.fields.get(*index))
+        self.by_name
+            .get(name)
+            .and_then(|index| self.fields.get(*index))
     }
 }
 
@@ -110,7 +112,9 @@ pub(super) struct RangeInfo {
 impl RangeInfo {
     pub fn of(range: &descriptor_proto::ExtensionRange) -> Self {
         let options = range.options.as_option();
-        let declarations = options.map(|options| options.declaration.clone()).unwrap_or_default();
+        let declarations = options
+            .map(|options| options.declaration.clone())
+            .unwrap_or_default();
         let declaration = extension_range_options::VerificationState::DECLARATION;
         let asked = options.is_some_and(|options| options.verification == Some(declaration));
         Self {
@@ -154,9 +158,26 @@ pub(super) struct Universe {
     pub messages: Vec<MessageInfo>,
     pub enums: Vec<EnumInfo>,
     pub extensions: Vec<FieldInfo>,
+    /// Messages of options that no file imports, by their full names.
+    hidden: HashMap<String, usize>,
 }
 
 impl Universe {
+    /// Takes away all names so far, but for use in options. Files may then define them again.
+    pub fn hide(&mut self) {
+        for (name, symbol) in self.symbols.drain() {
+            if let Kind::Type(TypeRef::Message(index)) = symbol.kind {
+                self.hidden.insert(name, index);
+            }
+        }
+    }
+
+    /// A message of options.
+    pub fn options(&self, full_name: &str) -> Option<usize> {
+        self.message(full_name)
+            .or_else(|| self.hidden.get(full_name).copied())
+    }
+
     pub fn message(&self, full_name: &str) -> Option<usize> {
         match self.symbols.get(full_name)?.kind {
             Kind::Type(TypeRef::Message(index)) => Some(index),
@@ -202,7 +223,11 @@ impl View {
         lost: &mut Lost,
     ) -> Option<Symbol> {
         let symbol = *universe.symbols.get(name)?;
-        let files = if options { &self.option_files } else { &self.files };
+        let files = if options {
+            &self.option_files
+        } else {
+            &self.files
+        };
         if files.contains(&symbol.file) {
             return Some(symbol);
         }
@@ -231,7 +256,9 @@ impl View {
         if let Some(name) = name.strip_prefix('.') {
             return self.find(universe, name, options, &mut lost).ok_or(lost);
         }
-        let (first, rest) = name.split_once('.').map_or((name, None), |(a, b)| (a, Some(b)));
+        let (first, rest) = name
+            .split_once('.')
+            .map_or((name, None), |(a, b)| (a, Some(b)));
         let mut scope = scope;
         loop {
             let candidate = join(scope, first);

@@ -131,7 +131,10 @@ mod tests {
         let ten_bytes = [8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
         assert_eq!(negative.as_deref(), Some(ten_bytes.as_slice()));
         assert_eq!(whole(Type::TYPE_SINT32, true, 2), Some(Datum::Varint(3)));
-        assert_eq!(whole(Type::TYPE_SINT64, true, 1 << 63), Some(Datum::Varint(u64::MAX)));
+        assert_eq!(
+            whole(Type::TYPE_SINT64, true, 1 << 63),
+            Some(Datum::Varint(u64::MAX))
+        );
         assert_eq!(whole(Type::TYPE_INT32, false, 1 << 31), None);
         assert_eq!(whole(Type::TYPE_UINT32, true, 1), None);
         assert_eq!(written(&Datum::Group(vec![16, 1])), [11, 16, 1, 12]);

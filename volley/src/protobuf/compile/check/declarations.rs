@@ -7,9 +7,10 @@ use buffa_descriptor::generated::descriptor::extension_range_options::{
 };
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
+use super::super::DESCRIPTOR;
 use super::super::error::{Fault, shown};
 use super::super::tree::{Field, Message, Range};
-use super::super::universe::{RangeInfo, TypeRef, Universe};
+use super::super::universe::{MessageInfo, TypeRef, Universe};
 
 /// Checks the declarations of one range.
 pub(super) fn range(range: &Range) -> Result<(), Fault> {
@@ -25,7 +26,9 @@ pub(super) fn range(range: &Range) -> Result<(), Fault> {
     for declaration in &options.declaration {
         let number = declaration.number.unwrap_or_default();
         if range.proto.start > Some(number) || range.proto.end <= Some(number) {
-            return fault(format!("the declared number {number} is outside of the range"));
+            return fault(format!(
+                "the declared number {number} is outside of the range"
+            ));
         }
         if !numbers.insert(number) {
             return fault(format!("the number {number} is declared twice"));
@@ -34,15 +37,26 @@ pub(super) fn range(range: &Range) -> Result<(), Fault> {
         match (name, kind) {
             (Some(name), Some(kind)) => {
                 if !is_absolute(name) {
-                    return fault(format!("{} must be a full name with a point before it", shown(name)));
+                    return fault(format!(
+                        "{} must be a full name with a point before it",
+                        shown(name)
+                    ));
                 }
-                let is_scalar = super::super::parse::scalar(kind).is_some_and(|kind| kind != Type::TYPE_GROUP);
+                let is_scalar =
+                    super::super::parse::scalar(kind).is_some_and(|kind| kind != Type::TYPE_GROUP);
                 if !is_scalar && !is_absolute(kind) {
-                    return fault(format!("{} must be a type with a point before it", shown(kind)));
+                    return fault(format!(
+                        "{} must be a type with a point before it",
+                        shown(kind)
+                    ));
                 }
             }
             (None, None) if declaration.reserved == Some(true) => {}
-            _ => return fault(format!("the declaration of {number} needs `full_name` and `type`")),
+            _ => {
+                return fault(format!(
+                    "the declaration of {number} needs `full_name` and `type`"
+                ));
+            }
         }
     }
     Ok(())
@@ -51,9 +65,12 @@ pub(super) fn range(range: &Range) -> Result<(), Fault> {
 fn is_absolute(name: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && part
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
-    name.strip_prefix('.').is_some_and(|name| name.split('.').all(is_name))
+    name.strip_prefix('.')
+        .is_some_and(|name| name.split('.').all(is_name))
 }
 
 /// Checks that no name is declared twice in a message.
@@ -77,15 +94,25 @@ pub(super) fn unique(message: &Message) -> Result<(), Fault> {
 pub(super) fn extension(
     universe: &Universe,
     field: &Field,
-    ranges: &[RangeInfo],
+    extendee: &MessageInfo,
     full_name: &str,
 ) -> Result<(), Fault> {
+    // As in protoc, the schema of options does not insist.
+    if universe.file_name(extendee.file) == DESCRIPTOR {
+        return Ok(());
+    }
     let number = field.number();
-    let range = ranges.iter().find(|range| (range.start..range.end).contains(&number));
+    let range = extendee
+        .ranges
+        .iter()
+        .find(|range| (range.start..range.end).contains(&number));
     let Some(range) = range.filter(|range| range.declared_only) else {
         return Ok(());
     };
-    let declared = range.declarations.iter().find(|one| one.number == Some(number));
+    let declared = range
+        .declarations
+        .iter()
+        .find(|one| one.number == Some(number));
     let Some(declared) = declared else {
         let message = format!("the extension {} is not declared", shown(full_name));
         return Err(field.at.fault(message));
@@ -106,7 +133,10 @@ fn matches(
     if let Some(name) = &declared.full_name
         && name.strip_prefix('.') != Some(full_name)
     {
-        return Err(format!("the number {number} is declared for {}", shown(name)));
+        return Err(format!(
+            "the number {number} is declared for {}",
+            shown(name)
+        ));
     }
     if let Some(kind) = &declared.r#type {
         let own = match field.target {
@@ -117,7 +147,10 @@ fn matches(
         };
         let scalar = super::super::parse::scalar(kind);
         if *kind != own && (scalar.is_none() || scalar != field.proto.r#type) {
-            return Err(format!("the number {number} is declared with the type {}", shown(kind)));
+            return Err(format!(
+                "the number {number} is declared with the type {}",
+                shown(kind)
+            ));
         }
     }
     let repeated = field.proto.label == Some(Label::LABEL_REPEATED);

@@ -13,7 +13,9 @@ pub(super) fn check(item: &Enum) -> Result<(), Fault> {
         return Err(item.at.fault("the enum has no value"));
     };
     if item.features.enums == EnumType::OPEN && first.number() != 0 {
-        return Err(first.number_at.fault("the first value of an open enum is 0"));
+        return Err(first
+            .number_at
+            .fault("the first value of an open enum is 0"));
     }
     aliases(item)?;
     unique_names(item)?;
@@ -21,9 +23,16 @@ pub(super) fn check(item: &Enum) -> Result<(), Fault> {
 }
 
 fn aliases(item: &Enum) -> Result<(), Fault> {
-    let allowed = item.proto.options.as_option().and_then(|options| options.allow_alias);
+    let allowed = item
+        .proto
+        .options
+        .as_option()
+        .and_then(|options| options.allow_alias);
     let written = item.options.iter().find(|option| {
-        option.path.first().is_some_and(|part| part.name == "allow_alias")
+        option
+            .path
+            .first()
+            .is_some_and(|part| part.name == "allow_alias")
     });
     let option_at = written.map_or(item.at, |option| option.at);
     if allowed == Some(false) {
@@ -71,7 +80,10 @@ fn unique_names(item: &Enum) -> Result<(), Fault> {
 fn reserved(item: &Enum) -> Result<(), Fault> {
     let mut spans: Vec<(i32, i32)> = Vec::new();
     for (range, at) in &item.reserved {
-        let (start, end) = (range.start.unwrap_or_default(), range.end.unwrap_or_default());
+        let (start, end) = (
+            range.start.unwrap_or_default(),
+            range.end.unwrap_or_default(),
+        );
         if start > end {
             return Err(at.fault("the range ends before it starts"));
         }
@@ -96,10 +108,14 @@ fn reserved(item: &Enum) -> Result<(), Fault> {
         let after = spans.partition_point(|(start, _)| *start <= number);
         let before = after.checked_sub(1).and_then(|index| spans.get(index));
         if before.is_some_and(|(_, end)| number <= *end) {
-            return Err(value.number_at.fault(format!("the number {number} is reserved")));
+            return Err(value
+                .number_at
+                .fault(format!("the number {number} is reserved")));
         }
         if names.contains(value.name()) {
-            return Err(value.at.fault(format!("{} is reserved", shown(value.name()))));
+            return Err(value
+                .at
+                .fault(format!("{} is reserved", shown(value.name()))));
         }
     }
     Ok(())
@@ -108,7 +124,11 @@ fn reserved(item: &Enum) -> Result<(), Fault> {
 /// The last range with this number is at fault.
 fn overlap(item: &Enum, number: i32) -> Fault {
     let has = |start: Option<i32>, end: Option<i32>| start <= Some(number) && end >= Some(number);
-    let with = item.reserved.iter().rev().find(|(range, _)| has(range.start, range.end));
+    let with = item
+        .reserved
+        .iter()
+        .rev()
+        .find(|(range, _)| has(range.start, range.end));
     let at = with.map_or(item.at, |(_, at)| *at);
     at.fault(format!("the number {number} is reserved twice"))
 }

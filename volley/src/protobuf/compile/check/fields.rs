@@ -29,7 +29,11 @@ impl Checker<'_> {
         let Some(extendee) = self.universe.messages.get(field.extendee) else {
             return Ok(());
         };
-        let max = if extendee.message_set { i32::MAX } else { MAX_NUMBER };
+        let max = if extendee.message_set {
+            i32::MAX
+        } else {
+            MAX_NUMBER
+        };
         numbers::number(field.number(), max, field.number_at)?;
         if field.json_name_at.is_some() {
             return Err(field.at.fault("an extension has no `json_name`"));
@@ -38,19 +42,25 @@ impl Checker<'_> {
             return Err(field.at.fault("an extension cannot be required"));
         }
         if self.is_proto3() && !OPTIONS.contains(&extendee.full_name.as_str()) {
-            return Err(field.extendee_at.fault("proto3 extends only the messages of options"));
+            return Err(field
+                .extendee_at
+                .fault("proto3 extends only the messages of options"));
         }
         let is_single_message = field.proto.r#type == Some(Type::TYPE_MESSAGE)
             && field.proto.label == Some(Label::LABEL_OPTIONAL);
         if extendee.message_set && !is_single_message {
-            return Err(field.type_at.fault("a message set has only single messages"));
+            return Err(field
+                .type_at
+                .fault("a message set has only single messages"));
         }
         let lite = |file: usize| self.universe.files.get(file).is_some_and(|info| info.lite);
         let own = self.universe.files.len().saturating_sub(1);
         if lite(own) && !lite(extendee.file) {
-            return Err(field.extendee_at.fault("a lite file extends only messages of lite files"));
+            return Err(field
+                .extendee_at
+                .fault("a lite file extends only messages of lite files"));
         }
-        declarations::extension(self.universe, field, &extendee.ranges, &join(scope, field.name()))?;
+        declarations::extension(self.universe, field, extendee, &join(scope, field.name()))?;
         self.field(field, None)
     }
 
@@ -61,7 +71,10 @@ impl Checker<'_> {
         if !is_entry {
             style::field(field)?;
         }
-        if let Some(at) = field.default_at.filter(|_| proto.label == Some(Label::LABEL_REPEATED)) {
+        if let Some(at) = field
+            .default_at
+            .filter(|_| proto.label == Some(Label::LABEL_REPEATED))
+        {
             return Err(at.fault("a repeated field has no default"));
         }
         if self.is_proto3() {
@@ -71,7 +84,10 @@ impl Checker<'_> {
             self.entry(field)?;
         }
         self.field_options(field)?;
-        let own = proto.options.as_option().and_then(|options| options.features.as_option());
+        let own = proto
+            .options
+            .as_option()
+            .and_then(|options| options.features.as_option());
         self.features(own, field.at)?;
         match self.has_edition() {
             true => presence::check(field, message, self.universe),
@@ -100,7 +116,9 @@ impl Checker<'_> {
         match self.enum_of(field).filter(|item| item.closed) {
             Some(item) => {
                 let name = shown(&item.full_name);
-                Err(field.type_at.fault(format!("{name} is a closed enum, which proto3 does not use")))
+                Err(field.type_at.fault(format!(
+                    "{name} is a closed enum, which proto3 does not use"
+                )))
             }
             None => Ok(()),
         }
@@ -139,7 +157,9 @@ impl Checker<'_> {
         };
         let map = map.filter(|info| info.map_entry);
         if map.is_some_and(|_| !field.is_map) {
-            return Err(field.type_at.fault("the entry of a map is no type: write `map<key, value>`"));
+            return Err(field
+                .type_at
+                .fault("the entry of a map is no type: write `map<key, value>`"));
         }
         let Some(options) = proto.options.as_option() else {
             return Ok(());
@@ -152,7 +172,9 @@ impl Checker<'_> {
         let packable = kind.is_some_and(settle::is_packable);
         let repeated = proto.label == Some(Label::LABEL_REPEATED);
         if options.packed == Some(true) && !(packable && repeated) {
-            return Err(field.type_at.fault("`packed` is for repeated numbers, enums and bool alone"));
+            return Err(field
+                .type_at
+                .fault("`packed` is for repeated numbers, enums and bool alone"));
         }
         if options.packed.is_some() && self.has_edition() {
             return Err(field.at.fault(
@@ -174,7 +196,10 @@ impl Checker<'_> {
         );
         let asked = options.jstype.filter(|asked| *asked != JSType::JS_NORMAL);
         match asked {
-            Some(_) if !long => Err(option_at(field, "jstype").fault("`jstype` is for whole numbers of 64 bits alone")),
+            Some(_) if !long => {
+                Err(option_at(field, "jstype")
+                    .fault("`jstype` is for whole numbers of 64 bits alone"))
+            }
             _ => Ok(()),
         }
     }
@@ -182,8 +207,9 @@ impl Checker<'_> {
 
 /// The place of a field's option.
 fn option_at(field: &Field, name: &str) -> Pos {
-    let option = field.options.iter().find(|option| {
-        option.path.first().is_some_and(|part| part.name == name)
-    });
+    let option = field
+        .options
+        .iter()
+        .find(|option| option.path.first().is_some_and(|part| part.name == name));
     option.map_or(field.at, |option| option.at)
 }

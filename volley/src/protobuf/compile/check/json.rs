@@ -22,10 +22,16 @@ pub(super) fn message(message: &Message, edition: Edition) -> Result<(), Fault> 
         }
     }
     let options = message.proto.options.as_option();
-    let lenient = options.is_some_and(|own| own.deprecated_legacy_json_field_conflicts == Some(true));
+    let lenient =
+        options.is_some_and(|own| own.deprecated_legacy_json_field_conflicts == Some(true));
     let strict = message.features.json == JsonFormat::ALLOW && edition != Edition::EDITION_PROTO2;
     // The names that fields would have if none were written, and those that they have.
-    unique(message, |field| (names::json(field.name()), false), strict && !lenient, lenient)?;
+    unique(
+        message,
+        |field| (names::json(field.name()), false),
+        strict && !lenient,
+        lenient,
+    )?;
     unique(
         message,
         |field| (json_name(field).to_owned(), field.json_name_at.is_some()),

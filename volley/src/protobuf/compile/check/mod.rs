@@ -8,6 +8,8 @@ mod numbers;
 mod presence;
 mod style;
 
+use std::collections::HashSet;
+
 use buffa_descriptor::generated::descriptor::feature_set::FieldPresence;
 use buffa_descriptor::generated::descriptor::feature_set::visibility_feature::DefaultSymbolVisibility;
 use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
@@ -22,8 +24,7 @@ pub(super) fn check(universe: &Universe, file: &File) -> Result<(), Fault> {
     let checker = Checker {
         universe,
         edition: file.edition,
-        strict: file.features.visibility
-            == DefaultSymbolVisibility::STRICT,
+        strict: file.features.visibility == DefaultSymbolVisibility::STRICT,
     };
     checker.file_options(file)?;
     style::file(file)?;
@@ -38,9 +39,23 @@ pub(super) fn check(universe: &Universe, file: &File) -> Result<(), Fault> {
     }
     for service in &file.services {
         style::service(service)?;
-        checker.features(service.proto.options.as_option().and_then(|own| own.features.as_option()), service.at)?;
+        checker.features(
+            service
+                .proto
+                .options
+                .as_option()
+                .and_then(|own| own.features.as_option()),
+            service.at,
+        )?;
         for method in &service.methods {
-            checker.features(method.proto.options.as_option().and_then(|own| own.features.as_option()), method.at)?;
+            checker.features(
+                method
+                    .proto
+                    .options
+                    .as_option()
+                    .and_then(|own| own.features.as_option()),
+                method.at,
+            )?;
         }
     }
     Ok(())
@@ -72,9 +87,10 @@ impl Checker<'_> {
         };
         self.features(options.features.as_option(), Pos::START)?;
         let at = |name: &str| {
-            let named = file.options.iter().find(|option| {
-                option.path.iter().any(|part| part.name == name)
-            });
+            let named = file
+                .options
+                .iter()
+                .find(|option| option.path.iter().any(|part| part.name == name));
             named.map_or(Pos::START, |option| option.at)
         };
         if options.java_string_check_utf8.is_some() && self.has_edition() {
@@ -103,19 +119,26 @@ impl Checker<'_> {
         self.features(options.and_then(|own| own.features.as_option()), message.at)?;
         style::message(message)?;
         if self.strict && nested && is_exported(message.proto.visibility) {
-            return Err(message.at.fault("a nested message cannot be exported: the visibility is strict"));
+            return Err(message
+                .at
+                .fault("a nested message cannot be exported: the visibility is strict"));
         }
         numbers::message(self.universe, message)?;
         json::message(message, self.edition)?;
         self.message_kind(message)?;
-        for oneof in &message.oneofs {
-            let own = oneof.proto.options.as_option().and_then(|own| own.features.as_option());
+        let used = message
+            .fields
+            .iter()
+            .filter_map(|field| field.proto.oneof_index);
+        let used: HashSet<i32> = used.collect();
+        for (index, oneof) in (0..).zip(&message.oneofs) {
+            let own = oneof
+                .proto
+                .options
+                .as_option()
+                .and_then(|own| own.features.as_option());
             self.features(own, oneof.at)?;
-            let has_field = message.fields.iter().any(|field| {
-                let index = field.proto.oneof_index.and_then(|index| usize::try_from(index).ok());
-                index.and_then(|index| message.oneofs.get(index)).is_some_and(|own| std::ptr::eq(own, oneof))
-            });
-            if !has_field {
+            if !used.contains(&index) {
                 return Err(oneof.at.fault("the oneof has no field"));
             }
         }
@@ -123,7 +146,11 @@ impl Checker<'_> {
             self.field(field, Some(message))?;
         }
         for range in &message.ranges {
-            let own = range.proto.options.as_option().and_then(|own| own.features.as_option());
+            let own = range
+                .proto
+                .options
+                .as_option()
+                .and_then(|own| own.features.as_option());
             self.features(own, range.at)?;
             declarations::range(range)?;
         }
@@ -146,12 +173,16 @@ impl Checker<'_> {
     fn message_kind(&self, message: &Message) -> Result<(), Fault> {
         let options = message.proto.options.as_option();
         let at = |name: &str| {
-            let named = message.options.iter().find(|option| {
-                option.path.first().is_some_and(|part| part.name == name)
-            });
+            let named = message
+                .options
+                .iter()
+                .find(|option| option.path.first().is_some_and(|part| part.name == name));
             named.map_or(message.at, |option| option.at)
         };
-        let map_entry = message.options.iter().any(|option| option.is_true("map_entry"));
+        let map_entry = message
+            .options
+            .iter()
+            .any(|option| option.is_true("map_entry"));
         if map_entry {
             return Err(at("map_entry").fault("`map_entry` cannot be set: write `map<key, value>`"));
         }
@@ -161,11 +192,15 @@ impl Checker<'_> {
                 return Err(at.fault("proto3 has no message sets"));
             }
             if let Some(field) = message.fields.first() {
-                return Err(field.at.fault("a message set has no fields, only extensions"));
+                return Err(field
+                    .at
+                    .fault("a message set has no fields, only extensions"));
             }
         }
         match message.ranges.first() {
-            Some(range) if self.is_proto3() => Err(range.at.fault("proto3 has no extension ranges")),
+            Some(range) if self.is_proto3() => {
+                Err(range.at.fault("proto3 has no extension ranges"))
+            }
             _ => Ok(()),
         }
     }
@@ -175,10 +210,16 @@ impl Checker<'_> {
         self.features(options.and_then(|own| own.features.as_option()), item.at)?;
         style::enumeration(item)?;
         if self.strict && nested && is_exported(item.proto.visibility) {
-            return Err(item.at.fault("a nested enum cannot be exported: the visibility is strict"));
+            return Err(item
+                .at
+                .fault("a nested enum cannot be exported: the visibility is strict"));
         }
         for value in &item.values {
-            let own = value.proto.options.as_option().and_then(|own| own.features.as_option());
+            let own = value
+                .proto
+                .options
+                .as_option()
+                .and_then(|own| own.features.as_option());
             self.features(own, value.at)?;
         }
         enums::check(item)

@@ -17,19 +17,29 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
     for field in &message.fields {
         number(field.number(), MAX_NUMBER, field.number_at)?;
         if let Some(other) = taken.insert(field.number(), field.name()) {
-            let message = format!("the number {} is that of {} already", field.number(), shown(other));
+            let message = format!(
+                "the number {} is that of {} already",
+                field.number(),
+                shown(other)
+            );
             return Err(field.number_at.fault(message));
         }
     }
     let max = if is_set { i32::MAX } else { MAX_NUMBER + 1 };
     let mut used: Vec<Span> = Vec::new();
     for (range, at) in &message.reserved {
-        let (start, end) = (range.start.unwrap_or_default(), range.end.unwrap_or_default());
+        let (start, end) = (
+            range.start.unwrap_or_default(),
+            range.end.unwrap_or_default(),
+        );
         used.push(span(start, end, i32::MAX, *at, "reserved")?);
     }
     for range in &message.ranges {
         let proto = &range.proto;
-        let (start, end) = (proto.start.unwrap_or_default(), proto.end.unwrap_or_default());
+        let (start, end) = (
+            proto.start.unwrap_or_default(),
+            proto.end.unwrap_or_default(),
+        );
         used.push(span(start, end, max, range.at, "for extensions")?);
     }
     disjoint(&mut used)?;
@@ -49,8 +59,14 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
             return Err(at.fault(format!("{} is reserved twice", shown(name))));
         }
     }
-    match message.fields.iter().find(|field| names.contains(field.name())) {
-        Some(field) => Err(field.at.fault(format!("{} is reserved", shown(field.name())))),
+    match message
+        .fields
+        .iter()
+        .find(|field| names.contains(field.name()))
+    {
+        Some(field) => Err(field
+            .at
+            .fault(format!("{} is reserved", shown(field.name())))),
         None => Ok(()),
     }
 }
@@ -87,7 +103,8 @@ fn disjoint(spans: &mut [Span]) -> Result<(), Fault> {
         if let [one, other] = pair
             && other.start < one.end
         {
-            let (one, other) = match (one.at.line, one.at.column) > (other.at.line, other.at.column) {
+            let (one, other) = match (one.at.line, one.at.column) > (other.at.line, other.at.column)
+            {
                 true => (other, one),
                 false => (one, other),
             };
@@ -115,6 +132,11 @@ pub(super) fn number(number: i32, max: i32, at: Pos) -> Result<(), Fault> {
 
 /// Whether a message can have no field: it is a home of names.
 pub(super) fn is_namespace(message: &Message) -> bool {
-    let all = |start: Option<i32>, end: Option<i32>| start == Some(1) && end == Some(MAX_NUMBER + 1);
-    message.fields.is_empty() && message.reserved.iter().any(|(range, _)| all(range.start, range.end))
+    let all =
+        |start: Option<i32>, end: Option<i32>| start == Some(1) && end == Some(MAX_NUMBER + 1);
+    message.fields.is_empty()
+        && message
+            .reserved
+            .iter()
+            .any(|(range, _)| all(range.start, range.end))
 }

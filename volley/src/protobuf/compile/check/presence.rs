@@ -31,13 +31,18 @@ pub(super) fn check(
         };
         let is_entry = message.is_some_and(Message::is_map_entry);
         if item.is_some_and(|item| item.closed) && !is_entry {
-            return Err(field.type_at.fault("the enum of a field without presence must be open"));
+            return Err(field
+                .type_at
+                .fault("the enum of a field without presence must be open"));
         }
         if item.is_some_and(|item| item.closed) {
             return fault("the enum of a field without presence must be open");
         }
     }
-    let own = proto.options.as_option().and_then(|options| options.features.as_option());
+    let own = proto
+        .options
+        .as_option()
+        .and_then(|options| options.features.as_option());
     let Some(own) = own else { return Ok(()) };
     if let Some(presence) = own.field_presence {
         let required = presence == FieldPresence::LEGACY_REQUIRED;
@@ -85,7 +90,10 @@ fn kinds(field: &Field, universe: &Universe) -> Vec<Option<Type>> {
     match field.target {
         Some(TypeRef::Message(index)) if field.is_map => {
             let info = universe.messages.get(index);
-            info.into_iter().flat_map(|info| &info.fields).map(|part| Some(part.kind)).collect()
+            info.into_iter()
+                .flat_map(|info| &info.fields)
+                .map(|part| Some(part.kind))
+                .collect()
         }
         _ => vec![field.proto.r#type],
     }

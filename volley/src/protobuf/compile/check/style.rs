@@ -6,14 +6,26 @@ use super::super::tree::{Enum, Field, File, Message, Service};
 
 pub(super) fn file(file: &File) -> Result<(), Fault> {
     let is_snake = |name: &str| is_lower(&name.replace('.', "a")) && has_tidy_underscores(name);
-    check("package", file.package(), is_snake, file.features, file.package_at)
+    check(
+        "package",
+        file.package(),
+        is_snake,
+        file.features,
+        file.package_at,
+    )
 }
 
 pub(super) fn message(message: &Message) -> Result<(), Fault> {
     if message.is_map_entry() {
         return Ok(());
     }
-    check("message", message.name(), is_title, message.features, message.at)?;
+    check(
+        "message",
+        message.name(),
+        is_title,
+        message.features,
+        message.at,
+    )?;
     for oneof in &message.oneofs {
         let name = oneof.proto.name.as_deref().unwrap_or_default();
         check("oneof", name, is_snake, oneof.features, oneof.at)?;
@@ -28,7 +40,13 @@ pub(super) fn field(field: &Field) -> Result<(), Fault> {
 pub(super) fn enumeration(item: &Enum) -> Result<(), Fault> {
     check("enum", item.name(), is_title, item.features, item.at)?;
     for value in &item.values {
-        check("value", value.name(), is_upper_snake, value.features, value.at)?;
+        check(
+            "value",
+            value.name(),
+            is_upper_snake,
+            value.features,
+            value.at,
+        )?;
     }
     Ok(())
 }

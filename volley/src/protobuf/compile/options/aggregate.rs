@@ -87,7 +87,10 @@ impl<'a> Reader<'a, '_> {
     ) -> Result<Record<'a>, Fault> {
         let at = self.cursor.at();
         let universe = self.interpreter.universe;
-        let info = universe.messages.get(index).ok_or_else(|| at.fault("the type is not known"))?;
+        let info = universe
+            .messages
+            .get(index)
+            .ok_or_else(|| at.fault("the type is not known"))?;
         if depth > MAX_DEPTH {
             return Err(at.fault(format!("the value is more than {MAX_DEPTH} messages deep")));
         }
@@ -110,12 +113,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn entry(
-        &mut self,
-        index: usize,
-        record: &mut Record<'a>,
-        depth: usize,
-    ) -> Result<(), Fault> {
+    fn entry(&mut self, index: usize, record: &mut Record<'a>, depth: usize) -> Result<(), Fault> {
         let at = self.cursor.at();
         let field = if self.cursor.take("[")? {
             let (prefix, name) = self.bracketed_name()?;
@@ -153,9 +151,14 @@ impl<'a> Reader<'a, '_> {
         if !field.repeated && record.slots.contains_key(&field.number) {
             return Err(at.fault(format!("{} is set twice", shown(&field.name))));
         }
-        if let Some(other) = field.oneof.and_then(|oneof| record.oneofs.insert(oneof, &field.name)) {
+        if let Some(other) = field
+            .oneof
+            .and_then(|oneof| record.oneofs.insert(oneof, &field.name))
+        {
             let (one, other) = (shown(&field.name), shown(other));
-            return Err(at.fault(format!("{one} and {other} are of one oneof, and both are set")));
+            return Err(at.fault(format!(
+                "{one} and {other} are of one oneof, and both are set"
+            )));
         }
         self.value(field, record, depth)
     }
@@ -202,10 +205,12 @@ impl<'a> Reader<'a, '_> {
             }
             _ => None,
         };
-        extension.filter(|extension| extension.parent == index).ok_or_else(|| {
-            let holder = shown(&holder.full_name);
-            at.fault(format!("{} does not extend {holder}", shown(name)))
-        })
+        extension
+            .filter(|extension| extension.parent == index)
+            .ok_or_else(|| {
+                let holder = shown(&holder.full_name);
+                at.fault(format!("{} does not extend {holder}", shown(name)))
+            })
     }
 
     /// The message inside of an `Any`, as its type and its bytes.
@@ -297,9 +302,9 @@ impl<'a> Reader<'a, '_> {
                 "false" | "False" | "f" => Some(Datum::Varint(0)),
                 _ => None,
             },
-            (Type::TYPE_BOOL, Token::Integer) if !negative => {
-                literal::integer(text).filter(|value| *value <= 1).map(Datum::Varint)
-            }
+            (Type::TYPE_BOOL, Token::Integer) if !negative => literal::integer(text)
+                .filter(|value| *value <= 1)
+                .map(Datum::Varint),
             (Type::TYPE_ENUM, Token::Name) if !negative => {
                 Some(Datum::Varint(self.interpreter.enum_value(field, text, at)?))
             }
@@ -329,7 +334,11 @@ impl<'a> Reader<'a, '_> {
             _ => None,
         };
         let datum = datum.ok_or_else(|| {
-            at.fault(format!("{} is no value for {}", shown(text), shown(&field.name)))
+            at.fault(format!(
+                "{} is no value for {}",
+                shown(text),
+                shown(&field.name)
+            ))
         })?;
         self.cursor.advance()?;
         Ok(datum)
@@ -410,7 +419,9 @@ impl<'a> Record<'a> {
                     Some(TypeRef::Enum(index)) => interpreter.universe.enums.get(index),
                     _ => None,
                 };
-                let first = first.and_then(|info| info.first).map(|first| i64::from(first) as u64);
+                let first = first
+                    .and_then(|info| info.first)
+                    .map(|first| i64::from(first) as u64);
                 let datum = first.map_or_else(|| Datum::zero(field.kind), Datum::Varint);
                 self.push(field, datum);
             }
@@ -418,9 +429,17 @@ impl<'a> Record<'a> {
     }
 
     fn encode(&self) -> Result<Vec<u8>, Fault> {
-        let missing = self.info.required.iter().find(|number| !self.slots.contains_key(number));
+        let missing = self
+            .info
+            .required
+            .iter()
+            .find(|number| !self.slots.contains_key(number));
         if let Some(missing) = missing {
-            let name = self.info.fields.iter().find(|field| field.number == *missing);
+            let name = self
+                .info
+                .fields
+                .iter()
+                .find(|field| field.number == *missing);
             let name = shown(name.map_or("", |field| &field.name));
             return Err(self.at.fault(format!("{name} is required, but not set")));
         }

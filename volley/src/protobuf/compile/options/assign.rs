@@ -63,9 +63,10 @@ impl<'a> Interpreter<'a> {
         let holder = options_message(target);
         let (mut bytes, mut used) = (Vec::new(), Used::default());
         for option in options {
-            let message = self.universe.message(holder).ok_or_else(|| {
-                option.at.fault(format!("{} is not defined", shown(holder)))
-            })?;
+            let message = self
+                .universe
+                .options(holder)
+                .ok_or_else(|| option.at.fault(format!("{} is not defined", shown(holder))))?;
             let fields = self.path(option, message, target, scope)?;
             let mut inside = &mut used;
             for (index, field) in fields.iter().enumerate() {
@@ -91,7 +92,9 @@ impl<'a> Interpreter<'a> {
         scope: &str,
     ) -> Result<Vec<&'a FieldInfo>, Fault> {
         if option.path.len() > MAX_PATH {
-            return Err(option.at.fault(format!("the option has more than {MAX_PATH} parts")));
+            return Err(option
+                .at
+                .fault(format!("the option has more than {MAX_PATH} parts")));
         }
         let mut fields: Vec<&FieldInfo> = Vec::new();
         for part in &option.path {
@@ -100,7 +103,8 @@ impl<'a> Interpreter<'a> {
                     Some(TypeRef::Message(index)) if !outer.repeated => index,
                     _ => {
                         let name = shown(&outer.full_name);
-                        let message = format!("the option {name} is no single message: it has no parts");
+                        let message =
+                            format!("the option {name} is no single message: it has no parts");
                         return Err(option.at.fault(message));
                     }
                 };
@@ -127,10 +131,14 @@ impl<'a> Interpreter<'a> {
             let field = field.filter(|field| field.name != "uninterpreted_option");
             return field.ok_or_else(|| part.at.fault(format!("there is no option {name}")));
         }
-        let found = self.view.resolve(self.universe, &part.name, scope, Mode::Option);
+        let found = self
+            .view
+            .resolve(self.universe, &part.name, scope, Mode::Option);
         let symbol = found.map_err(|lost| {
             let why = match lost {
-                Lost::Undefined => format!("there is no option {name}; a file that defines it must be imported"),
+                Lost::Undefined => {
+                    format!("there is no option {name}; a file that defines it must be imported")
+                }
                 lost => lost.message(self.universe, &part.name),
             };
             part.at.fault(why)
@@ -143,7 +151,9 @@ impl<'a> Interpreter<'a> {
             Some(extension) if extension.parent == message => Ok(extension),
             _ => {
                 let holder = self.universe.type_name(TypeRef::Message(message));
-                Err(part.at.fault(format!("{name} does not extend {}", shown(holder))))
+                Err(part
+                    .at
+                    .fault(format!("{name} does not extend {}", shown(holder))))
             }
         }
     }
@@ -194,14 +204,16 @@ impl<'a> Interpreter<'a> {
                 })
             }
             (Type::TYPE_MESSAGE | Type::TYPE_GROUP, _) => Err(wrong("a message in braces")),
-            (Type::TYPE_STRING | Type::TYPE_BYTES, Value::Text(text)) => Ok(Datum::Bytes(text.clone())),
+            (Type::TYPE_STRING | Type::TYPE_BYTES, Value::Text(text)) => {
+                Ok(Datum::Bytes(text.clone()))
+            }
             (Type::TYPE_STRING | Type::TYPE_BYTES, _) => Err(wrong("a string")),
             (Type::TYPE_BOOL, Value::Name(name)) if name == "true" => Ok(Datum::Varint(1)),
             (Type::TYPE_BOOL, Value::Name(name)) if name == "false" => Ok(Datum::Varint(0)),
             (Type::TYPE_BOOL, _) => Err(wrong("`true` or `false`")),
-            (Type::TYPE_ENUM, Value::Name(name)) => {
-                self.enum_value(field, name, option.value_at).map(Datum::Varint)
-            }
+            (Type::TYPE_ENUM, Value::Name(name)) => self
+                .enum_value(field, name, option.value_at)
+                .map(Datum::Varint),
             (Type::TYPE_ENUM, _) => Err(wrong("the name of a value")),
             (kind @ (Type::TYPE_DOUBLE | Type::TYPE_FLOAT), value) => {
                 let value = match value {

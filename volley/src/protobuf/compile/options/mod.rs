@@ -33,7 +33,12 @@ pub(super) fn interpret(
         pass,
     };
     let package = file.package().to_owned();
-    reader.read(&mut file.proto.options, &file.options, Target::TARGET_TYPE_FILE, &package)?;
+    reader.read(
+        &mut file.proto.options,
+        &file.options,
+        Target::TARGET_TYPE_FILE,
+        &package,
+    )?;
     reader.fields(&mut file.extensions, &package)?;
     for message in &mut file.messages {
         reader.message(message, &package)?;
@@ -43,7 +48,12 @@ pub(super) fn interpret(
     }
     for service in &mut file.services {
         let target = Target::TARGET_TYPE_SERVICE;
-        reader.read(&mut service.proto.options, &service.options, target, &package)?;
+        reader.read(
+            &mut service.proto.options,
+            &service.options,
+            target,
+            &package,
+        )?;
         let scope = join(&package, service.proto.name.as_deref().unwrap_or_default());
         for method in &mut service.methods {
             let target = Target::TARGET_TYPE_METHOD;
@@ -76,7 +86,11 @@ impl Reader<'_> {
         };
         let bytes = self.interpreter.encode(&options, target, scope)?;
         let merged = own.get_or_insert_default().merge_from_slice(&bytes);
-        merged.map_err(|error| first.at.fault(format!("the options cannot be kept: {error}")))
+        merged.map_err(|error| {
+            first
+                .at
+                .fault(format!("the options cannot be kept: {error}"))
+        })
     }
 
     fn message(&self, message: &mut Message, scope: &str) -> Result<(), Fault> {
@@ -110,7 +124,12 @@ impl Reader<'_> {
     }
 
     fn enumeration(&self, item: &mut Enum, scope: &str) -> Result<(), Fault> {
-        self.read(&mut item.proto.options, &item.options, Target::TARGET_TYPE_ENUM, scope)?;
+        self.read(
+            &mut item.proto.options,
+            &item.options,
+            Target::TARGET_TYPE_ENUM,
+            scope,
+        )?;
         for value in &mut item.values {
             let target = Target::TARGET_TYPE_ENUM_ENTRY;
             self.read(&mut value.proto.options, &value.options, target, scope)?;

@@ -31,11 +31,17 @@ pub(super) fn check_support(
     edition: Edition,
     at: Pos,
 ) -> Result<(), Fault> {
-    if let Some(first) = support.edition_introduced.filter(|first| *first as i32 > edition as i32) {
+    if let Some(first) = support
+        .edition_introduced
+        .filter(|first| *first as i32 > edition as i32)
+    {
         let (name, first) = (shown(name), edition_name(first));
         return Err(at.fault(format!("{name} needs {first}")));
     }
-    if let Some(gone) = support.edition_removed.filter(|gone| *gone as i32 <= edition as i32) {
+    if let Some(gone) = support
+        .edition_removed
+        .filter(|gone| *gone as i32 <= edition as i32)
+    {
         let (name, gone) = (shown(name), edition_name(gone));
         return Err(at.fault(format!("{name} has ended with {gone}")));
     }

@@ -230,19 +230,19 @@ impl Parser<'_> {
                 let name = self.cursor.name("the name of a value of the enum")?;
                 Ok(name.text().to_owned())
             }
-            Some(Type::TYPE_INT32 | Type::TYPE_SINT32 | Type::TYPE_SFIXED32) => {
-                self.whole(1 << 31)
-            }
-            Some(Type::TYPE_INT64 | Type::TYPE_SINT64 | Type::TYPE_SFIXED64) => {
-                self.whole(1 << 63)
-            }
+            Some(Type::TYPE_INT32 | Type::TYPE_SINT32 | Type::TYPE_SFIXED32) => self.whole(1 << 31),
+            Some(Type::TYPE_INT64 | Type::TYPE_SINT64 | Type::TYPE_SFIXED64) => self.whole(1 << 63),
             Some(Type::TYPE_UINT32 | Type::TYPE_FIXED32) => {
                 let max = u64::from(u32::MAX);
-                Ok(self.cursor.integer(max, "a number without a sign")?.to_string())
+                Ok(self
+                    .cursor
+                    .integer(max, "a number without a sign")?
+                    .to_string())
             }
-            Some(Type::TYPE_UINT64 | Type::TYPE_FIXED64) => {
-                Ok(self.cursor.integer(u64::MAX, "a number without a sign")?.to_string())
-            }
+            Some(Type::TYPE_UINT64 | Type::TYPE_FIXED64) => Ok(self
+                .cursor
+                .integer(u64::MAX, "a number without a sign")?
+                .to_string()),
             Some(Type::TYPE_FLOAT) => {
                 let value = self.number()?;
                 // Through text, as protoc does it.

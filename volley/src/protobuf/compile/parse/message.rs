@@ -10,6 +10,8 @@ use super::Parser;
 
 /// How many messages can be inside each other.
 const NESTED: u32 = 31;
+/// How many ranges of extensions can have their options in one place, as each has a copy.
+const SHARED: usize = 256;
 /// The greatest number of a field.
 pub(in super::super) const MAX_NUMBER: i32 = 536_870_911;
 
@@ -163,7 +165,11 @@ impl Parser<'_> {
                 break;
             }
         }
+        let options_at = self.cursor.at();
         let options = self.bracketed()?;
+        if !options.is_empty() && message.ranges.len() - first > SHARED {
+            return Err(options_at.fault(format!("more than {SHARED} ranges share these options")));
+        }
         for range in message.ranges.iter_mut().skip(first) {
             range.options.clone_from(&options);
         }
@@ -172,7 +178,10 @@ impl Parser<'_> {
 
     /// What `max` is depends on an option.
     fn finish_ranges(&self, message: &mut Message) {
-        let set = message.options.iter().any(|option| option.is_true("message_set_wire_format"));
+        let set = message
+            .options
+            .iter()
+            .any(|option| option.is_true("message_set_wire_format"));
         let max = if set { i32::MAX } else { MAX_NUMBER + 1 };
         for range in message.ranges.iter_mut().filter(|range| range.to_max) {
             range.proto.end = Some(max);
@@ -240,10 +249,17 @@ type Reserved = (String, Pos);
 
 /// A proto3 field with `optional` is alone in a oneof, which comes after the written ones.
 fn synthetic_oneofs(message: &mut Message) {
-    if !message.fields.iter().any(|field| field.proto.proto3_optional == Some(true)) {
+    if !message
+        .fields
+        .iter()
+        .any(|field| field.proto.proto3_optional == Some(true))
+    {
         return;
     }
-    let oneof_names = message.oneofs.iter().filter_map(|oneof| oneof.proto.name.clone());
+    let oneof_names = message
+        .oneofs
+        .iter()
+        .filter_map(|oneof| oneof.proto.name.clone());
     let field_names = message.fields.iter().map(|field| field.name().to_owned());
     let mut taken: std::collections::HashSet<String> = oneof_names.chain(field_names).collect();
     for field in &mut message.fields {
@@ -288,7 +304,10 @@ pub(super) fn map_entry(map: &Field, mut key: Field, mut value: Field) -> Messag
 /// The message of a group.
 pub(super) fn group(name: &str, at: Pos) -> Result<Message, Fault> {
     if !name.starts_with(|first: char| first.is_ascii_uppercase()) {
-        let message = format!("the name of a group, {}, must start with a capital", shown(name));
+        let message = format!(
+            "the name of a group, {}, must start with a capital",
+            shown(name)
+        );
         return Err(at.fault(message));
     }
     let mut message = Message {

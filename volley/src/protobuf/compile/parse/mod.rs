@@ -6,6 +6,8 @@ mod message;
 mod option;
 mod service;
 
+use std::collections::HashSet;
+
 use buffa_descriptor::generated::descriptor::{Edition, FileDescriptorProto, SymbolVisibility};
 
 pub(super) use self::field::scalar;
@@ -22,6 +24,7 @@ pub(super) fn file(name: &str, text: &[u8]) -> Result<File, Fault> {
         cursor: Cursor::new(Lexer::new(text))?,
         edition: Edition::EDITION_PROTO2,
         depth: 0,
+        imported: HashSet::new(),
     };
     let mut file = File {
         proto: FileDescriptorProto {
@@ -50,6 +53,8 @@ struct Parser<'a> {
     edition: Edition,
     /// How many messages are open.
     depth: u32,
+    /// The names of imports so far.
+    imported: HashSet<String>,
 }
 
 impl Parser<'_> {
@@ -163,8 +168,7 @@ impl Parser<'_> {
         let name = self.cursor.string("the name of a file in quotes")?;
         self.cursor.expect(";")?;
         let proto = &mut file.proto;
-        let has = |names: &[String]| names.contains(&name);
-        if has(&proto.dependency) || has(&proto.option_dependency) {
+        if !self.imported.insert(name.clone()) {
             return Err(at.fault(format!("{} is imported twice", shown(&name))));
         }
         let index = i32::try_from(proto.dependency.len()).unwrap_or(i32::MAX);
@@ -188,7 +192,11 @@ impl Parser<'_> {
         }
         self.cursor.advance()?;
         file.package_at = self.cursor.at();
-        let mut name = self.cursor.name("the name of the package")?.text().to_owned();
+        let mut name = self
+            .cursor
+            .name("the name of the package")?
+            .text()
+            .to_owned();
         while self.cursor.take(".")? {
             name.push('.');
             name.push_str(self.cursor.name("a name")?.text());
