@@ -95,9 +95,9 @@ fn hint(pool: &Pool, symbol: &str) -> String {
         let names = methods.map(|method| method.full_name().to_owned());
         names.collect::<Vec<_>>()
     });
-    let messages = pool.all_messages();
+    let messages = pool.messages();
     let messages = messages.map(|message| message.full_name().to_owned());
-    let enums = pool.all_enums().map(|one| one.full_name().to_owned());
+    let enums = pool.enums().map(|one| one.full_name().to_owned());
     let names = services.chain(methods).chain(messages).chain(enums);
     match schema::suggest::closest(symbol, &names.collect::<Vec<_>>()) {
         Some(name) => format!("did you mean `{}`?", visible(name)),

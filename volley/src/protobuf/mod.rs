@@ -5,7 +5,6 @@
 
 mod adapt;
 pub mod compile;
-pub mod compiler;
 mod dynamic;
 mod field;
 mod json;

@@ -5,19 +5,19 @@ mod mapping;
 
 use std::path::Path;
 
-use super::compiler::compile;
+use super::compile::compile;
 use super::Pool;
 
 /// What the tests' own file of all kinds of fields declares.
 pub fn everything() -> Pool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/protos");
-    let open = move |name: &str| Ok(std::fs::read(folder.join(name)).ok());
-    Pool::new(compile("everything.proto", open).unwrap()).unwrap()
+    let mut open = move |name: &str| Ok(std::fs::read(folder.join(name)).ok());
+    Pool::new(compile("everything.proto", &mut open).unwrap()).unwrap()
 }
 
 /// What one file of this text declares.
 fn pool(text: &str) -> Pool {
     let text = text.to_owned();
-    let open = move |name: &str| Ok((name == "a.proto").then(|| text.clone().into_bytes()));
-    Pool::new(compile("a.proto", open).unwrap_or_else(|error| panic!("{}", error.reason))).unwrap()
+    let mut open = move |name: &str| Ok((name == "a.proto").then(|| text.clone().into_bytes()));
+    Pool::new(compile("a.proto", &mut open).unwrap_or_else(|error| panic!("{error}"))).unwrap()
 }

@@ -9,7 +9,7 @@ use crate::grpc::reflection::{
     Answer, Files, METHOD, Question, Refused, Request, Response, SERVICES, Service, Services,
 };
 use crate::grpc::{Code, PREFIX_LEN};
-use crate::protobuf::compiler::compile;
+use crate::protobuf::compile::compile;
 use crate::protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
 use crate::protobuf::{self, Pool};
 
@@ -195,7 +195,7 @@ fn declared() -> &'static Pool {
     POOL.get_or_init(|| {
         let names = FILES.iter().map(|(name, _)| *name).chain([V1_ALPHA]);
         // One that did not compile would be missing, which a test would notice.
-        let files = names.filter_map(|name| compile(name, embedded).ok());
+        let files = names.filter_map(|name| compile(name, &mut embedded).ok());
         Pool::new(files.flatten().collect()).unwrap_or_default()
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use volley::grpc::reflection::{Answer, Extensions, Files, Question, Refused};
-use volley::protobuf::compiler::compile;
+use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::feature_set::{FieldPresence, MessageEncoding};
 use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
 use volley::protobuf::descriptor::{
@@ -21,9 +21,9 @@ use crate::support::proto;
 fn compiled(files: &[(&'static str, &str)]) -> Pool {
     let texts = files.iter().map(|(name, text)| (*name, (*text).to_owned()));
     let texts: BTreeMap<&str, String> = texts.collect();
-    let open = move |name: &str| Ok(texts.get(name).map(|text| text.clone().into_bytes()));
-    let files = compile(files.last().unwrap().0, open);
-    Pool::new(files.unwrap_or_else(|error| panic!("{}", error.reason))).unwrap()
+    let mut open = move |name: &str| Ok(texts.get(name).map(|text| text.clone().into_bytes()));
+    let files = compile(files.last().unwrap().0, &mut open);
+    Pool::new(files.unwrap_or_else(|error| panic!("{error}"))).unwrap()
 }
 
 /// A server that answers each question with one file, as long as it has it.

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use buffa::Message as _;
 use proptest::prelude::*;
-use volley::protobuf::compiler::compile;
+use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
@@ -12,9 +12,9 @@ use crate::support::{json, load, method, proto};
 
 /// The test's own file of all kinds of fields, with all that it imports.
 fn everything() -> FileDescriptorSet {
-    let open = |name: &str| Ok(fs::read(PathBuf::from("tests/protos").join(name)).ok());
+    let mut open = |name: &str| Ok(fs::read(PathBuf::from("tests/protos").join(name)).ok());
     FileDescriptorSet {
-        file: compile("everything.proto", open).unwrap(),
+        file: compile("everything.proto", &mut open).unwrap(),
         ..FileDescriptorSet::default()
     }
 }

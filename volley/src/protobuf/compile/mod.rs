@@ -84,6 +84,13 @@ pub fn compile(
         .collect())
 }
 
+/// A well-known file, such as `google/protobuf/any.proto`; `None`: it is none.
+#[must_use]
+pub fn well_known(name: &str) -> Option<FileDescriptorProto> {
+    let mut files = compile(name, &mut |_| Ok(None)).ok()?;
+    files.pop()
+}
+
 /// The indexes of a file's imports, in their order.
 fn imported(
     file: &File,

@@ -11,8 +11,8 @@ use super::{compile, everything, pool};
 /// The files of one text.
 fn files(text: &str) -> Vec<FileDescriptorProto> {
     let text = text.to_owned();
-    let open = move |name: &str| Ok((name == "a.proto").then(|| text.clone().into_bytes()));
-    compile("a.proto", open).unwrap_or_else(|error| panic!("{}", error.reason))
+    let mut open = move |name: &str| Ok((name == "a.proto").then(|| text.clone().into_bytes()));
+    compile("a.proto", &mut open).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn set(files: Vec<FileDescriptorProto>) -> Vec<u8> {

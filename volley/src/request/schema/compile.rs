@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::SchemaError;
 use crate::input;
-use crate::protobuf::compiler::{CompileError, compile};
+use crate::protobuf::compile::{CompileError, compile};
 use crate::protobuf::{Pool, files_of_set};
 use crate::request::excerpt::excerpt;
 
@@ -20,9 +20,12 @@ pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<Pool, Schem
     }
     let found = find(file, import_paths)?;
     let folders = search_path(&found, import_paths);
-    let name = found.file_name().unwrap_or_default();
-    let files = compile(&name.to_string_lossy(), move |name| open(&folders, name));
-    let files = files.map_err(|error| failed(file, error))?;
+    let root = name_of(&found, import_paths);
+    let mut open = |name: &str| match name == root {
+        true => read(&found).map(Some),
+        false => open(&folders, name),
+    };
+    let files = compile(&root, &mut open).map_err(|error| failed(file, &error))?;
     Pool::new(files).map_err(|error| SchemaError::Compile {
         file: file.to_owned(),
         reason: error.to_string(),
@@ -35,11 +38,21 @@ fn open(folders: &[PathBuf], name: &str) -> Result<Option<Vec<u8>>, String> {
     let Some(path) = places.find(|path| path.exists()) else {
         return Ok(None);
     };
-    let read = input::check(&path, input::SCHEMA).and_then(|()| input::read(&path, input::SCHEMA));
-    match read {
-        Ok(bytes) => Ok(Some(input::unmarked(bytes))),
-        Err(error) => Err(format!("`{}`: {error}", path.display())),
-    }
+    read(&path).map(Some)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    input::read(path, input::SCHEMA).map_err(|error| error.to_string())
+}
+
+/// Its name in imports: from a folder of the user's on, if it is in one.
+fn name_of(file: &Path, import_paths: &[PathBuf]) -> String {
+    let mut inside = import_paths
+        .iter()
+        .filter_map(|folder| file.strip_prefix(folder).ok());
+    let own = || file.file_name().map(Path::new);
+    let name = inside.next().or_else(own).unwrap_or(file);
+    name.to_string_lossy().into_owned()
 }
 
 /// The file as given, or else in one of the import paths.
@@ -85,10 +98,10 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     folders.chain(import_paths.iter().cloned()).collect()
 }
 
-fn failed(file: &Path, error: CompileError) -> SchemaError {
-    let (file, reason) = (file.to_owned(), error.reason);
-    match error.is_missing_import {
-        true => SchemaError::MissingImport { file, reason },
-        false => SchemaError::Compile { file, reason },
+fn failed(file: &Path, error: &CompileError) -> SchemaError {
+    let (file, reason) = (file.to_owned(), error.to_string());
+    match error {
+        CompileError::MissingImport { .. } => SchemaError::MissingImport { file, reason },
+        _ => SchemaError::Compile { file, reason },
     }
 }

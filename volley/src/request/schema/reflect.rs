@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
 use crate::protobuf::descriptor::{DescriptorProto, FileDescriptorProto};
-use crate::protobuf::{self, FilesError, Pool, compiler};
+use crate::protobuf::{self, FilesError, Pool, compile};
 use crate::request::excerpt::excerpt;
 
 /// The most files of a schema, and the most services that a server may list.
@@ -254,7 +254,7 @@ fn extendables(scope: &str, messages: &[DescriptorProto], names: &mut Vec<String
 
 /// A file that the server does not have: Google's own, or an empty one.
 fn well_known(name: &str) -> FileDescriptorProto {
-    compiler::google(name).unwrap_or_else(|| FileDescriptorProto {
+    compile::well_known(name).unwrap_or_else(|| FileDescriptorProto {
         name: Some(name.to_owned()),
         ..FileDescriptorProto::default()
     })

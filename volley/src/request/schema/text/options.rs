@@ -6,7 +6,7 @@ use buffa::MessageName;
 use buffa_descriptor::MapKey;
 
 use super::quoted;
-use crate::protobuf::{DynamicMessage, Extension, Field, Kind, Message, Pool, Value, compiler};
+use crate::protobuf::{DynamicMessage, Extension, Field, Kind, Message, Pool, Value, compile};
 
 /// Where the types of options are declared.
 const FILE: &str = "google/protobuf/descriptor.proto";
@@ -52,7 +52,7 @@ fn read<O: Options>(pool: &Pool, options: &O) -> Option<Vec<String>> {
 fn own() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| {
-        let file = compiler::google(FILE);
+        let file = compile::well_known(FILE);
         Pool::new(file.into_iter().collect()).unwrap_or_default()
     })
 }
