@@ -6,7 +6,7 @@ use super::declare;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Field, File, Message};
 use super::universe::{
-    FieldInfo, Kind, Lost, Mode, Symbol, TypeRef, Universe, View, join, last_part,
+    FieldInfo, Kind, Lost, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join, last_part,
 };
 
 /// Resolves all names, and adds the fields to what is known of their messages.
@@ -65,10 +65,7 @@ impl Linker<'_> {
             self.message(nested)?;
         }
         if let Some(known) = self.universe.messages.get_mut(message.index) {
-            let ranges = message.ranges.iter();
-            known.ranges = ranges
-                .map(|range| super::universe::RangeInfo::of(&range.proto))
-                .collect();
+            known.ranges = RangeInfo::all(&message.ranges);
         }
         self.extensions(&mut message.extensions, &scope)
     }
@@ -255,11 +252,7 @@ fn number(universe: &mut Universe, extensions: &[Field], scope: &str) -> Result<
         let Some(extendee) = universe.messages.get_mut(extension.extendee) else {
             continue;
         };
-        if !extendee
-            .ranges
-            .iter()
-            .any(|range| (range.start..range.end).contains(&number))
-        {
+        if extendee.range_of(number).is_none() {
             let message = format!("{} has no extension {number}", shown(&extendee.full_name));
             return Err(at.fault(message));
         }

@@ -88,11 +88,7 @@ impl Settler<'_> {
         let edition = self.edition;
         if let Some(info) = self.universe.messages.get_mut(message.index) {
             info.exported = exported;
-            info.ranges = message
-                .ranges
-                .iter()
-                .map(|range| RangeInfo::of(&range.proto))
-                .collect();
+            info.ranges = RangeInfo::all(&message.ranges);
             info.required.clear();
             for (field, known) in message.fields.iter_mut().zip(&mut info.fields) {
                 let oneof = field

@@ -189,10 +189,9 @@ fn custom_options_are_encoded_by_their_schema() {
         ),
         (
             "option (s).any = { [type.googleapis.com/p.S] < a: 1 > };",
-            "c23e232a210a1b747970652e676f6f676c65617069732e636f6d2f702e5312020802",
+            "c23e1f2a1d0a17747970652e676f6f676c65617069732e636f6d2f702e5312020802",
         ),
     ] {
-        assert!(!expected.is_empty());
         assert_eq!(
             options(&schema.replace("OPTIONS", written)),
             expected,
@@ -200,16 +199,16 @@ fn custom_options_are_encoded_by_their_schema() {
         );
     }
     for (written, column) in [
-        ("option (s).a = 1; option (s).a = 2;", 133),
-        ("option (s) = { a: 1 a: 2 };", 135),
-        ("option (s) = { nope: 1 };", 130),
-        ("option (s) = 5;", 128),
-        ("option (s).b.c = 5;", 122),
-        ("option (e) = Z;", 122),
-        ("option (nope) = 1;", 122),
-        ("option deprecated = 1;", 135),
-        ("option (f) = 'x';", 128),
-        ("option (s) = { any { [x.y/p.S] { } } };", 136),
+        ("option (s).a = 1; option (s).a = 2;", 128),
+        ("option (s) = { a: 1 a: 2 };", 123),
+        ("option (s) = { nope: 1 };", 118),
+        ("option (s) = 5;", 116),
+        ("option (s).b.c = 5;", 110),
+        ("option (e) = Z;", 110),
+        ("option (nope) = 1;", 110),
+        ("option deprecated = 1;", 123),
+        ("option (f) = 'x';", 116),
+        ("option (s) = { any { [x.y/p.S] { } } };", 124),
     ] {
         assert_eq!(
             place(&schema.replace("OPTIONS", written)),

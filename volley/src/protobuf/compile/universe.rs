@@ -7,6 +7,8 @@ use buffa_descriptor::generated::descriptor::{
     descriptor_proto, extension_range_options, field_options,
 };
 
+use super::tree::Range;
+
 /// The type of a field that has a name: the index of a message or an enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TypeRef {
@@ -92,6 +94,13 @@ pub(super) struct MessageInfo {
 }
 
 impl MessageInfo {
+    /// The range of extensions that a number is in. Ranges have no number in common.
+    pub fn range_of(&self, number: i32) -> Option<&RangeInfo> {
+        let after = self.ranges.partition_point(|range| range.start <= number);
+        let range = self.ranges.get(after.checked_sub(1)?)?;
+        (number < range.end).then_some(range)
+    }
+
     pub fn field(&self, name: &str) -> Option<&FieldInfo> {
         self.by_name
             .get(name)
@@ -110,7 +119,14 @@ pub(super) struct RangeInfo {
 }
 
 impl RangeInfo {
-    pub fn of(range: &descriptor_proto::ExtensionRange) -> Self {
+    /// In the order of their numbers.
+    pub fn all(ranges: &[Range]) -> Vec<Self> {
+        let mut all: Vec<Self> = ranges.iter().map(|range| Self::of(&range.proto)).collect();
+        all.sort_by_key(|range| range.start);
+        all
+    }
+
+    fn of(range: &descriptor_proto::ExtensionRange) -> Self {
         let options = range.options.as_option();
         let declarations = options
             .map(|options| options.declaration.clone())

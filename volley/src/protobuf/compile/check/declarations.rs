@@ -102,10 +102,7 @@ pub(super) fn extension(
         return Ok(());
     }
     let number = field.number();
-    let range = extendee
-        .ranges
-        .iter()
-        .find(|range| (range.start..range.end).contains(&number));
+    let range = extendee.range_of(number);
     let Some(range) = range.filter(|range| range.declared_only) else {
         return Ok(());
     };
