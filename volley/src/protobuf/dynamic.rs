@@ -50,28 +50,34 @@ pub fn encode(message: &DynamicMessage) -> Vec<u8> {
 
 /// The name of a field that must be there and is not, by the names that lead to it.
 pub(super) fn missing(pool: &Pool, message: &DynamicMessage) -> Option<String> {
-    pool.has_required().then(|| missing_in(message)).flatten()
+    let may_lack = pool.has_required();
+    may_lack.then(|| missing_in(message, true)).flatten()
 }
 
-fn missing_in(message: &DynamicMessage) -> Option<String> {
+/// The same below a message that may itself lack fields.
+pub(super) fn missing_below(pool: &Pool, message: &DynamicMessage) -> Option<String> {
+    let may_lack = pool.has_required();
+    may_lack.then(|| missing_in(message, false)).flatten()
+}
+
+fn missing_in(message: &DynamicMessage, needs_own: bool) -> Option<String> {
     let (pool, of) = (message.pool(), message.message_descriptor());
     let extensions = pool.extensions_of(message.message_index());
     let extensions = extensions.map(|one| (one.field(), one.full_name()));
     let fields = of.fields().iter().map(|field| (field, field.name()));
     for (field, name) in fields.chain(extensions) {
         let Some(value) = message.field_by_number(field.number()) else {
-            match is_own_required(field, message) {
+            match needs_own && is_own_required(field, message) {
                 true => return Some(name.to_owned()),
                 false => continue,
             }
         };
         let inner = match value {
-            Value::Message(inner) => missing_in(inner),
             Value::List(all) => all.iter().find_map(missing_in_value),
             Value::Map(all) => all
                 .into_iter()
                 .find_map(|(_, value)| missing_in_value(value)),
-            _ => None,
+            value => missing_in_value(value),
         };
         if let Some(inner) = inner {
             return Some(format!("{name}.{inner}"));
@@ -88,7 +94,7 @@ fn is_own_required(field: &FieldDescriptor, message: &DynamicMessage) -> bool {
 
 fn missing_in_value(value: &Value) -> Option<String> {
     match value {
-        Value::Message(message) => missing_in(message),
+        Value::Message(message) => missing_in(message, true),
         _ => None,
     }
 }

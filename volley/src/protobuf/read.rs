@@ -12,7 +12,7 @@ use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-use super::dynamic::missing;
+use super::dynamic::{missing, missing_below};
 use super::plain::{Plain, bytes_of, map_key};
 use super::pool::Pool;
 use super::types::Message;
@@ -33,12 +33,31 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
     }
 }
 
+/// Reads some fields of a message. Others that must be there may be elsewhere.
+#[derive(Clone, Copy)]
+pub struct PartSeed<'a>(pub &'a Message);
+
+impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        let (pool, index) = (self.0.pool(), self.0.index());
+        let message = One { pool, index }.deserialize(json)?;
+        let missing = missing_below(pool, &message);
+        needs(missing).map(|()| message)
+    }
+}
+
 fn whole<E: Error>(pool: &Pool, message: DynamicMessage) -> Result<DynamicMessage, E> {
-    match missing(pool, &message) {
+    needs(missing(pool, &message)).map(|()| message)
+}
+
+fn needs<E: Error>(missing: Option<String>) -> Result<(), E> {
+    match missing {
         Some(field) => Err(E::custom(format!(
             "the required field `{field}` is missing"
         ))),
-        None => Ok(message),
+        None => Ok(()),
     }
 }
 

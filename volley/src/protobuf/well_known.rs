@@ -1,7 +1,10 @@
 //! Google's own types that have a JSON form of their own, and times as they are in it.
 
-use jiff::Timestamp;
-use jiff::civil;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, date};
+
+/// Where seconds begin.
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// The most seconds of a duration: ten thousand years.
 const MOST_SECONDS: i64 = 315_576_000_000;
@@ -45,8 +48,7 @@ pub(super) fn timestamp(seconds: i64, nanos: i32) -> Option<String> {
     if !SECONDS.contains(&seconds) || !(0..1_000_000_000).contains(&nanos) {
         return None;
     }
-    let time = Timestamp::from_second(seconds).ok()?.to_string();
-    let time = time.strip_suffix('Z')?;
+    let time = EPOCH.checked_add(SignedDuration::from_secs(seconds)).ok()?;
     Some(format!("{time}{}Z", fraction(nanos.unsigned_abs())))
 }
 
@@ -86,9 +88,8 @@ pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
         "" => 0,
         part => nanos(part.strip_prefix('.')?)?,
     };
-    let civil: civil::DateTime = format!("{date}T{clock}").parse().ok()?;
-    let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    let seconds = utc.timestamp().as_second() - offset;
+    let civil: DateTime = format!("{date}T{clock}").parse().ok()?;
+    let seconds = civil.duration_since(EPOCH).as_secs() - offset;
     SECONDS.contains(&seconds).then_some((seconds, nanos))
 }
 

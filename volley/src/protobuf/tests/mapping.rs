@@ -258,10 +258,19 @@ fn an_any_is_shown_beside_what_can_be_read() {
 fn times_that_json_cannot_have_are_shown_as_their_fields() {
     let message = kinds();
     // One second after the year 9999.
-    let late = b"\xa2\x01\x07\x08\x80\xe9\x9c\xe9\xaf\x07";
+    let mut when = vec![8];
+    super::super::wire::encode_varint(253_402_300_800, &mut when);
+    let mut late = Vec::new();
+    super::super::wire::encode_bytes(20, &when, &mut late);
     assert_eq!(
-        show(&message, late),
+        show(&message, &late),
         r#"{"when":{"seconds":"253402300800"}}"#
+    );
+    // Its parts have different signs.
+    let mixed = b"\x7a\x0d\x08\x01\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+    assert_eq!(
+        show(&message, mixed),
+        r#"{"span":{"seconds":"1","nanos":-1}}"#
     );
 }
 

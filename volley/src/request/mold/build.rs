@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::form::Form;
 use super::{Hole, Mold, Part};
 use crate::protobuf::wire::{WireType, encode_key};
-use crate::protobuf::{self, DynamicMessage, Field, Kind, Message, Seed};
+use crate::protobuf::{self, DynamicMessage, Field, Kind, Message, PartSeed};
 use crate::request::expect::Fields as _;
 use crate::request::marked::{Marked, has_mark};
 use crate::request::template::{Give, Piece, Template};
@@ -61,7 +61,7 @@ impl<A: Give> Mold<A> {
 }
 
 fn parse(json: Value, message: &Message) -> Option<DynamicMessage> {
-    Seed(message).deserialize(json).ok()
+    PartSeed(message).deserialize(json).ok()
 }
 
 /// Whether a message has no JSON form of its own.
@@ -83,6 +83,9 @@ impl<A: Give> Builder<'_, A> {
         let mut parts: Vec<(Field, Part)> = Vec::new();
         for (key, value) in fields {
             let field = message.field_by_name(key)?;
+            if value.is_null() && field.is_required() {
+                return None;
+            }
             // Of several, the last one would win, or all would be refused.
             let oneof = field.oneof();
             let excludes =
@@ -97,6 +100,14 @@ impl<A: Give> Builder<'_, A> {
                 Part::Fixed(protobuf::encode(&parse(Value::Object(alone), message)?))
             };
             parts.push((field, part));
+        }
+        let is_there = |field: &Field| parts.iter().any(|(other, _)| other == field);
+        if !message
+            .fields()
+            .filter(Field::is_required)
+            .all(|field| is_there(&field))
+        {
+            return None;
         }
         parts.sort_by_key(|(field, _)| field.number());
         let mut joined: Vec<Part> = Vec::new();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 
 use crate::protobuf::wire::{WireType, encode_varint};
-use crate::protobuf::{self, Enum, Kind, Message, Seed, bytes_of, float_of};
+use crate::protobuf::{self, Enum, Kind, Message, PartSeed, bytes_of, float_of};
 
 /// How a field's value is encoded.
 #[derive(Clone, Debug)]
@@ -277,7 +277,7 @@ pub fn parsed(value: &str, begin: &str, message: &Message, out: &mut Vec<u8>) ->
     serde_json::from_str::<IgnoredAny>(value).ok()?;
     let object = format!("{begin}{value}}}");
     let mut json = serde_json::Deserializer::from_str(&object);
-    let fields = Seed(message).deserialize(&mut json).ok()?;
+    let fields = PartSeed(message).deserialize(&mut json).ok()?;
     out.extend_from_slice(&protobuf::encode(&fields));
     Some(())
 }

@@ -272,3 +272,48 @@ fn values_that_are_more_than_a_value_are_odd() {
         assert_eq!(made(text), Made::Odd, "{text}");
     }
 }
+
+/// A mold of JSON with templates for a message of proto2, and what it gives with these values.
+fn old(text: &str) -> Option<Vec<u8>> {
+    let source = SchemaSource::Proto {
+        file: "tests/protos/proto2.proto".into(),
+        import_paths: Vec::new(),
+    };
+    let pool = schema::read(&source).unwrap().unwrap();
+    let template = template(text);
+    let mold = Mold::new(&template, &pool.message("old.Thing").unwrap())?;
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut call = CallData::new(CallNumber::default(), "", 1, &mut random);
+    let (mut filling, mut out) = (Filling::default(), Vec::new());
+    mold.fill(&mut call, &mut filling, &mut out).ok()?;
+    Some(out)
+}
+
+#[test]
+fn a_field_that_must_be_there_may_be_a_hole_and_may_not_be_missing() {
+    let out = [8, 7, 18, 1, b'x'];
+    assert_eq!(old("{\"name\": \"«x»\", \"number\": 7}").unwrap(), out);
+    assert_eq!(old("{\"name\": \"x\", \"number\": «7»}").unwrap(), out);
+    assert_eq!(old("{\"number\": «7»}"), None);
+    assert_eq!(old("{\"number\": «7», \"name\": null}"), None);
+}
+
+#[test]
+fn only_plus_zero_is_a_default() {
+    for (text, is_sent) in [
+        ("{\"double\": «-0.0»}", true),
+        ("{\"double\": «-0»}", true),
+        ("{\"float\": \"«-0.0»\"}", true),
+        ("{\"double\": «0.0»}", false),
+        ("{\"float\": «0»}", false),
+    ] {
+        let template = template(text);
+        let mold = Mold::new(&template, input()).unwrap();
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut call = CallData::new(CallNumber::default(), "", 1, &mut random);
+        let (mut filling, mut out) = (Filling::default(), Vec::new());
+        mold.fill(&mut call, &mut filling, &mut out).unwrap();
+        assert_eq!(out.last() == Some(&0x80), is_sent, "{text}");
+        assert_eq!(out.is_empty(), !is_sent, "{text}");
+    }
+}

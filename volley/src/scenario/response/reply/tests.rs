@@ -118,20 +118,24 @@ fn a_path_that_the_schema_does_not_have_is_an_error_that_names_what_there_is() {
 }
 
 #[test]
-fn a_reply_that_is_cut_or_of_another_type_is_an_error() {
+fn a_reply_that_is_cut_is_an_error_and_a_field_of_another_type_is_unknown() {
     let message = all();
     let path = Path::new(&message, &keys("inner.value")).unwrap();
     let mut room = Vec::new();
     let mut error = |reply: &[u8]| path.get(reply, &mut room).unwrap_err();
-    // Field 17 with more bytes than there are; field 17 as a varint.
+    // Field 17 with more bytes than there are.
     assert_eq!(
         error(&[0x8a, 0x01, 5, 8]),
         "invalid protobuf at byte 2: it is cut short"
     );
+    // Field 17 as a varint, alone and beside itself.
     assert_eq!(
-        error(&[0x88, 0x01, 5]),
-        "invalid protobuf at byte 0: the field has another wire type"
+        value(&message, "inner.value", &[0x88, 0x01, 5]),
+        (None, true)
     );
+    let both = [0x88, 0x01, 5, 0x8a, 0x01, 2, 8, 3];
+    let three = Some("3".to_owned());
+    assert_eq!(value(&message, "inner.value", &both), (three, true));
 }
 
 /// Messages with some fields set.
