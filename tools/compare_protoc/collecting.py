@@ -1,0 +1,27 @@
+"""Finds .proto files in installed packages and in this repository."""
+
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A file and the folder that its name is relative to."""
+
+    folder: Path
+    name: str
+
+
+def collected(root: Path) -> Iterator[Collected]:
+    """Yield all files, always in the same order."""
+    packages = Path(sysconfig.get_path("purelib"))
+    for file in sorted(packages.rglob("*.proto")):
+        folder = next((parent for parent in file.parents if parent.name in {"_proto", "proto"}), packages)
+        yield Collected(folder, str(file.relative_to(folder)))
+    for file in sorted((root / "frameworks").rglob("*.proto")):
+        yield Collected(file.parent, file.name)
+    for folder in ("requests", "volley/tests/protos", "volley/examples"):
+        for file in sorted((root / folder).rglob("*.proto")):
+            yield Collected(root / folder, str(file.relative_to(root / folder)))
