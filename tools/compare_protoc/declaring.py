@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from tools.compare_protoc.naming import SCALARS, Namer, literal, text_literal
+from tools.compare_protoc.naming import SCALARS, Namer, literal
 from tools.compare_protoc.options import custom
 
 _PACKABLE = set(SCALARS) - {"string", "bytes"}
@@ -29,7 +29,7 @@ class Declared:
     text: str = ""
     messages: list[tuple[str, str]] = field(default_factory=list)
     enums: list[tuple[str, str, list[str]]] = field(default_factory=list)
-    extendable: list[tuple[str, int]] = field(default_factory=list)
+    extendable: list[str] = field(default_factory=list)
     own_messages: list[tuple[str, str]] = field(default_factory=list)
     own_enums: list[tuple[str, str, list[str]]] = field(default_factory=list)
     passed_on: list["Declared"] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Writer:
                 lines.append(self.lot.choice(["// a comment", "/* one\n two */", ";", "/** doc */"]))
         return lines
 
-    def file(self, busy: int) -> list[str]:
+    def lines(self, busy: int) -> list[str]:
         """Return all lines below imports and package."""
         return self.file_options() + self.file_body(busy)
 
@@ -167,7 +167,7 @@ class Writer:
     def _extensions(self, full: str) -> str:
         options = self.custom("ExtensionRange")
         first = self.lot.choice([1000, 1001])
-        self.file.extendable.append((full, first))
+        self.file.extendable.append(full)
         if not options and self.lot.random() < 0.3:
             options = ["verification = UNVERIFIED"]
         tail = f" [{', '.join(options)}]" if options else ""
@@ -175,7 +175,7 @@ class Writer:
 
     def _numbers(self) -> list[int]:
         lot = self.lot
-        drawn = [*range(1, 30), *lot.sample(range(30, 18999), 12), 20000, 99999]
+        drawn = [*range(1, 30), *lot.sample(range(30, 999), 12), 20000, 99999]
         if lot.random() < 0.3:
             lot.shuffle(drawn)
         return drawn
@@ -342,28 +342,16 @@ class Writer:
     def extend(self, scope: str, namer: Namer) -> list[str]:
         """Extend a message that has room for it."""
         lot = self.lot
-        known = [each for each in self.file.extendable if each[0].count(".") >= 0]
-        if not known:
+        if not self.file.extendable or self.file.syntax == "proto3":
             return []
-        place = lot.randrange(len(known))
-        full, number = known[place]
+        full = lot.choice(self.file.extendable)
         lines = []
         for _ in range(lot.randint(1, 3)):
-            number = self._free(full)
-            label = lot.choice(["repeated ", "" if not self.old else "optional "])
-            if self.file.syntax == "proto3":
-                label = lot.choice(["repeated ", "optional ", ""])
+            number = lot.randint(1002, 9998)  # probably free
+            label = lot.choice(["repeated ", "optional " if self.old else ""])
             kind, sort, values = self._type(scope, implicit=False)
             options = self.field_options(label, sort, values, in_oneof=True, own=False)
             options = [each for each in options if "IMPLICIT" not in each]
             lines.append(f"{label}{kind} {namer.take()} = {number}{self._tail(options)};")
         return [f"extend {self._reference(full, scope)} {{", *lines, "}"]
 
-    def _free(self, full: str) -> int:
-        """Return a number that is probably free, as no two files are to extend with the same."""
-        return self.lot.randint(1002, 9998) + 0 * len(full)
-
-
-def text(lot: Random) -> str:
-    """Return a string literal."""
-    return text_literal(lot)

@@ -40,7 +40,7 @@ def case_of(seed: int) -> Case:
     case = Case(f"seed {seed}")
     with_options = lot.random() < 0.5
     if with_options:
-        case.files[OPTIONS_FILE] = options_file(lot).encode()
+        case.files[OPTIONS_FILE] = options_file().encode()
     declared: list[Declared] = []
     namer = Namer(lot)
     for place in range(lot.choice([0, 0, 1, 1, 2, 3])):
@@ -76,7 +76,7 @@ def _file(
     lot.shuffle(imports)
     lines += lot.choice([imports + package, package + imports])
     writer = Writer(lot, one, namer, with_options=with_options)
-    lines += writer.file(busy)
+    lines += writer.lines(busy)
     one.text = "\n".join(lines) + "\n"
     return one
 

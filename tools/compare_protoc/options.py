@@ -35,7 +35,7 @@ extend Rule { optional int32 extra = 100; repeated Rule more = 101; }
 _GROUP = "optional group Box = 20 { optional int32 x = 1; }"
 
 
-def options_file(lot: Random) -> str:
+def options_file() -> str:
     """Return a file that extends each kind of options with each kind of value."""
     lines = ['syntax = "proto2";', _HEAD % _GROUP]
     for place, element in enumerate(ELEMENTS):
@@ -52,7 +52,6 @@ def options_file(lot: Random) -> str:
             f"  repeated int32 {low}_packed = {number + 24} [packed = true];",
             "}",
         ]
-    lot.random()
     return "\n".join(lines) + "\n"
 
 
@@ -85,6 +84,10 @@ def custom(lot: Random, element: str) -> list[str]:
     return settings
 
 
+def _real(lot: Random) -> str:
+    return literal(lot, "float").replace("0x10", "16")
+
+
 def aggregate(lot: Random, depth: int) -> str:
     """Return a message in the text format, as options have it."""
     parts = []
@@ -94,13 +97,13 @@ def aggregate(lot: Random, depth: int) -> str:
         parts.append([
             f"text: {literal(lot, 'string')}", "numbers: 1 numbers: -2", "numbers: [1, 2, 0x3]",
             f"inner{colon}{inner}", f"rules {inner}", f"rules: [{inner}, {inner}]",
-            f"level: {lot.choice(['LEVEL_LOW', '7'])}", f"real: {literal(lot, 'double')}",
+            f"level: {lot.choice(['LEVEL_LOW', '7'])}", f"real: {_real(lot)}",
             f"raw: {literal(lot, 'bytes')}", f"flag: {lot.choice(['true', 'false', 't', '1'])}",
             'totals { key: "a" value: 9 } totals: { key: "b" }', f"one: {literal(lot, 'int64')}",
             "[custom.opts.extra]: 5", f"[custom.opts.more] {inner}",
             f"any {{ [type.googleapis.com/custom.opts.Rule] {inner} }}",
             lot.choice(["Box { x: 1 }", "levels: [LEVEL_LOW, LEVEL_HIGH]", "rules: []",
-                        "inner < text: 'x' >", f"single: {literal(lot, 'float')}"]),
+                        "inner < text: 'x' >", f"single: {_real(lot)}"]),
         ][entry])  # fmt: skip
     end = lot.choice(["", ",", ";"])
     return "{ " + f"{end} ".join(parts) + (end if parts else "") + " }"

@@ -1,6 +1,7 @@
 """Asks protoc about files."""
 
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,11 @@ def compiled(root: str, paths: Sequence[Path]) -> tuple[bytes | None, str]:
                 os.close(stderr)
         if code == 0:
             return out.read_bytes(), ""
-        errors = [line for line in log.read_text("utf-8", "replace").splitlines()
-                  if "warning:" not in line]  # fmt: skip
-        return None, errors[0] if errors else "no reason"
+        return None, _reason(log.read_text("utf-8", "replace"))
+
+
+def _reason(log: str) -> str:
+    """Return the first error, without its place."""
+    lines = [line for line in log.splitlines() if "warning:" not in line]
+    placed = (re.fullmatch(r".*?\.proto:(?:\d+:\d+:)? (.*)", line) for line in lines)
+    return next((found[1] for found in placed if found), lines[-1] if lines else "no reason")
