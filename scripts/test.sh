@@ -15,8 +15,8 @@
 # out, and the table says so.
 #
 # --all adds tests of every framework (built and checked), of every simulated fault of a server or
-# host, of Docker, of every page in a browser, and a short fuzzing of each of volley's
-# parsers. It skips nothing: a missing tool, Docker daemon or base image is an error. --no-skips is
+# host, of Docker, of every page in a browser, a comparison of volley with protoc, and a short fuzzing
+# of each of volley's parsers. It skips nothing: a missing tool, Docker daemon or base image is an error. --no-skips is
 # another name for it.
 #
 # As root on Debian, missing tools are installed by apt; --all also starts a Docker daemon while it
@@ -239,6 +239,11 @@ count_instructions() {
     ./scripts/bench_instructions.sh
 }
 
+compare_with_protoc() {
+    need cargo
+    ./scripts/compare-protoc.sh --seconds 60
+}
+
 # Feed each of volley's parsers arbitrary bytes. volley has no unsafe code, so it needs no sanitizer.
 # For a long search: `cargo fuzz run TARGET --sanitizer none`.
 fuzz_volley() {
@@ -297,6 +302,7 @@ test_in_time_left() {
     renice -n 19 "$BASHPID" >/dev/null
     test_scripts
     test_volley
+    step 'volley: protoc' compare_with_protoc
     step 'volley: instructions' count_instructions
     step 'volley: fuzzing' fuzz_volley
 }

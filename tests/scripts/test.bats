@@ -20,7 +20,7 @@ setup() {
         stub "$BATS_TEST_TMPDIR/bin/$tool"
     done
     stub "$root/.tools/bin/actionlint" 'echo v1.7.12'
-    for tool in volley-page bench_instructions; do
+    for tool in volley-page bench_instructions compare-protoc; do
         stub "$root/scripts/$tool.sh"
     done
     # Headers and Ruby's gem are files of this host: what stands for them here is always there.
@@ -104,7 +104,7 @@ volley: test'
     BROKEN='*' run "$root/scripts/test.sh" --all
     [ "$status" -eq 1 ]
     # A package that this host does not have is one more.
-    [ "$(table failed | grep -v tools | sort)" = "$(sort <<<"$before_a_commit"$'\nDocker daemon\nbase images\nvolley: fuzzing\nvolley: instructions')" ]
+    [ "$(table failed | grep -v tools | sort)" = "$(sort <<<"$before_a_commit"$'\nDocker daemon\nbase images\nvolley: fuzzing\nvolley: instructions\nvolley: protoc')" ]
     [ "${lines[-1]}" = '= 3 in 1 s =' ]
 }
 

@@ -2,9 +2,8 @@
 
 import json
 import re
-import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -13,7 +12,7 @@ from warnings import catch_warnings, simplefilter
 
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
@@ -25,12 +24,24 @@ from tools.compare_protoc.jsons import Letter
 from tools.compare_protoc.volley import Answer, Volley
 
 TYPES_OF_A_FILE = 4
-_REFUSALS = (json_format.Error, DecodeError, ValueError, TypeError, KeyError, AttributeError, RecursionError)  # fmt: skip
+_REFUSALS = (json_format.Error, DecodeError, ValueError, TypeError, KeyError, AttributeError,
+             RecursionError)  # fmt: skip
+_BEFORE_REASONS = (
+    r"\.proto:\d+:\d+: ",
+    r"cannot compile `[^`]*`: ",
+    r"is not a descriptor set: ",
+    r"the data does not fit `[^`]*`: ",
+    r"failed to decode Protobuf message: ",
+)
 
 
 def slug(reason: str) -> str:
     """Return what is said, without names and numbers."""
-    reason = re.sub(r'"(?:\\.|[^"])*"|\'[^\']*\'|`[^`]*`', "X", reason.splitlines()[0] if reason else "")
+    reason = re.sub(
+        r'"(?:\\.|[^"])*"|\'[^\']*\'|`[^`]*`', "X", reason.splitlines()[0] if reason else ""
+    )
+    reason = re.sub(r"Failed to (parse \S+ field|load JSON): |(?<=duplicate key ).*", "", reason)
+    reason = re.sub(r" at line \d+ column \d+|; .*", "", reason)
     reason = re.sub(r"\S*/\S*|\d+|\[\S*\]", "", reason)
     return re.sub(r"[^a-z]+", "-", reason.lower()).strip("-")[:70].rstrip("-") or "no-reason"
 
@@ -41,7 +52,7 @@ class Difference:
 
     kind: str
     case: str
-    example: str
+    example: str = ""
     count: int = 1
 
 
@@ -49,25 +60,27 @@ class Difference:
 class Tally:
     """What was asked, and what differs."""
 
+    is_allowed: Callable[[str], bool] = lambda _: False
+
     counts: Counter[str] = field(default_factory=Counter)
     differences: dict[str, Difference] = field(default_factory=dict)
 
     def add(self, kind: str, case: str) -> Difference | None:
-        """Count a difference; return it if it is the first of its kind."""
+        """Count a difference; return it if it is the first of its kind, and not allowed."""
         if kind in self.differences:
             self.differences[kind].count += 1
             return None
-        self.differences[kind] = Difference(kind, case, "")
-        return self.differences[kind]
+        self.differences[kind] = Difference(kind, case)
+        return None if self.is_allowed(kind) else self.differences[kind]
 
 
 class Asker:
     """Compares case by case."""
 
-    def __init__(self, folder: Path, volley: Volley) -> None:
+    def __init__(self, folder: Path, volley: Volley, tally: Tally) -> None:
         self._folder = folder
         self._volley = volley
-        self.tally = Tally()
+        self.tally = tally
 
     # ---- files
 
@@ -129,13 +142,15 @@ class Asker:
             return (f"file-accepted/{slug(reason)}" if ours.kind == "bytes" else None), None
         if ours.kind == "refused":
             return f"file-refused/{slug(_reason(ours))}", theirs
-        path = comparing.first_of_sets(theirs, ours.value, case.root, _pool(theirs) or DescriptorPool())
+        path = comparing.first_of_sets(
+            theirs, ours.value, case.root, _pool(theirs) or DescriptorPool()
+        )
         return (f"described/{path}" if path else None), theirs
 
     # ---- messages
 
     def _messages(self, name: str, theirs: bytes, root: str, lot: Random) -> None:
-        """Compare what is made of messages of the root's types; volley has protoc's descriptor set."""
+        """Compare what is made of messages; volley reads protoc's descriptor set."""
         pool = _pool(theirs)
         if pool is None:
             self.tally.counts["not for Python"] += 1
@@ -152,13 +167,10 @@ class Asker:
             if first := self.tally.add(f"set-{schema.kind}/{slug(_reason(schema))}", name):
                 first.example = _reason(schema)
             return
-        if (path := comparing.first_of_sets(theirs, schema.value, root, pool)) and (
-            first := self.tally.add(f"set-described/{path}", name)
-        ):
-            first.example = path
         for letter, answer in zip(letters, answers, strict=True):
             self.tally.counts["messages"] += 1
             if (kind := difference(pool, letter, answer)) and (first := self.tally.add(kind, name)):
+
                 def shows(other: Letter, kind: str = kind) -> bool:
                     _, (again,) = self._volley.asked(file, [], [other], protoset=True)
                     return difference(pool, other, again) == kind
@@ -232,18 +244,23 @@ def _letters(filler: Filler, kind: Descriptor) -> list[Letter]:
         wire = message.SerializePartialToString()
         letters.append(Letter(name, wire=wire))
         letters += [Letter(name, wire=odd) for odd in jsons.odd_wires(lot, wire, 2)]
-        how = {"preserving_proto_field_name": lot.random() < 0.3, "use_integers_for_enums": lot.random() < 0.3}  # fmt: skip
+        how = {
+            "preserving_proto_field_name": lot.random() < 0.3,
+            "use_integers_for_enums": lot.random() < 0.3,
+        }
         try:
             value = _as_json(pool, message, **how)
         except _REFUSALS:
             continue
         letters.append(Letter(name, json=json.dumps(value, ensure_ascii=lot.random() < 0.5)))
-        letters += [Letter(name, json=odd) for odd in jsons.odd_forms(lot, value, 6) if _is_one(odd)]
+        letters += [
+            Letter(name, json=odd) for odd in jsons.odd_forms(lot, value, 6) if _is_one(odd)
+        ]
     return letters
 
 
 def _is_one(text: str) -> bool:
-    """Whether it is no list of messages, and not empty: volley sends these as several messages and none."""
+    """Whether it is neither empty nor a list, which volley sends as several messages."""
     return bool(text.strip()) and not text.lstrip().startswith("[")
 
 
@@ -270,12 +287,18 @@ def _types(pool: DescriptorPool, root: str) -> list[Descriptor]:
 
 def _reason(answer: Answer) -> str:
     """Return why something was refused, without its place."""
-    found = re.search(r"\d+:\d+: (.*)|cannot compile `[^`]*`: (.*)|is not a descriptor set: (.*)", str(answer.value))
-    return next((each for each in found.groups() if each), "") if found else str(answer.value)
+    reason = str(answer.value)
+    for before in _BEFORE_REASONS:
+        if found := re.search(before, reason):
+            return reason[found.end() :]
+    return reason
 
 
 def _shown_files(case: Case) -> str:
-    shown = (f"--- {name}\n{content.decode('utf-8', 'backslashreplace')}" for name, content in case.files.items())
+    shown = (
+        f"--- {name}\n{content.decode('utf-8', 'backslashreplace')}"
+        for name, content in case.files.items()
+    )
     return "".join(each if each.endswith("\n") else each + "\n" for each in shown)
 
 
@@ -287,21 +310,16 @@ def _shown(pool: DescriptorPool, letter: Letter, answer: Answer) -> str:
         expected = expected.SerializePartialToString(deterministic=True).hex()
     value = answer.value.hex() if isinstance(answer.value, bytes) else json.dumps(answer.value)
     theirs = json.dumps(expected) if expected is not None else f"refused: {reason}"
-    return f"{_declared(kind)}{sent[:600]}\nprotobuf: {theirs[:600]}\nvolley: {answer.kind}: {value[:600]}\n"
+    shown = [sent, f"protobuf: {theirs}", f"volley: {answer.kind}: {value}"]
+    return _declared(kind) + "".join(f"{each[:600]}\n" for each in shown)
 
 
 def _declared(kind: Descriptor) -> str:
-    from google.protobuf.descriptor_pb2 import DescriptorProto
-
     proto = DescriptorProto()
     kind.CopyToProto(proto)
+    names = FieldDescriptorProto.Type.Name
     fields = ", ".join(
-        f"{each.number} {each.name} ({each.type_name or DescriptorProto.DESCRIPTOR and each.type})"
+        f"{each.type_name or names(each.type)[5:].lower()} {each.name} = {each.number}"
         for each in proto.field[:12]
     )
-    return f"type: {kind.full_name} of {kind.file.name}: {fields}\n"
-
-
-def timed(seconds: float) -> float:
-    """Return the moment when that many seconds are over."""
-    return time.monotonic() + seconds
+    return f"type: {kind.full_name} {{ {fields} }}\n"

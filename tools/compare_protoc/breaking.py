@@ -122,7 +122,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "enum-no-number": ("pqe", "enum X { X_A; }"),
     "enum-default": ("p", "enum E { E_A = 0; } message X { optional E a = 1 [default = E_B]; }"),
     "enum-default-number": ("p", "enum E { E_A = 0; } message X { optional E a = 1 [default = 0]; }"),
-    "enum-closed-in-proto3": ("q", 'message X { .google.protobuf.FieldOptions.CType a = 1; }'),
+    "enum-closed-in-proto3": ("q", "message X { .google.protobuf.FieldOptions.CType a = 1; }"),
     "default-in-proto3": ("q", "message X { int32 a = 1 [default = 1]; }"),
     "default-twice": ("pe", "message X { ~int32 a = 1 [default = 1, default = 2]; }"),
     "default-type": ("pe", 'message X { ~int32 a = 1 [default = "1"]; }'),
@@ -148,7 +148,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "option-no-value": ("pqe", "message X { option deprecated; }"),
     "option-aggregate": ("pqe", "message X { option deprecated = { a: 1 }; }"),
     "option-dotted": ("pqe", "message X { option deprecated.x = true; }"),
-    "option-uninterpreted": ("pqe", 'option uninterpreted_option = { };'),
+    "option-uninterpreted": ("pqe", "option uninterpreted_option = { };"),
     "option-enum-number": ("pqe", "message X { ~string a = 1 [ctype = 1]; }"),
     "option-enum-unknown": ("pqe", "message X { ~string a = 1 [ctype = NOWHERE]; }"),
     "option-bracket-empty": ("pqe", "message X { ~string a = 1 []; }"),
@@ -254,7 +254,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "custom-text-unknown": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { s: 1 }; }'),
     "custom-text-twice": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 r: 2 }; }'),
     "custom-text-open": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 ; }'),
-}  # fmt: skip  # noqa: E501
+}  # fmt: skip
 
 
 def broken(lot: Random, text: str, syntax: str) -> tuple[str, str]:
@@ -284,7 +284,9 @@ def _with_token(lot: Random, text: str) -> tuple[str, str]:
         pair = all_tokens[other], all_tokens[place]
         all_tokens[place], all_tokens[other] = pair
     else:
-        all_tokens[place] = lot.choice(["{", "}", ";", "=", "message", "1", "-", '"x"', "(", ".", "x"])
+        all_tokens[place] = lot.choice(
+            ["{", "}", ";", "=", "message", "1", "-", '"x"', "(", ".", "x"]
+        )
     return f"token-{way}", _lines(all_tokens)
 
 

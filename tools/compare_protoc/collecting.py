@@ -18,10 +18,12 @@ def collected(root: Path) -> Iterator[Collected]:
     """Yield all files, always in the same order."""
     packages = Path(sysconfig.get_path("purelib"))
     for file in sorted(packages.rglob("*.proto")):
-        folder = next((parent for parent in file.parents if parent.name in {"_proto", "proto"}), packages)
+        named = (parent for parent in file.parents if parent.name in {"_proto", "proto"})
+        folder = next(named, packages)
         yield Collected(folder, str(file.relative_to(folder)))
     for file in sorted((root / "frameworks").rglob("*.proto")):
         yield Collected(file.parent, file.name)
-    for folder in ("requests", "volley/tests/protos", "volley/examples"):
-        for file in sorted((root / folder).rglob("*.proto")):
-            yield Collected(root / folder, str(file.relative_to(root / folder)))
+    for name in ("requests", "volley/tests/protos", "volley/examples"):
+        folder = root / name
+        for file in sorted(folder.rglob("*.proto")):
+            yield Collected(folder, str(file.relative_to(folder)))

@@ -77,9 +77,8 @@ def _first(theirs: Any, ours: Any) -> str | None:
 
 
 def _unknown(message: Message) -> list[Any]:
-    """Return the unknown fields, which are the custom options, by number; the order of a number's own stays."""
-    fields = [(each.field_number, each.wire_type, _data(each.data)) for each in UnknownFieldSet(message)]
-    return sorted(fields, key=lambda each: each[0])
+    """Return the unknown fields by number; the order of a number's own stays."""
+    return sorted(_data(UnknownFieldSet(message)), key=lambda each: each[0])
 
 
 def _data(data: Any) -> Any:
@@ -187,4 +186,3 @@ def first_of_messages(theirs: Message, ours: Message) -> str | None:
         elif str(other[field]) != str(mine[field]):
             return _what(field)
     return "bytes"
-

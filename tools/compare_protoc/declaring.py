@@ -17,6 +17,13 @@ _FEATURES = {
     "json": ("json_format = LEGACY_BEST_EFFORT", "json_format = ALLOW"),
     "enum": ("enum_type = OPEN", "enum_type = CLOSED"),
 }  # fmt: skip
+_FLAGS = ("deprecated = true", "debug_redact = true", "deprecated=false",
+          "retention = RETENTION_SOURCE", "targets = TARGET_TYPE_FIELD")  # fmt: skip
+_OPTIONS = ('java_package = "com.x"', "java_multiple_files = true", "optimize_for = SPEED",
+            "optimize_for = LITE_RUNTIME", 'go_package = "x.y/z;z"', "cc_enable_arenas = false",
+            "deprecated = true", 'csharp_namespace = "X"', 'objc_class_prefix = "OB"',
+            "java_string_check_utf8 = true", 'php_namespace = "A\\\\B"',
+            "py_generic_services = true", 'ruby_package = "R"')  # fmt: skip
 
 
 @dataclass
@@ -57,11 +64,7 @@ class Writer:
     def file_options(self) -> list[str]:
         """Options at the top, by lot."""
         lot = self.lot
-        known = ['java_package = "com.x"', "java_multiple_files = true", "optimize_for = SPEED",
-                 "optimize_for = LITE_RUNTIME", 'go_package = "x.y/z;z"', "cc_enable_arenas = false",
-                 "deprecated = true", 'csharp_namespace = "X"', 'objc_class_prefix = "OB"',
-                 "java_string_check_utf8 = true", 'php_namespace = "A\\\\B"',
-                 "py_generic_services = true", 'ruby_package = "R"'][: 9 if self.edition else 13]  # fmt: skip
+        known = _OPTIONS[: 9 if self.edition else 13]
         lines = [f"option {each};" for each in lot.sample(known, lot.choice([0, 0, 1, 2]))
                  if not (self.edition and "java_" in each)
                  and not (self.file.syntax != "proto2" and "LITE" in each)]  # fmt: skip
@@ -70,13 +73,13 @@ class Writer:
             lines.append("option features.default_symbol_visibility = EXPORT_ALL;")
         if self.edition:
             groups = ["field", "repeated", "string", "json", "enum"]
-            for group in lot.sample(groups, lot.choice([0, 1, 2])):
-                lines.append(f"option features.{lot.choice(_FEATURES[group][:2])};")
+            drawn = lot.sample(groups, lot.choice([0, 1, 2]))
+            lines += [f"option features.{lot.choice(_FEATURES[each][:2])};" for each in drawn]
         lines += [f"option {each};" for each in self.custom("File")]
         return lines
 
     def custom(self, of: str) -> list[str]:
-        """Custom options for a kind of element, by lot."""
+        """Return custom options of a kind of element, by lot."""
         return custom(self.lot, of) if self.with_options and self.lot.random() < 0.3 else []
 
     def file_body(self, busy: int) -> list[str]:
@@ -93,7 +96,9 @@ class Writer:
             else:
                 lines += self.extend(self.file.package, self.namer)
             if self.lot.random() < 0.1:
-                lines.append(self.lot.choice(["// a comment", "/* one\n two */", ";", "/** doc */"]))
+                lines.append(
+                    self.lot.choice(["// a comment", "/* one\n two */", ";", "/** doc */"])
+                )
         return lines
 
     def lines(self, busy: int) -> list[str]:
@@ -189,7 +194,9 @@ class Writer:
         if kind < 0.22:
             return self.oneof(full, inner, numbers, depth)
         if kind < 0.3 and self.old and depth < 3:
-            return self.group(full, inner, numbers, self.lot.choice(["optional ", "repeated "]), depth)
+            return self.group(
+                full, inner, numbers, self.lot.choice(["optional ", "repeated "]), depth
+            )
         return [self.field(full, inner, numbers, self.label())]
 
     def label(self) -> str:
@@ -258,10 +265,11 @@ class Writer:
         """Return options of a field, by lot."""
         lot, options = self.lot, self.custom("Field")
         if lot.random() < 0.1:
-            options.append(lot.choice(["deprecated = true", "debug_redact = true", "deprecated=false",
-                                       "retention = RETENTION_SOURCE", "targets = TARGET_TYPE_FIELD"]))  # fmt: skip
+            options.append(lot.choice(_FLAGS))
         if own and lot.random() < 0.08:
-            options.append(f'json_name = "{lot.choice(["x-y", "É", "Json", "a.b", "@type"])}{lot.random()}"')
+            options.append(
+                f'json_name = "{lot.choice(["x-y", "É", "Json", "a.b", "@type"])}{lot.random()}"'
+            )
         repeated = label == "repeated "
         if repeated and sort in _PACKABLE | {"enum"} and not self.edition and lot.random() < 0.3:
             options.append(f"packed = {lot.choice(['true', 'false'])}")
@@ -269,7 +277,12 @@ class Writer:
             options.append(f"jstype = {lot.choice(['JS_STRING', 'JS_NORMAL', 'JS_NUMBER'])}")
         if sort == "message" and lot.random() < 0.05:
             options.append("lazy = true")
-        if self.file.syntax != "proto3" and not repeated and sort != "message" and lot.random() < 0.3:
+        if (
+            self.file.syntax != "proto3"
+            and not repeated
+            and sort != "message"
+            and lot.random() < 0.3
+        ):
             default = lot.choice(values) if sort == "enum" else literal(lot, sort)
             if not self.edition or in_oneof:
                 options.append(f"default = {default}")
@@ -279,7 +292,7 @@ class Writer:
         return options
 
     def _field_features(self, repeated: bool, sort: str, *, in_oneof: bool) -> list[str]:
-        choices = []
+        choices: list[str] = []
         if repeated and sort in _PACKABLE:
             choices += _FEATURES["repeated"]
         if not repeated and not in_oneof:
@@ -298,7 +311,10 @@ class Writer:
         name = namer.take(upper=True)
         lines = [f"enum {name} {{"]
         lines += [f"option {each};" for each in self.custom("Enum")]
-        numbers = [0, *lot.sample([1, 2, 3, 100, -1, -5, 2147483647, -2147483648], lot.randint(0, 5))]
+        numbers = [
+            0,
+            *lot.sample([1, 2, 3, 100, -1, -5, 2147483647, -2147483648], lot.randint(0, 5)),
+        ]
         if alias := lot.random() < 0.15 and len(numbers) > 1:
             lines.append("option allow_alias = true;")
             numbers.append(numbers[-1])
@@ -336,7 +352,9 @@ class Writer:
                 options.append(lot.choice(["deprecated = true", "idempotency_level = IDEMPOTENT"]))
             body = "{ " + " ".join(f"option {each};" for each in options) + " }"
             tail = body if options or lot.random() < 0.2 else ";"
-            lines.append(f"rpc {methods.take()} ({stream[0]}{into}) returns ({stream[1]}{out}){tail}")
+            lines.append(
+                f"rpc {methods.take()} ({stream[0]}{into}) returns ({stream[1]}{out}){tail}"
+            )
         return [*lines, "}"]
 
     def extend(self, scope: str, namer: Namer) -> list[str]:
@@ -354,4 +372,3 @@ class Writer:
             options = [each for each in options if "IMPLICIT" not in each]
             lines.append(f"{label}{kind} {namer.take()} = {number}{self._tail(options)};")
         return [f"extend {self._reference(full, scope)} {{", *lines, "}"]
-

@@ -15,10 +15,10 @@ _F = FieldDescriptor
 _SIGNED = {_F.TYPE_INT32: 31, _F.TYPE_SINT32: 31, _F.TYPE_SFIXED32: 31, _F.TYPE_INT64: 63,
            _F.TYPE_SINT64: 63, _F.TYPE_SFIXED64: 63}  # fmt: skip
 _UNSIGNED = {_F.TYPE_UINT32: 32, _F.TYPE_FIXED32: 32, _F.TYPE_UINT64: 64, _F.TYPE_FIXED64: 64}
-_REALS = (0.0, -0.0, 1.5, -1.0, 0.1, 1e10, 1e-7, 5e-324, 1.7976931348623157e308, 1e21, 1e22, 123456789.0, math.inf,
-          -math.inf, math.nan, 2.0**53, 2.0**63)  # fmt: skip
-_SINGLES = (0.0, -0.0, 1.5, 0.1, 3.4028234663852886e38, 1e-45, 16777216.0, 1e10, 1.17549435e-38, math.inf,
-            -math.inf, math.nan, 0.3, -2.5e-6)  # fmt: skip
+_REALS = (0.0, -0.0, 1.5, -1.0, 0.1, 1e10, 1e-7, 5e-324, 1.7976931348623157e308, 1e21, 1e22,
+          123456789.0, math.inf, -math.inf, math.nan, 2.0**53, 2.0**63)  # fmt: skip
+_SINGLES = (0.0, -0.0, 1.5, 0.1, 3.4028234663852886e38, 1e-45, 16777216.0, 1e10, 1.17549435e-38,
+            math.inf, -math.inf, math.nan, 0.3, -2.5e-6)  # fmt: skip
 _TEXTS = ("", "a", "é", "😀", 'q"\\/', "\n\t\x00\x7f", "\u2028<&>", "true", "1", "NaN", "x" * 200)
 
 
@@ -52,19 +52,19 @@ class Filler:
         count = lot.choice([0, 1, 2, 3])
         if entry and entry.GetOptions().map_entry:
             key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]
-            place = getattr(message, field.name)
+            entries = getattr(message, field.name)
             for _ in range(count):
                 at = self._scalar(key)
                 if value.message_type:
-                    place[at].CopyFrom(self.made(value.message_type, depth + 1))
+                    entries[at].CopyFrom(self.made(value.message_type, depth + 1))
                 else:
-                    place[at] = self._scalar(value)
+                    entries[at] = self._scalar(value)
             return
         repeated = field.is_repeated
-        if field.is_extension:
-            place = message.Extensions[field] if repeated or entry else None
-        else:
-            place = getattr(message, field.name) if repeated or entry else None
+        place: Any = None
+        if repeated or entry:
+            extended = field.is_extension
+            place = message.Extensions[field] if extended else getattr(message, field.name)
         if repeated:
             for _ in range(count):
                 place.append(self.made(entry, depth + 1) if entry else self._scalar(field))
@@ -93,9 +93,9 @@ class Filler:
             return lot.choice(_TEXTS)
         if kind == _F.TYPE_BYTES:
             return lot.randbytes(lot.choice([0, 1, 2, 3, 40]))
-        numbers = [each.number for each in field.enum_type.values]
-        closed = field.enum_type.is_closed
-        return lot.choice(numbers + ([] if closed else [77, -7]))
+        enum: Any = field.enum_type
+        numbers = [each.number for each in enum.values]
+        return lot.choice(numbers + ([] if enum.is_closed else [77, -7]))
 
     # ---- well-known types, mostly with values that JSON can have
 
@@ -122,8 +122,8 @@ class Filler:
     def _any(self, message: Any, depth: int) -> None:
         if self.lot.random() < 0.2 or depth >= DEEPEST:
             return
-        names = ["google.protobuf.Duration", "google.protobuf.Timestamp", "google.protobuf.Empty",
-                 "google.protobuf.Int64Value", "google.protobuf.Struct", "google.protobuf.Any"]  # fmt: skip
+        words = "Duration Timestamp Empty Int64Value Struct Any"
+        names = [f"google.protobuf.{each}" for each in words.split()]
         known = [each for each in [*names, *self._named] if self._has(each)]
         kind = self.pool.FindMessageTypeByName(self.lot.choice(known))
         message.Pack(self.made(kind, depth + 1), deterministic=True)
@@ -165,4 +165,3 @@ class Filler:
     def _listvalue(self, message: Any, depth: int) -> None:
         for _ in range(self.lot.randint(0, 3)):
             self._value(message.values.add(), depth + 1)
-

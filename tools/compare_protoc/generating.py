@@ -18,7 +18,18 @@ _WELL_KNOWN = {
     "google/protobuf/struct.proto": ["Struct", "Value", "ListValue"],
     "google/protobuf/timestamp.proto": ["Timestamp"],
     "google/protobuf/wrappers.proto": [
-        f"{each}Value" for each in "Double Float Int64 UInt64 Int32 UInt32 Bool String Bytes".split()
+        f"{each}Value"
+        for each in [
+            "Double",
+            "Float",
+            "Int64",
+            "UInt64",
+            "Int32",
+            "UInt32",
+            "Bool",
+            "String",
+            "Bytes",
+        ]
     ],
 }
 

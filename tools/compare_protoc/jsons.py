@@ -3,7 +3,7 @@
 import base64
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -45,15 +45,18 @@ _ODD_TEXTS = (
 _ODD_TOKENS = ("NaN", "Infinity", "-Infinity", "01", "1.", ".5", "+1", "1e", "-", "0x1", "1e400", "-0", "-0.0",
                "1E+2", '"\\ud800"', '"\\ud83d\\ude00"', '"\\x"', '"\t"', "'a'", "tru", "1e2", "100e-2", "2147483647.0",
                "0.0", "-1e-400", "123456789012345678901234567890", "9007199254740993", "1.0000000000000001",
-               "\"\\u0000\"", "[1,]", "[,1]", "{\"a\":1,}")  # fmt: skip
+               '"\\u0000"', "[1,]", "[,1]", '{"a":1,}')  # fmt: skip
 _MARK = "\U0010fffd mark"
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of each value inside, itself included."""
     yield path
-    inside = value.items() if isinstance(value, dict) else ()
-    inside = enumerate(value) if isinstance(value, list) else inside
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        inside = value.items()
+    elif isinstance(value, list):
+        inside = enumerate(value)
     for key, each in inside:
         yield from places(each, (*path, key))
 
@@ -108,7 +111,9 @@ def _like(lot: Random, value: Any) -> Any:
     if isinstance(value, (int, float)):
         return lot.choice([str(value), float(value), f"{value}.0", value * 2])
     if isinstance(value, list):
-        return lot.choice([{str(place): each for place, each in enumerate(value)}, value * 2, [*value, None]])
+        return lot.choice(
+            [{str(place): each for place, each in enumerate(value)}, value * 2, [*value, None]]
+        )
     return lot.choice([[value], None, [], list(value or ())])
 
 
@@ -146,9 +151,9 @@ def odd_wires(lot: Random, wire: bytes, count: int) -> Iterator[bytes]:
             yield wire[:place]
         elif way == 1:
             yield wire + wire
-        elif way == 2:  # noqa: PLR2004
+        elif way == 2:
             yield wire[:place] + lot.randbytes(1) + wire[place + 1 :]
-        elif way == 3:  # noqa: PLR2004
+        elif way == 3:
             yield wire + lot.choice(unknown)
         else:
             yield lot.choice(unknown) + wire

@@ -2,15 +2,77 @@
 
 from random import Random
 
-_WORDS = (
-    "alpha beta gamma delta order item price name kind user Reply Request Shop Cart UPPER "
-    "camelCase snake_case a_1 a1b2 x_ _lead Dot__Dot l1_l2 HTTPCode id2 URL value key".split()
-)
-_KEYWORDS = (
-    "message enum service rpc returns stream option optional repeated required oneof map package "
-    "syntax edition import public weak extend extensions reserved to max group string bytes int32 "
-    "double bool true false inf nan default json_name export local features none".split()
-)
+_WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "order",
+    "item",
+    "price",
+    "name",
+    "kind",
+    "user",
+    "Reply",
+    "Request",
+    "Shop",
+    "Cart",
+    "UPPER",
+    "camelCase",
+    "snake_case",
+    "a_1",
+    "a1b2",
+    "x_",
+    "_lead",
+    "Dot__Dot",
+    "l1_l2",
+    "HTTPCode",
+    "id2",
+    "URL",
+    "value",
+    "key",
+]
+_KEYWORDS = [
+    "message",
+    "enum",
+    "service",
+    "rpc",
+    "returns",
+    "stream",
+    "option",
+    "optional",
+    "repeated",
+    "required",
+    "oneof",
+    "map",
+    "package",
+    "syntax",
+    "edition",
+    "import",
+    "public",
+    "weak",
+    "extend",
+    "extensions",
+    "reserved",
+    "to",
+    "max",
+    "group",
+    "string",
+    "bytes",
+    "int32",
+    "double",
+    "bool",
+    "true",
+    "false",
+    "inf",
+    "nan",
+    "default",
+    "json_name",
+    "export",
+    "local",
+    "features",
+    "none",
+]
 _TEXTS = (
     "", "plain", "\\n\\t\\\\", "\\x41\\102", "\\u00e9\\U0001F600", "it\\'s", '\\"', "é", "\\?\\a\\v",
     "\\0001", "/* no comment */", "// nor this", "\\xe2\\x82\\xac", "😀",
@@ -18,7 +80,7 @@ _TEXTS = (
 
 
 def plain(name: str) -> str:
-    """A name as others may be confused with it."""
+    """Return a name as it may be confused with others."""
     return name.replace("_", "").lower()
 
 

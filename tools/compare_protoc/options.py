@@ -61,9 +61,9 @@ def _name(lot: Random, name: str) -> str:
 
 def custom(lot: Random, element: str) -> list[str]:
     """Return settings of an element's custom options, without `option`."""
-    low, settings = element.lower(), []
-    for scalar in lot.sample(SCALARS, lot.choice([0, 1, 2])):
-        settings.append(f"{_name(lot, f'{low}_{scalar}')} = {literal(lot, scalar)}")
+    low = element.lower()
+    scalars = lot.sample(SCALARS, lot.choice([0, 1, 2]))
+    settings = [f"{_name(lot, f'{low}_{each}')} = {literal(lot, each)}" for each in scalars]
     kind = lot.random()
     if kind < 0.2:
         level = lot.choice(["LEVEL_LOW", "LEVEL_HIGH", "LEVEL_ZERO"])

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import grpc_tools
+import grpc_tools  # type: ignore[import-untyped]
 from grpc_tools import _protoc_compiler
 
 OWN_FILES = Path(grpc_tools.__file__).parent / "_proto"

@@ -1,63 +1,76 @@
 """Takes away what a difference does not need."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tools.compare_protoc import jsons
+from tools.compare_protoc import formatting, jsons
 from tools.compare_protoc.generating import Case
 from tools.compare_protoc.jsons import Letter
 
-MOST_TRIES = 300
+MOST_TRIES = 400
 MOST_TRIES_OF_MESSAGES = 60
 
 
 def least_case(case: Case, shows: Callable[[Case], bool]) -> Case:
     """Return a smaller case with the same difference."""
-    tries, changed = MOST_TRIES, True
-    while changed and tries > 0:
-        changed = False
+    tries = MOST_TRIES
+    for name in list(case.files):
+        plainly = replace(case, files={**case.files, name: _plainly(case.files[name])})
+        case = plainly if shows(plainly) else case
+    before = None
+    while before != case and tries > 0:
+        before = case
         for name in list(case.files):
-            for smaller in _smaller(case.files[name]):
-                if len(smaller) >= len(case.files[name]):
-                    continue
+            place = 0
+            while tries > 0 and place < len(smaller := list(_smaller(case.files[name]))):
                 tries -= 1
-                other = replace(case, files={**case.files, name: smaller})
+                other = replace(case, files={**case.files, name: smaller[place]})
                 if shows(other):
-                    case, changed = other, True
-                    break
-                if tries <= 0:
-                    return _pruned(case, shows)
-            if changed:
-                break
+                    case = other
+                else:
+                    place += 1
     return _pruned(case, shows)
 
 
+def _plainly(content: bytes) -> bytes:
+    """Return a file with one declaration a line."""
+    text = content.decode("utf-8", "surrogateescape")
+    lines = re.sub(r" ?([{};]) ", r"\1\n", " ".join(formatting.tokens(text)) + "\n")
+    return lines.encode("utf-8", "surrogateescape")
+
+
 def _pruned(case: Case, shows: Callable[[Case], bool]) -> Case:
-    """Leave out files that are empty by now."""
-    for name, content in list(case.files.items()):
-        if name != case.root and not any(name.encode() in each for each in case.files.values()):
-            other = replace(case, files={key: value for key, value in case.files.items() if key != name})
-            case = other if shows(other) else case
-        del content
+    """Leave out files that are not needed any more."""
+    for name in [name for name in case.files if name != case.root]:
+        files = {key: value for key, value in case.files.items() if key != name}
+        other = replace(case, files=files)
+        case = other if shows(other) else case
     return case
 
 
 def _smaller(content: bytes) -> Iterator[bytes]:
-    """Yield the file without one of its blocks, the largest first; then without one of its lines."""
+    """Yield the file without blocks or runs of lines, the largest first, and without options."""
     lines = content.splitlines(keepends=True)
-    spans = sorted(_spans(lines), key=lambda span: span[0] - span[1])
-    for start, end in spans:
+    spans = set(_spans(lines))
+    flat = [place for place, line in enumerate(lines) if line.count(b"{") == line.count(b"}")]
+    for size in (32, 16, 8, 4, 2):
+        runs = zip(flat, flat[size - 1 :], strict=False)
+        spans |= {(start, end + 1) for start, end in list(runs)[::size] if end - start == size - 1}
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span)):
         yield b"".join(lines[:start] + lines[end:])
-    for start, end in spans:
-        if end - start > 1:
+    for start, end in sorted(spans):
+        if end - start > 1 and b"{" in lines[start]:
             yield b"".join(lines[:start] + lines[start + 1 : end - 1] + lines[end:])
     for place, line in enumerate(lines):
         # A field's options.
         opened, closed = line.find(b" ["), line.rfind(b"]")
         if 0 <= opened < closed:
-            yield b"".join([*lines[:place], line[:opened] + line[closed + 1 :], *lines[place + 1 :]])
+            yield b"".join(
+                [*lines[:place], line[:opened] + line[closed + 1 :], *lines[place + 1 :]]
+            )
 
 
 def _spans(lines: list[bytes]) -> Iterator[tuple[int, int]]:

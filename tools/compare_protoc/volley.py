@@ -37,7 +37,12 @@ class Volley:
         self._peer: subprocess.Popen[bytes] | None = None
 
     def asked(
-        self, file: Path, paths: Sequence[Path], letters: Sequence[Letter] = (), *, protoset: bool = False
+        self,
+        file: Path,
+        paths: Sequence[Path],
+        letters: Sequence[Letter] = (),
+        *,
+        protoset: bool = False,
     ) -> tuple[Answer, list[Answer]]:
         """Return what volley makes of a file, and of messages of its types."""
         question = {

@@ -1,0 +1,89 @@
+"""Generated files: a seed makes them again, protoc takes most of them, and refuses broken ones."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.compare_protoc import breaking, formatting, protoc
+from tools.compare_protoc.collecting import collected
+from tools.compare_protoc.generating import Case, case_of
+
+SEEDS = range(300)
+HEADS = {"p": 'syntax = "proto2";\n', "q": 'syntax = "proto3";\n', "e": 'edition = "2023";\n'}
+# Faults that protoc takes: it only warns, or the same words are right in this syntax.
+TAKEN = {
+    "number-missing", "import-not-used", "import-lazy", "two-semicolons", "string-nul", "name-of-type",
+}  # fmt: skip
+
+
+def verdict(folder: Path, case: Case) -> str:
+    """Why protoc refuses the case; empty if it does not."""
+    for name, content in case.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    described, reason = protoc.compiled(case.root, [folder])
+    assert (described is None) == bool(reason)
+    return reason
+
+
+def test_a_seed_makes_the_same_files_and_another_one_does_not() -> None:
+    assert all(case_of(seed) == case_of(seed) for seed in range(20))
+    assert len({bytes(case_of(seed).files["root.proto"]) for seed in SEEDS}) == len(SEEDS)
+
+
+def test_a_quarter_is_broken_and_protoc_takes_most_of_the_rest(tmp_path: Path) -> None:
+    cases = [case_of(seed) for seed in SEEDS]
+    whole = [case for case in cases if not case.fault]
+    assert 0.6 < len(whole) / len(cases) < 0.9
+    taken = [case for case in whole if not verdict(tmp_path, case)]
+    assert len(taken) / len(whole) > 0.75
+
+
+def test_every_syntax_and_kind_of_declaration_is_made() -> None:
+    text = "\n".join(
+        content.decode("utf-8", "replace")
+        for seed in SEEDS for content in case_of(seed).files.values()
+    )  # fmt: skip
+    for words in (
+        'syntax = "proto2"', 'syntax = "proto3"', 'edition = "2023"', 'edition = "2024"', "group ",
+        "oneof ", "map<", "extend ", "extensions ", "reserved ", "default = ", "json_name = ", "rpc ",
+        "stream ", "import public", "import weak", "(custom.opts.", "features.", "packed = ", "inf", "\ufeff",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_protoc_refuses_broken_files_mostly(tmp_path: Path) -> None:
+    broken = [case for case in map(case_of, SEEDS) if case.fault]
+    refused = [case for case in broken if verdict(tmp_path, case)]
+    assert len(refused) / len(broken) > 0.85
+
+
+@pytest.mark.parametrize("sort", HEADS)
+def test_protoc_refuses_almost_every_fault(sort: str, tmp_path: Path) -> None:
+    taken = {
+        name
+        for name, (sorts, _) in breaking.FAULTS.items()
+        if sort in sorts and not verdict(tmp_path, fault(name, sort))
+    }
+    assert len(taken) < 0.2 * len(breaking.FAULTS), taken
+    assert "number-twice" not in taken
+
+
+def fault(name: str, sort: str) -> Case:
+    text = HEADS[sort] + breaking.declared(name, sort)
+    return Case(name, {"root.proto": text.encode("utf-8", "surrogateescape")})
+
+
+def test_an_oddly_set_file_has_the_same_tokens() -> None:
+    from random import Random
+
+    text = 'message X { optional int32 a = 1 [default = -5]; /* b */ string c = 2; // "d"\n }'
+    odd = formatting.oddly(Random(1), text)
+    assert odd != text
+    assert formatting.tokens(odd) == formatting.tokens(text)
+
+
+def test_more_than_a_hundred_files_are_collected(pytestconfig: pytest.Config) -> None:
+    files = list(collected(pytestconfig.rootpath))
+    assert len(files) > 100
+    assert all((each.folder / each.name).is_file() for each in files)
