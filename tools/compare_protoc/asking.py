@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +79,8 @@ class Asker:
     """Compares case by case."""
 
     def __init__(self, folder: Path, volley: Volley, tally: Tally) -> None:
-        self._folder = folder
+        self._folder = folder / "files"
+        self._set = folder / "their.set"
         self._volley = volley
         self.tally = tally
 
@@ -113,6 +115,7 @@ class Asker:
             self.tally.counts["broken"] += 1
 
     def _write(self, case: Case) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
         for name, content in case.files.items():
             file = self._folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +148,7 @@ class Asker:
         path = comparing.first_of_sets(
             theirs, ours.value, case.root, _pool(theirs) or DescriptorPool()
         )
-        return (f"described/{path}" if path else None), theirs
+        return (f"described/{_flat(path)}" if path else None), theirs
 
     # ---- messages
 
@@ -160,7 +163,7 @@ class Asker:
         filler = Filler(lot, pool)
         filler.name_types([each.full_name for each in kinds] or ["google.protobuf.Any"])
         letters = [letter for kind in kinds for letter in _letters(filler, kind)]
-        file = self._folder / "their.set"
+        file = self._set
         file.write_bytes(theirs)
         schema, answers = self._volley.asked(file, [], letters, protoset=True)
         if schema.kind != "bytes":
@@ -180,6 +183,13 @@ class Asker:
                 first.example = _shown(pool, least, again)
 
 
+def _flat(path: str) -> str:
+    """Return a path as if no message was nested."""
+    return re.sub(r"^message_type\.(nested_type\.)*", "message.", path).replace(
+        "message.enum_type.", "enum_type."
+    )
+
+
 def difference(pool: DescriptorPool, letter: Letter, answer: Answer) -> str | None:
     """Return how volley's answer differs from what Python's protobuf makes of a message."""
     way = "wire" if letter.wire is not None else "json"
@@ -190,13 +200,15 @@ def difference(pool: DescriptorPool, letter: Letter, answer: Answer) -> str | No
         if answer.kind == "refused":
             return None
         # What is decoded and cannot be JSON is shown as base64.
-        if way == "wire" and (reason.startswith("JSON: ") or isinstance(answer.value, str)):
-            return None if isinstance(answer.value, str) else f"json-shown/{slug(reason)}"
+        if way == "wire" and reason.startswith("JSON: "):
+            return None if _is_base64(answer.value) else f"json-shown/{slug(reason)}"
         return f"{way}-accepted/{slug(reason)}"
     if answer.kind == "refused":
         return f"{way}-refused/{slug(_reason(answer))}"
     kind = pool.FindMessageTypeByName(letter.name)
     if way == "wire":
+        if _is_base64(answer.value):
+            return "json-not-shown"
         path = comparing.first_of_json(expected, answer.value, kind)
         return f"json-differs/{path}" if path else None
     ours = GetMessageClass(kind)()
@@ -206,6 +218,11 @@ def difference(pool: DescriptorPool, letter: Letter, answer: Answer) -> str | No
         return "json-unreadable"
     path = comparing.first_of_messages(expected, ours)
     return f"message-differs/{path}" if path else None
+
+
+def _is_base64(value: Any) -> bool:
+    """Whether volley shows what is decoded as it came, because there is no JSON of it."""
+    return isinstance(value, dict) and value.keys() == {"$protobuf"}
 
 
 def _expected(pool: DescriptorPool, letter: Letter) -> tuple[Any, str]:

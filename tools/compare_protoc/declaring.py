@@ -268,7 +268,7 @@ class Writer:
             options.append(lot.choice(_FLAGS))
         if own and lot.random() < 0.08:
             options.append(
-                f'json_name = "{lot.choice(["x-y", "É", "Json", "a.b", "@type"])}{lot.random()}"'
+                f'json_name = "{lot.choice(["x-y", "É", "Json", "a.b", "@type"])}{lot.randint(0, 999)}"'
             )
         repeated = label == "repeated "
         if repeated and sort in _PACKABLE | {"enum"} and not self.edition and lot.random() < 0.3:

@@ -10,7 +10,7 @@ from tools.compare_protoc import formatting, jsons
 from tools.compare_protoc.generating import Case
 from tools.compare_protoc.jsons import Letter
 
-MOST_TRIES = 400
+MOST_TRIES = 800
 MOST_TRIES_OF_MESSAGES = 60
 
 
@@ -56,7 +56,7 @@ def _smaller(content: bytes) -> Iterator[bytes]:
     lines = content.splitlines(keepends=True)
     spans = set(_spans(lines))
     flat = [place for place, line in enumerate(lines) if line.count(b"{") == line.count(b"}")]
-    for size in (32, 16, 8, 4, 2):
+    for size in (64, 32, 16, 8, 4, 2):
         runs = zip(flat, flat[size - 1 :], strict=False)
         spans |= {(start, end + 1) for start, end in list(runs)[::size] if end - start == size - 1}
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span)):
