@@ -14,7 +14,7 @@ from arena.cli.entry import start
 from tools.compare_protoc import allowed, report
 from tools.compare_protoc.asking import Asker, Tally
 from tools.compare_protoc.collecting import collected
-from tools.compare_protoc.generating import case_of
+from tools.compare_protoc.generating import case_of, faults
 from tools.compare_protoc.volley import Volley
 
 
@@ -27,12 +27,12 @@ from tools.compare_protoc.volley import Volley
 @click.option("--seed", type=int, default=0, show_default=True, help="The first seed.")
 @click.option("--count", type=click.IntRange(0), help="Number of generated files.")
 @click.option("--seconds", type=click.IntRange(1), help="Time to spend; 60 without --count.")
-@click.option("--no-collected", is_flag=True, help="Leave out the files of installed packages.")
+@click.option("--seeds-only", is_flag=True, help="Leave out files of packages and faults alone.")
 @click.option("--all", "show_all", is_flag=True, help="Show allowed differences as well.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the differences to a file.")
 def command(
     root: Path, peer: Path, *, seed: int, count: int | None, seconds: int | None,
-    no_collected: bool, show_all: bool, write: Path | None,
+    seeds_only: bool, show_all: bool, write: Path | None,
 ) -> int:  # fmt: skip
     """Compare what volley makes of .proto files and messages with what protoc makes of them.
 
@@ -47,7 +47,7 @@ def command(
         volley = Volley(peer, Path(folder))
         try:
             asker = Asker(Path(folder), volley, tally)
-            steps = _steps(asker, root, seed, last, collect=not no_collected)
+            steps = _steps(asker, root, seed, last, collect=not seeds_only)
             for _ in steps:
                 if until is not None and time.monotonic() > until:
                     break
@@ -73,6 +73,10 @@ def _steps(
     for place, file in enumerate(files):
         asker.collected(file.folder, file.name, paths, place)
         yield
+    if collect:
+        for case in faults():
+            asker.made(case, seed)
+            yield
     for place in counted() if last is None else range(last):
         asker.made(case_of(seed + place), seed + place)
         yield

@@ -230,6 +230,7 @@ def _expected(pool: DescriptorPool, letter: Letter) -> tuple[Any, str]:
     message = _class(pool, letter)()
     try:
         if letter.json is not None:
+            jsons.require_json(letter.json)
             return json_format.Parse(letter.json, message, descriptor_pool=pool), ""
         message.ParseFromString(letter.wire or b"")
     except _REFUSALS as error:

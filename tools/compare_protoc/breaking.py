@@ -1,5 +1,6 @@
 """Breaks a file on purpose, in one place."""
 
+from collections.abc import Iterator
 from random import Random
 
 from tools.compare_protoc.formatting import tokens
@@ -255,6 +256,16 @@ FAULTS: dict[str, tuple[str, str]] = {
     "custom-text-twice": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 r: 2 }; }'),
     "custom-text-open": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 ; }'),
 }  # fmt: skip
+
+
+_HEADS = {"p": 'syntax = "proto2";\n', "q": 'syntax = "proto3";\n', "e": 'edition = "2023";\n'}
+
+
+def alone() -> Iterator[tuple[str, str]]:
+    """Yield each fault in a file of each of its syntaxes: its name, and the file."""
+    for name, (sorts, _) in FAULTS.items():
+        for sort in sorts:
+            yield name, _HEADS[sort] + declared(name, sort)
 
 
 def broken(lot: Random, text: str, syntax: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ _FEATURES = {
     "json": ("json_format = LEGACY_BEST_EFFORT", "json_format = ALLOW"),
     "enum": ("enum_type = OPEN", "enum_type = CLOSED"),
 }  # fmt: skip
+_JSON_NAMES = ("x-y", "É", "Json", "a.b", "@type")
 _FLAGS = ("deprecated = true", "debug_redact = true", "deprecated=false",
           "retention = RETENTION_SOURCE", "targets = TARGET_TYPE_FIELD")  # fmt: skip
 _OPTIONS = ('java_package = "com.x"', "java_multiple_files = true", "optimize_for = SPEED",
@@ -267,9 +268,7 @@ class Writer:
         if lot.random() < 0.1:
             options.append(lot.choice(_FLAGS))
         if own and lot.random() < 0.08:
-            options.append(
-                f'json_name = "{lot.choice(["x-y", "É", "Json", "a.b", "@type"])}{lot.randint(0, 999)}"'
-            )
+            options.append(f'json_name = "{lot.choice(_JSON_NAMES)}{lot.randint(0, 999)}"')
         repeated = label == "repeated "
         if repeated and sort in _PACKABLE | {"enum"} and not self.edition and lot.random() < 0.3:
             options.append(f"packed = {lot.choice(['true', 'false'])}")

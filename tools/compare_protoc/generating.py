@@ -1,5 +1,6 @@
 """Makes .proto files by seed: most of them right, a quarter broken on purpose."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
@@ -43,6 +44,13 @@ class Case:
     root: str = ROOT
     fault: str = ""
     """How the root was broken on purpose."""
+
+
+def faults() -> Iterator[Case]:
+    """Yield a case for each fault, with nothing beside it."""
+    for name, text in breaking.alone():
+        files = {ROOT: text.encode("utf-8", "surrogateescape")}
+        yield Case(f"fault {name}", files, fault=name)
 
 
 def case_of(seed: int) -> Case:

@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
@@ -47,6 +48,20 @@ _ODD_TOKENS = ("NaN", "Infinity", "-Infinity", "01", "1.", ".5", "+1", "1e", "-"
                "0.0", "-1e-400", "123456789012345678901234567890", "9007199254740993", "1.0000000000000001",
                '"\\u0000"', "[1,]", "[,1]", '{"a":1,}')  # fmt: skip
 _MARK = "\U0010fffd mark"
+
+
+def require_json(text: str) -> None:
+    """Refuse what Python's parser takes and RFC 8259 does not, and numbers that are out of range."""
+
+    def refuse(word: str) -> float:
+        message = f"{word} is no number"
+        raise ValueError(message)
+
+    def real(word: str) -> float:
+        number = float(word)
+        return refuse(word) if math.isinf(number) else number
+
+    json.loads(text, parse_constant=refuse, parse_float=real)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -1,9 +1,10 @@
 """What differs is told, and what is the same is not; it is cut down to what shows it."""
 
+import pytest
 from google.protobuf import descriptor_pb2, struct_pb2, wrappers_pb2
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from tools.compare_protoc import comparing, shrinking
+from tools.compare_protoc import allowed, comparing, shrinking
 from tools.compare_protoc.allowed import Allowed
 from tools.compare_protoc.asking import Tally, difference, slug
 from tools.compare_protoc.generating import Case
@@ -85,6 +86,19 @@ def test_json_is_cut_down_to_the_values_that_matter() -> None:
     letter = Letter("M", json='{"a": [1, {"bad": 2, "c": 3}], "d": 4}')
     least = shrinking.least_letter(letter, None, lambda other: "bad" in (other.json or ""))
     assert least.json == '{"a": [{"bad": 2}]}'
+
+
+def test_what_is_no_json_is_refused_although_python_takes_it() -> None:
+    for text in ('{"f": NaN}', '{"f": -Infinity}', '{"f": 1e400}'):
+        assert difference(pool(), Letter("M", json=text), Answer("refused", "no JSON")) is None
+
+
+def test_every_kind_that_the_document_allows_has_a_reason(pytestconfig: pytest.Config) -> None:
+    kinds = allowed.read(pytestconfig.rootpath).kinds
+    assert kinds
+    text = (pytestconfig.rootpath / allowed.DOCUMENT).read_text("utf-8")
+    rows = [line for line in text.splitlines() if any(f"`{kind}`" in line for kind in kinds)]
+    assert all(len(row.strip("| ").split("|")[-1].strip()) > 20 for row in rows)
 
 
 def test_allowed_kinds_are_counted_and_not_shown() -> None:
