@@ -17,7 +17,8 @@ def compiled(root: str, paths: Sequence[Path]) -> tuple[bytes | None, str]:
     """Return the descriptor set of a file and of what it imports, or why there is none."""
     with tempfile.TemporaryDirectory(prefix="protoc-") as folder:
         out, log = Path(folder, "set"), Path(folder, "log")
-        words = ["protoc", *(f"-I{path}" for path in paths), f"-I{OWN_FILES}", "--include_imports",
+        words = ["protoc", *(f"-I{path}" for path in [*paths, OWN_FILES]), "--include_imports",
+                 "--retain_options",
                  f"-o{out}", root]  # fmt: skip
         stderr = os.dup(2)
         with log.open("wb") as file:

@@ -71,8 +71,9 @@ fn answers(question: &Question) -> Answers {
         pool = Some(read);
         Ok(Answer::Bytes(bytes))
     });
-    let answer = |pool| question.messages.iter().map(|of| answer(pool, of)).collect();
-    let messages = pool.as_ref().map(answer).unwrap_or_default();
+    let pool = pool.iter();
+    let messages = pool.flat_map(|pool| question.messages.iter().map(|of| answer(pool, of)));
+    let messages = messages.collect();
     Answers { schema, messages }
 }
 
