@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from tools.compare_protoc import comparing, jsons, protoc, shrinking
@@ -25,8 +25,8 @@ from tools.compare_protoc.jsons import Letter
 from tools.compare_protoc.volley import Answer, Volley
 
 TYPES_OF_A_FILE = 4
-_REFUSALS = (json_format.Error, DecodeError, ValueError, TypeError, KeyError, AttributeError,
-             RecursionError)  # fmt: skip
+_REFUSALS = (json_format.Error, DecodeError, EncodeError, ValueError, TypeError, KeyError,
+             AttributeError, RecursionError)  # fmt: skip
 _BEFORE_REASONS = (
     r"\.proto:\d+:\d+: ",
     r"cannot compile `[^`]*`: ",
@@ -41,7 +41,10 @@ def slug(reason: str) -> str:
     reason = re.sub(
         r'"(?:\\.|[^"])*"|\'[^\']*\'|`[^`]*`', "X", reason.splitlines()[0] if reason else ""
     )
-    reason = re.sub(r"Failed to (parse \S+ field|load JSON): |(?<=duplicate key ).*", "", reason)
+    reason = re.sub(
+        r"Failed to ((parse|serialize) \S+ field|load JSON): |(?<=duplicate key ).*", "", reason
+    )
+    reason = re.sub(r" at [\w.\[\]]+$", "", reason.rstrip("."))
     reason = re.sub(r" at line \d+ column \d+|; .*", "", reason)
     reason = re.sub(r"\S*/\S*|\d+|\[\S*\]", "", reason)
     return re.sub(r"[^a-z]+", "-", reason.lower()).strip("-")[:70].rstrip("-") or "no-reason"

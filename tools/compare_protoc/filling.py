@@ -38,7 +38,7 @@ class Filler:
             return message
         density = self.lot.choice([0.2, 0.5, 0.9])
         for field in self._fields(kind):
-            needed = field.is_required and depth < 3 * DEEPEST
+            needed = field.is_required and depth < DEEPEST + 2
             if needed or (depth < DEEPEST and self.lot.random() < density):
                 self._fill(message, field, depth)
         return message
@@ -126,7 +126,9 @@ class Filler:
         names = [f"google.protobuf.{each}" for each in words.split()]
         known = [each for each in [*names, *self._named] if self._has(each)]
         kind = self.pool.FindMessageTypeByName(self.lot.choice(known))
-        message.Pack(self.made(kind, depth + 1), deterministic=True)
+        # A message that requires itself is never whole, and is not packed otherwise.
+        message.type_url = f"type.googleapis.com/{kind.full_name}"
+        message.value = self.made(kind, depth + 1).SerializePartialToString(deterministic=True)
 
     _named: tuple[str, ...] = ("google.protobuf.Any",)
 
