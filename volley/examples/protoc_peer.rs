@@ -7,9 +7,11 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use prost_reflect::DescriptorPool;
+use buffa::Message as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use volley::protobuf::Pool;
+use volley::protobuf::descriptor::FileDescriptorSet;
 use volley::request::{messages, schema};
 use volley::spec::SchemaSource;
 
@@ -89,14 +91,19 @@ fn source(question: &Question) -> SchemaSource {
 }
 
 /// The schema as a serialized descriptor set.
-fn described(pool: &DescriptorPool) -> Vec<u8> {
-    pool.encode_to_vec()
+fn described(pool: &Pool) -> Vec<u8> {
+    let file = pool.files().cloned().collect();
+    let set = FileDescriptorSet {
+        file,
+        ..FileDescriptorSet::default()
+    };
+    set.encode_to_vec()
 }
 
-fn answer(pool: &DescriptorPool, letter: &Letter) -> Answer {
+fn answer(pool: &Pool, letter: &Letter) -> Answer {
     caught(|| {
         let kind = pool
-            .get_message_by_name(&letter.name)
+            .message(&letter.name)
             .ok_or("there is no such message")?;
         if let Some(json) = &letter.json {
             let read = messages::from_json(json, &kind).map_err(|error| error.to_string())?;

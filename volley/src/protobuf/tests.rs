@@ -5,8 +5,8 @@ mod mapping;
 
 use std::path::Path;
 
-use super::compile::compile;
 use super::Pool;
+use super::compile::compile;
 
 /// What the tests' own file of all kinds of fields declares.
 pub fn everything() -> Pool {
