@@ -43,6 +43,14 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if let Some(gap) = &report.gap {
         line("Message gap:", spread(gap))?;
     }
+    let p99 = report.latency.at(990_000);
+    if p99.is_some_and(|p99| p99.is_at_least) || report.silence.is_some() {
+        let open = grouped(report.latency.open);
+        line(
+            "Left out:",
+            format!("ghz's times are of calls that ended; {open} had no answer"),
+        )?;
+    }
     line("Sends:", sends(report))?;
     for (index, (address, used)) in report.addresses.iter().enumerate() {
         let label = if index == 0 { "Addresses:" } else { "" };

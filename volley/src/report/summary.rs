@@ -9,7 +9,7 @@ use super::escape::visible;
 use super::ghz;
 use super::latency::Bar;
 use super::model::Report;
-use super::numbers::{ghz_duration, grouped};
+use super::numbers::ghz_duration;
 
 const BAR_LONGEST: u64 = 40;
 
@@ -39,15 +39,6 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nLatency distribution:")?;
     for (percent, ns) in ghz::percentiles(report) {
         writeln!(out, "  {percent} % in {}", ghz_duration(ns))?;
-    }
-
-    let p99 = latency.at(990_000);
-    if p99.is_some_and(|p99| p99.is_at_least) || report.silence.is_some() {
-        let open = grouped(latency.open);
-        writeln!(
-            out,
-            "  All of these are of calls that ended: {open} more had no answer."
-        )?;
     }
 
     let statuses = ghz::statuses(report);
