@@ -124,7 +124,8 @@ impl Condition {
                 let estimate = row.and_then(|row| row.change.estimate);
                 let beyond =
                     |estimate: Estimate| comparison.holds(nearest(estimate, *comparison), *limit);
-                let silence = new.silence();
+                let is_time = matches!(figure, Figure::Time(..));
+                let silence = new.figures().silence.filter(|_| is_time);
                 let mut words = match estimate {
                     None => "has too little data".to_owned(),
                     Some(estimate) => {

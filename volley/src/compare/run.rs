@@ -158,6 +158,8 @@ struct Spread {
     open: u64,
     #[serde(default)]
     oldest: u64,
+    #[serde(default)]
+    ended_mean: Option<u64>,
     includes_failed: bool,
     histogram: String,
     #[serde(default)]
@@ -254,12 +256,6 @@ impl Run {
         &self.latency
     }
 
-    /// The time at its end in which nothing was answered.
-    #[must_use]
-    pub fn silence(&self) -> Option<Silence> {
-        self.silence
-    }
-
     /// What conditions can name.
     #[must_use]
     pub fn figures(&self) -> Figures<'_> {
@@ -332,16 +328,12 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
         return Err(broken);
     };
     // Percentiles are looked up in the histogram between the extremes of what ended. What was open counts in the others.
-    let (last_ns, samples) = (ended.last().map_or(max_ns, |(ns, _)| *ns), spread.samples);
-    let sum_of_ages = u128::from(open.open_mean_ns) * u128::from(open.open);
-    let sum = u128::from(mean_ns) * u128::from(samples.saturating_add(open.open));
-    let (max_ns, mean_ns) = match open.open {
-        0 => (max_ns, mean_ns),
-        _ => (
-            max_ns.min(last_ns).max(min_ns),
-            rounded_quotient(sum.saturating_sub(sum_of_ages), samples.into()),
-        ),
+    let last_ns = ended.last().map_or(max_ns, |(ns, _)| *ns);
+    let max_ns = match open.open {
+        0 => max_ns,
+        _ => max_ns.min(last_ns).max(min_ns),
     };
+    let mean_ns = spread.ended_mean.unwrap_or(mean_ns);
     Ok(Latency {
         samples: spread.samples,
         mean_ns,

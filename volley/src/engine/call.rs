@@ -81,13 +81,13 @@ impl<M> Call<M> {
         }
     }
 
-    /// Records why there is no good answer, unless there was a problem before.
+    /// The same for what ended it: the first such cause counts, whatever was wrong before.
     #[cold]
     pub fn blame_for(&mut self, cause: Cause, code: Code, message: String) {
-        if self.fault.is_none() {
+        if self.cause == Cause::Answer {
             self.cause = cause;
-            self.blame(code, message);
         }
+        self.blame(code, message);
     }
 
     /// Records a wrong reply.
@@ -103,6 +103,14 @@ impl<M> Call<M> {
         };
         self.blame(code, mismatch.to_string());
         self.wrong_reply = true;
+    }
+
+    /// Whether the server has given it this status.
+    #[inline]
+    pub fn has_code(&self, code: Code) -> bool {
+        self.status
+            .as_ref()
+            .is_some_and(|status| status.code == code)
     }
 
     /// What an open call waits for.

@@ -190,8 +190,13 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     /// Counts a call that is over and frees its worker.
     pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let counts = self.counts(&call.ticket);
-        if self.now_ns.saturating_sub(call.ticket.sent_ns) >= self.desk.rules.timeout_ns {
+        let took_ns = self.now_ns.saturating_sub(call.ticket.sent_ns);
+        let timeout_ns = self.desk.rules.timeout_ns;
+        if took_ns >= timeout_ns {
             call.blame_for(Cause::Late, Code::DeadlineExceeded, TOO_LATE.to_owned());
+        } else if call.has_code(Code::DeadlineExceeded) && took_ns >= timeout_ns / 10 * 9 {
+            // A server that keeps to the limit may say so first.
+            call.cause = Cause::Late;
         }
         if counts || S::READS {
             call.judge(why);

@@ -131,7 +131,8 @@ fn odd_chain(
     let above = intermediates
         .iter()
         .filter_map(|der| Certificate::read(der));
-    let above: Vec<_> = above.collect();
+    // A root that is sent along is not checked.
+    let above: Vec<_> = above.filter(|one| !one.is_issued_by(one)).collect();
     let mut odd = above
         .iter()
         .map(|one| one.odd_form().or_else(|| one.odd_key()));
@@ -157,7 +158,8 @@ fn odd_signer(end_entity: &CertificateDer<'_>) -> Option<String> {
 }
 
 /// Whether a trusted root has signed a server's certificate. One that calls itself an authority is taken too, as Go and
-/// OpenSSL take it; webpki refuses it, and so is shown one without that word, whose signature is that of the other.
+/// OpenSSL take it. webpki refuses it. So webpki is shown a copy without that word, and the signature is checked over the
+/// original.
 fn is_signed(
     end_entity: &CertificateDer<'_>,
     roots: &RootCertStore,

@@ -109,7 +109,7 @@ fn read_with<'h>(
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
             for coding in field.value.split(|byte| *byte == b',') {
                 let coding = coding.trim_ascii();
-                if coding.eq_ignore_ascii_case(b"identity") && !is_chunked {
+                if coding.is_empty() || coding.eq_ignore_ascii_case(b"identity") && !is_chunked {
                     continue;
                 }
                 if is_chunked || !coding.eq_ignore_ascii_case(b"chunked") {

@@ -4,7 +4,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use rustls::{Error, InconsistentKeys};
+use rustls::{CertificateError, Error, InconsistentKeys};
 
 /// How a DER element of a certificate or a key begins.
 const SEQUENCE: u8 = 0x30;
@@ -28,11 +28,13 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> 
 ///
 /// There is none, it is encrypted, or it is no PEM.
 pub fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
-    if has(text, "BEGIN ENCRYPTED PRIVATE KEY") || has(text, "Proc-Type: 4,ENCRYPTED") {
-        let words = "the key is encrypted: decrypt it with `openssl pkey -in FILE -out PLAIN`";
-        return Err(words.to_owned());
-    }
+    let is_encrypted =
+        has(text, "BEGIN ENCRYPTED PRIVATE KEY") || has(text, "Proc-Type: 4,ENCRYPTED");
     match PrivateKeyDer::from_pem_slice(text) {
+        Ok(key) if !has(text, "Proc-Type: 4,ENCRYPTED") => Ok(key),
+        _ if is_encrypted => Err(
+            "the key is encrypted: decrypt it with `openssl pkey -in FILE -out PLAIN`".to_owned(),
+        ),
         Ok(key) => Ok(key),
         Err(pem::Error::NoItemsFound) => Err(lack(text, "private key", "pkey")),
         Err(error) => Err(error.to_string()),
@@ -57,6 +59,9 @@ pub fn identity(
     match own.keys_match() {
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
             Err("the key is not that of the certificate (the first one in its file)".to_owned())
+        }
+        Err(Error::InvalidCertificate(CertificateError::BadEncoding)) => {
+            Err("its certificate is broken: it is not X.509".to_owned())
         }
         // webpki does not read old versions: the peer has to judge them.
         Ok(()) | Err(_) => Ok(own),

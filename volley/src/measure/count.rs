@@ -172,12 +172,10 @@ impl Tally {
         let error = counted.errors.count(error);
         match cause {
             _ if self.count_errors => self.time(call),
-            // A server that keeps to the limit may say so first.
-            Cause::Answer if code != Code::DeadlineExceeded => {}
-            Cause::Answer | Cause::Late | Cause::TimedOut => {
+            Cause::Late | Cause::TimedOut => {
                 counted.age(call.intended_ns, call.sent_ns, call.end_ns);
             }
-            Cause::Lost | Cause::Own => {}
+            Cause::Answer | Cause::Lost | Cause::Own => {}
         }
         self.keep(call, DetailOutcome::Failed { code, error });
     }

@@ -37,11 +37,12 @@ impl Life {
     /// A call was cut, took too long, or lost its connection: it waited for the peer between these moments.
     #[cold]
     pub fn unanswered(&mut self, from_ns: u64, until_ns: u64) {
+        let wait = Wait {
+            since_ns: from_ns.max(self.last_ns),
+            until_ns,
+        };
         let before = self.waits.filter(|wait| wait.since_ns >= self.last_ns);
-        self.waits = Some(Wait {
-            since_ns: before.map_or(from_ns.max(self.last_ns), |wait| wait.since_ns),
-            until_ns: before.map_or(until_ns, |wait| wait.until_ns.max(until_ns)),
-        });
+        self.waits = Some(before.map_or(wait, |before| before.with(wait)));
     }
 
     /// Adds what another thread has heard of the same peers.
@@ -49,10 +50,7 @@ impl Life {
         let last_ns = self.last_ns.max(other.last_ns);
         let waits =
             [*self, other].map(|life| life.waits.filter(|wait| wait.since_ns >= life.last_ns));
-        let waits = waits.into_iter().flatten().reduce(|one, other| Wait {
-            since_ns: one.since_ns.min(other.since_ns),
-            until_ns: one.until_ns.max(other.until_ns),
-        });
+        let waits = waits.into_iter().flatten().reduce(Wait::with);
         *self = Self {
             last_ns,
             waits: waits.map(|wait| Wait {
@@ -74,19 +72,30 @@ impl Life {
         }
     }
 
-    /// The silence at the end of a load, since whose beginning all times count. Less than a second is none.
+    /// The silence at the end of a load, since whose beginning all times count. Less than a second is none, and so is a
+    /// wait that is not longer than others were that came to a good end.
     #[must_use]
-    pub fn silence(&self, end_ns: u64) -> Option<Silence> {
+    pub fn silence(&self, end_ns: u64, longest_ns: u64) -> Option<Silence> {
         // The next call may not have begun yet.
         let wait = self
             .waits
             .filter(|wait| wait.until_ns.saturating_add(SECOND_NS) >= end_ns)?;
         let since_ns = wait.since_ns.max(self.last_ns);
         let lasted_ns = end_ns.saturating_sub(since_ns);
-        (lasted_ns >= SECOND_NS).then_some(Silence {
+        (lasted_ns >= SECOND_NS && lasted_ns > longest_ns).then_some(Silence {
             since_ns,
             lasted_ns,
         })
+    }
+}
+
+impl Wait {
+    /// Both together.
+    fn with(self, other: Self) -> Self {
+        Self {
+            since_ns: self.since_ns.min(other.since_ns),
+            until_ns: self.until_ns.max(other.until_ns),
+        }
     }
 }
 
@@ -106,7 +115,7 @@ mod tests {
     }
 
     fn silence(life: Life, end_s: u64) -> Option<(u64, u64)> {
-        let silence = life.silence(end_s * S)?;
+        let silence = life.silence(end_s * S, 0)?;
         Some((silence.since_ns / S, silence.lasted_ns / S))
     }
 
@@ -114,6 +123,8 @@ mod tests {
     fn a_peer_is_silent_since_its_last_answer_however_often_calls_took_too_long() {
         let timeouts = [(2, 4), (3, 5), (5, 7), (7, 9), (9, 10)];
         assert_eq!(silence(life(&[1, 3], &timeouts), 10), Some((3, 7)));
+        // Calls are cut in any order.
+        assert_eq!(silence(life(&[2], &[(9, 10), (3, 10)]), 10), Some((3, 7)));
         // The load ended before the last of them.
         assert_eq!(silence(life(&[1, 3], &timeouts), 9), Some((3, 6)));
     }
@@ -132,6 +143,13 @@ mod tests {
         again.heard(9 * S);
         again.unanswered(10 * S, 10 * S);
         assert_eq!(silence(again, 10), None);
+    }
+
+    #[test]
+    fn a_slow_peer_is_not_silent() {
+        let life = life(&[7], &[(6, 10), (7, 10)]);
+        assert_eq!(life.silence(10 * S, 3 * S), None);
+        assert_eq!(silence(life, 10), Some((7, 3)));
     }
 
     #[test]

@@ -220,10 +220,17 @@ impl Part {
             (counts.cut, 0)
         };
         let series = series(&self.history);
-        let silence = counted.life.silence(match run.ended_by {
+        let load_ns = match run.ended_by {
             EndedBy::Finished => run.window_ns.min(series.sent_until_ns()),
             _ => run.window_ns,
-        });
+        };
+        let first_message = counted.first_message.into_latency(LatencyKind::Service);
+        let gap = counted.gap.into_latency(LatencyKind::Service);
+        // The replies of a stream are answers, too.
+        let longest_ns = match [&first_message, &gap] {
+            [Some(first), Some(gap)] if gap.samples > 0 => first.max_ns.max(gap.max_ns),
+            _ => service_latency.as_ref().unwrap_or(&latency).max_ns,
+        };
         let started_unix_ns = self.started_unix_ns;
         let details = counted.details.into_sorted().into_iter();
         let details = details.filter(|kept| !ignores_cut || kept.outcome != DetailOutcome::Cut);
@@ -252,8 +259,8 @@ impl Part {
             send_delay: counted
                 .delay
                 .and_then(|delay| delay.into_latency(LatencyKind::Response)),
-            first_message: counted.first_message.into_latency(LatencyKind::Service),
-            gap: counted.gap.into_latency(LatencyKind::Service),
+            first_message,
+            gap,
             series,
             warm_up: self.history.warm_up.clone().map(|seconds| WarmUp {
                 seconds,
@@ -282,7 +289,7 @@ impl Part {
             call: run.call,
             elapsed_ns: run.elapsed_ns,
             window_ns: run.window_ns,
-            silence,
+            silence: counted.life.silence(load_ns, longest_ns),
             ended_by: run.ended_by,
             threads: run.threads,
             connections: run.connections,

@@ -44,12 +44,10 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         line("Message gap:", spread(gap))?;
     }
     let p99 = report.latency.at(990_000);
-    if p99.is_some_and(|p99| p99.is_at_least) || report.silence.is_some() {
+    if p99.is_some_and(|p99| p99.is_at_least) {
         let open = grouped(report.latency.open);
-        line(
-            "Left out:",
-            format!("ghz's times are of calls that ended; {open} had no answer"),
-        )?;
+        let text = format!("ghz's times are of calls that ended; {open} had no end");
+        line("Left out:", text)?;
     }
     line("Sends:", sends(report))?;
     for (index, (address, used)) in report.addresses.iter().enumerate() {

@@ -22,7 +22,7 @@ pub struct Verdict {
     pub figure: String,
     /// The figure of this run, in the unit; `None`: it has none, as a latency without samples.
     pub value: Option<f64>,
-    /// The value is only a lower bound: too much was open at the end.
+    /// The value is only a lower bound: too many had no end.
     pub is_at_least: bool,
     pub unit: Unit,
     /// What it is compared with, in the unit.
@@ -38,7 +38,7 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Doubt {
     /// The figure is a lower bound, and what it is a bound of may be on either side of the limit.
-    #[error("not decided: too much was open at the end")]
+    #[error("not decided: too many had no end")]
     NotReached,
     /// A percentile of few samples is their maximum, or close to it.
     #[error("not decided: it needs {} samples, and there were {}", grouped(*.needed), grouped(*.samples))]
@@ -475,19 +475,19 @@ mod tests {
             (
                 "p99 > 2s",
                 true,
-                "≥ 900 ms, not decided: too much was open at the end",
+                "≥ 900 ms, not decided: too many had no end",
             ),
             (
                 "p99 < 1s",
                 true,
-                "≥ 900 ms, not decided: too much was open at the end",
+                "≥ 900 ms, not decided: too many had no end",
             ),
             ("p99 < 1ms", false, "≥ 900 ms"),
             ("max > 900ms", true, "≥ 1.00 s"),
             (
                 "mean > 56ms",
                 true,
-                "≥ 55.0 ms, not decided: too much was open at the end",
+                "≥ 55.0 ms, not decided: too many had no end",
             ),
             ("mean > 54ms", true, "≥ 55.0 ms"),
             ("min > 5ms", false, "5.00 ms"),

@@ -172,12 +172,23 @@ fn a_program_reads_the_status_of_a_call_as_others_do() {
         peer.message(stream, 0, b"x");
         write_data(&mut peer.out, stream, b"", true);
     });
+    // The same without any message, whatever its head says.
+    let bare = calls(|peer, stream| {
+        let fields = [(":status", "200"), ("content-type", "application/grpc")];
+        peer.headers(
+            stream,
+            &[&fields[..], &[("grpc-status", "0")]].concat(),
+            false,
+        );
+        write_data(&mut peer.out, stream, b"", true);
+    });
     let is_text = "['grpc-message'] == '100% € %zz')";
     for (server, code, check) in [
         (failed, "5", format!("assert(last{is_text}")),
         (only, "5", format!("assert(head{is_text}")),
         (not_grpc, "14", String::new()),
         (cut, "13", String::new()),
+        (bare, "13", String::new()),
     ] {
         // Its calls have failed: the program's own checks hold.
         let text = program(server, 2, ("grpc", "", "''"), &check);

@@ -24,7 +24,10 @@ pub struct Spread {
     open: u64,
     #[serde(skip_serializing_if = "is_zero")]
     oldest: u64,
-    /// Which of the figures are lower bounds, because too much was open.
+    /// The mean of what ended, if something was open.
+    #[serde(skip_serializing_if = "is_zero")]
+    ended_mean: u64,
+    /// Which of the figures are lower bounds, because too many had no end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     at_least: Vec<&'static str>,
 }
@@ -74,6 +77,7 @@ impl Spread {
             samples: latency.samples,
             open: latency.open,
             oldest: latency.oldest_ns,
+            ended_mean: if latency.open > 0 { latency.mean_ns } else { 0 },
             at_least: at_least(latency),
         }
     }

@@ -8,6 +8,7 @@ use crate::budget::Buffer;
 use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
+use crate::http2::hpack::HeaderList;
 use crate::request::Expected;
 use crate::scenario::lua::{Kept, Rewritten};
 use crate::scenario::plan::Plan;
@@ -156,6 +157,8 @@ pub struct Flight {
     pub answered: bool,
     /// The body's `content-encoding`, if it has one and the body is read.
     pub coding: Option<Box<[u8]>>,
+    /// The head of a call that states its status there: trailers may follow, and say more.
+    pub stated: Option<Box<HeaderList>>,
     /// The body was checked as it came.
     pub is_checked: bool,
     /// The first thing that went wrong on its way.

@@ -108,12 +108,17 @@ pub(crate) fn silence<'a>(
     steps: impl Iterator<Item = &'a StepReport>,
     load_ns: u64,
 ) -> Option<Silence> {
-    let lives = steps.map(|step| step.life);
+    let mut longest_ns = 0;
+    let lives = steps.map(|step| {
+        let service = step.service.as_ref().unwrap_or(&step.latency);
+        longest_ns = service.max_ns.max(longest_ns);
+        step.life
+    });
     let life = lives.reduce(|mut life, other| {
         life.merge(other);
         life
-    });
-    life?.silence(load_ns)
+    })?;
+    life.silence(load_ns, longest_ns)
 }
 
 /// The part of a report that a threshold is about.

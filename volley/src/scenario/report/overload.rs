@@ -18,8 +18,16 @@ pub fn overload(plan: &Plan, report: &Report) -> Vec<String> {
     let of_load = |step: &&StepReport| !step.names.scenario.is_empty();
     let steps = report.steps.iter().filter(of_load);
     if let Some(Silence { since_ns, .. }) = silence(steps, report.facts.load_ns) {
-        let missed = 0;
-        return vec![Warning::Silent { since_ns, missed }.to_string()];
+        let dropped: u64 = report.scenarios.iter().map(|one| one.counts.dropped).sum();
+        let mut words = Warning::Silent {
+            since_ns,
+            missed: 0,
+        }
+        .to_string();
+        if dropped > 0 {
+            words += &format!(", and {} iterations were dropped", grouped(dropped));
+        }
+        return vec![words];
     }
     let scenarios = report.scenarios.iter();
     scenarios

@@ -369,6 +369,8 @@ impl Core<'_> {
         if flight.is_checked || flight.moves.is_some() {
             return;
         }
+        let stated = flight.stated.take();
+        let trailers = trailers.or(stated.as_deref());
         let is_grpc = flight.expected.is_some();
         let mut body = &*flight.body;
         // A response without a body, as to HEAD, may name a coding.

@@ -35,7 +35,8 @@ impl Core<'_> {
         };
         flight.status = Some(status.code as u16);
         if !end && status::has_grpc(fields) {
-            return Next::Continue; // trailers may follow, and say more
+            flight.stated = Some(Box::new(fields.clone()));
+            return Next::Continue;
         }
         if fields.get(b"grpc-status").is_none() {
             // It is no gRPC status: why it counts as this one.

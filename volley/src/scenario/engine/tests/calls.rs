@@ -94,6 +94,13 @@ fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_sa
         ", expect: {status: NOT_FOUND}",
     );
     assert!(is_ok(&report));
+    let stated = Reply {
+        trailers: Vec::new(),
+        ..answer(THREE, &[("grpc-status", "5"), ("grpc-message", "gone%21")])
+    };
+    let report = sum(stated, "", "");
+    let words = &step(&report, "sum").failures[0].samples[0];
+    assert_eq!(words, "expected OK, was NotFound, `gone!`");
     let both = || answer(THREE, &[("grpc-status", "5"), ("grpc-encoding", "GZip")]);
     assert!(is_ok(&sum(both(), "", "")), "trailers say more");
 }

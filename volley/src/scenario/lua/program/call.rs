@@ -108,6 +108,8 @@ impl Call {
 #[derive(Debug, Default)]
 pub struct Response {
     pub status: u16,
+    /// Its head ended it.
+    pub is_head_only: bool,
     pub fields: Fields,
     pub body: Buffer,
     pub trailers: Fields,

@@ -350,7 +350,7 @@ fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
         list
     };
     let (head, trailers) = (list(&response.fields), list(&response.trailers));
-    let is_head_only = trailers.is_empty() && response.body.is_empty();
+    let is_head_only = response.is_head_only;
     let of_head =
         Status::from_headers(&head, is_head_only).filter(|status| is_head_only || !status.is_ok());
     let status = match of_head {

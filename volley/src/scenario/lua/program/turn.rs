@@ -285,7 +285,7 @@ impl<'a> Sink<'a> {
 }
 
 impl Handler<FlightKey> for Sink<'_> {
-    fn on_headers(&mut self, key: &mut FlightKey, headers: &HeaderList, _: bool) -> Next {
+    fn on_headers(&mut self, key: &mut FlightKey, headers: &HeaderList, end: bool) -> Next {
         let Some(call) = self.calls.get_mut(key.0 as usize) else {
             return Next::Continue;
         };
@@ -301,6 +301,7 @@ impl Handler<FlightKey> for Sink<'_> {
         }
         if is_head {
             call.first_ns = Some(self.now_ns);
+            response.is_head_only = end;
             let status = headers
                 .get(b":status")
                 .and_then(|status| std::str::from_utf8(status).ok());
