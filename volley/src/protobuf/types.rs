@@ -78,6 +78,12 @@ impl Message {
         self.pool.is_missing(self.full_name())
     }
 
+    /// Whether its schema has a message of this name.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.pool.message(name).is_some()
+    }
+
     /// It is what a map consists of: a key and a value.
     #[must_use]
     pub fn is_map_entry(&self) -> bool {
@@ -104,6 +110,17 @@ impl Message {
     pub fn field_by_name(&self, name: &str) -> Option<Field> {
         let field = self.descriptor().field_by_name(name)?;
         Some(Field::new(&self.pool, self.index, field))
+    }
+
+    /// A field by its key in JSON: the name of an extension stands in brackets.
+    #[must_use]
+    pub fn field_by_key(&self, key: &str) -> Option<Field> {
+        let Some(name) = key.strip_prefix('[').and_then(|key| key.strip_suffix(']')) else {
+            return self.field_by_name(key);
+        };
+        let found = self.pool.extension(name);
+        let found = found.filter(|found| found.extendee() == self);
+        found.map(|found| found.field().clone())
     }
 
     /// The extensions of it, by their numbers.

@@ -233,7 +233,7 @@ impl Compiler<'_> {
         };
         for (key, value) in fields {
             let at = at.key(key);
-            let Some(field) = message.field_by_name(key) else {
+            let Some(field) = message.field_by_key(key) else {
                 let known: Vec<String> = message
                     .fields()
                     .map(|field| field.name().to_owned())
