@@ -1,5 +1,6 @@
 //! The method to call: from the files of a schema, or by asking the server.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -10,6 +11,7 @@ use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
 use crate::protobuf::{Pool, Service};
 use crate::report::Warning;
+use crate::request::schema::any;
 use crate::request::schema::reflect::{self, MOST_BYTES, Weight};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
 use crate::spec::Spec;
@@ -49,22 +51,40 @@ impl<'a> Asked<'a> {
     pub fn connect(spec: &'a Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
         let until = Instant::now() + spec.target.connect_timeout;
         let caller = Caller::connect(&spec.target, spec.request.budget(), signal, until)?;
-        Ok(Self {
+        let asked = Self::over(spec, caller);
+        Ok(Self { until, ..asked })
+    }
+
+    /// Asks over a connection that there is. What follows has as much time as connecting may take.
+    #[must_use]
+    pub fn over(spec: &'a Spec, caller: Caller) -> Self {
+        Self {
             spec,
             caller,
             is_open: false,
             weight: Weight::default(),
-            until,
-        })
+            until: Instant::now() + spec.target.connect_timeout,
+        }
     }
 
-    /// The method of the run.
+    /// The method of the run, and the types that its data names.
     ///
     /// # Errors
     ///
     /// If the server does not say it, or has no such method.
     pub fn method(&mut self) -> Result<Method, EngineError> {
-        schema::ask(self, &self.spec.request.call)
+        self.method_with(&BTreeSet::new())
+    }
+
+    /// The same, and more types that an `Any` may hold.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not say the method, or has no such one.
+    pub fn method_with(&mut self, types: &BTreeSet<String>) -> Result<Method, EngineError> {
+        let mut all = any::types_of(&self.spec.request.data);
+        all.extend(types.iter().cloned());
+        schema::ask(self, &self.spec.request.call, &all)
     }
 
     /// The names of all services.

@@ -1,5 +1,6 @@
 //! `volley try`: makes one call and prints all that is seen of it.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,9 @@ use crate::engine::{Asked, Caller, EngineError, Event, Lost, enough_replies};
 use crate::grpc::{Code, Status};
 use crate::report::trial::{self, Seen};
 use crate::report::{write_json, write_pretty_json};
-use crate::request::{Method, Request, Shape, Source, schema};
-use crate::spec::{Spec, some};
+use crate::request::schema::{self, any};
+use crate::request::{Method, Request, Shape, Source};
+use crate::spec::{SchemaSource, Spec, some};
 
 /// Without a time limit, a call may take this long.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -26,19 +28,37 @@ pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     warn(&trial.warnings, output);
     warn(spec.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
-    let (method, mut caller, connect) = prepare(spec)?;
+    let (mut method, mut caller, connect) = prepare(spec)?;
     let warning = caller.warning().map(|warning| warning.to_string());
     warn(warning.as_slice(), output);
     let mut source = Source::new(spec, &method).map_err(EngineError::from)?;
     let request = source.next(0, 0).map_err(EngineError::from)?.clone();
     let mut seen = call(trial, method.shape, &mut caller, &request);
     seen.connect = connect;
-    let json = trial::json(spec, &method, &request, &seen);
+    let mut json = trial::json(spec, &method, &request, &seen);
+    if spec.request.schema == SchemaSource::Reflection {
+        let mut server = Asked::over(spec, caller);
+        let mut types = any::types_of(&spec.request.data);
+        // A type that becomes known may hold others. If they cannot be had, messages are shown as they are.
+        while more(&mut types, any::unknown(&json, &method.input))
+            && let Ok(found) = server.method_with(&types)
+        {
+            method = found;
+            json = trial::json(spec, &method, &request, &seen);
+        }
+    }
     out.print(|out| match output.format {
         Format::Json => write_json(&json, out),
         _ => write_pretty_json(&json, out),
     })?;
     Ok(success_if(seen.status.is_ok()))
+}
+
+/// Adds names, and says whether there are new ones.
+fn more(types: &mut BTreeSet<String>, new: BTreeSet<String>) -> bool {
+    let before = types.len();
+    types.extend(new);
+    types.len() > before
 }
 
 /// Finds the method and connects. What can be said against a file is said before the server is asked.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use buffa_descriptor::{
-    DynamicMessage, FieldDescriptor, FieldKind, MapKey, MessageIndex, ReflectMessage as _,
-    SingularKind, Value,
+    DynamicMessage, FieldDescriptor, FieldKind, MapKey, ReflectMessage as _, SingularKind, Value,
 };
 use serde_json::{Map, Number, Value as Json};
 
@@ -27,6 +26,7 @@ impl Message {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Writer<'a> {
     of: &'a Message,
     defaults: bool,
@@ -211,13 +211,18 @@ impl Writer<'_> {
         }
         let mut json = Map::from_iter([("@type".to_owned(), Json::from(url))]);
         let name = url.rsplit('/').next().unwrap_or(url);
-        let index = any.pool().message_index(name);
-        let index = index.filter(|_| !self.of.pool().is_missing(name));
-        match index.and_then(|index| decoded(any, index, bytes, depth)) {
-            Some(inner) if WellKnown::of(name).is_some() => {
-                json.insert("value".to_owned(), self.message(&inner, depth));
+        let of = self.of.pool().message_or_known(name);
+        let of = of.as_ref();
+        match of.and_then(|of| Some((of, decoded(of, bytes, depth)?))) {
+            Some((of, inner)) => {
+                let writer = Writer { of, ..*self };
+                match WellKnown::of(name) {
+                    Some(_) => {
+                        json.insert("value".to_owned(), writer.message(&inner, depth));
+                    }
+                    None => json.extend(writer.fields(&inner, depth)),
+                }
             }
-            Some(inner) => json.extend(self.fields(&inner, depth)),
             None => {
                 json.insert("value".to_owned(), base64(bytes));
             }
@@ -226,14 +231,10 @@ impl Writer<'_> {
     }
 }
 
-fn decoded(
-    any: &DynamicMessage,
-    index: MessageIndex,
-    bytes: &[u8],
-    depth: u32,
-) -> Option<DynamicMessage> {
+fn decoded(of: &Message, bytes: &[u8], depth: u32) -> Option<DynamicMessage> {
     let options = super::options().with_recursion_limit(depth);
-    DynamicMessage::decode_with_options(Arc::clone(any.pool()), index, bytes, &options).ok()
+    let pool = Arc::clone(of.pool().descriptors());
+    DynamicMessage::decode_with_options(pool, of.index(), bytes, &options).ok()
 }
 
 fn scalar(value: &Value) -> Json {

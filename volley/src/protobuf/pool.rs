@@ -2,16 +2,32 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use buffa_descriptor::{DescriptorPool, MessageIndex};
 
 use super::adapt::{FilesError, adapt};
+use super::compile;
 use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet,
 };
 use super::types::{Enum, Extension, Message, Service};
 use crate::excerpt::excerpt;
+
+/// Google's own messages that have a JSON form of their own, and the empty one.
+static WELL_KNOWN: LazyLock<Pool> = LazyLock::new(|| {
+    let names = [
+        "any",
+        "duration",
+        "empty",
+        "field_mask",
+        "struct",
+        "timestamp",
+        "wrappers",
+    ];
+    let files = names.map(|name| compile::well_known(&format!("google/protobuf/{name}.proto")));
+    Pool::new(files.into_iter().flatten().collect()).unwrap_or_default()
+});
 
 /// All that some files declare.
 #[derive(Clone, Default)]
@@ -149,6 +165,13 @@ impl Pool {
     pub fn message(&self, name: &str) -> Option<Message> {
         let index = self.0.descriptors.message_index(name)?;
         Some(Message::new(self, index)).filter(|_| !self.is_missing(name))
+    }
+
+    /// A message by its full name; Google's own are known to all, as those of an `Any` are not always imported.
+    pub(super) fn message_or_known(&self, name: &str) -> Option<Message> {
+        let own = self.message(name);
+        let is_known = || name.starts_with("google.protobuf.") && !self.is_missing(name);
+        own.or_else(|| WELL_KNOWN.message(name).filter(|_| is_known()))
     }
 
     /// An enum by its full name.

@@ -230,9 +230,13 @@ impl<'a> One<'a> {
             ));
         };
         let name = url.rsplit('/').next().unwrap_or(&url);
-        let inner = self.other(name).filter(|_| !self.pool.is_missing(name));
+        let inner = self.pool.message_or_known(name);
+        let inner = inner.as_ref().map(|inner| One {
+            pool: inner.pool(),
+            index: inner.index(),
+        });
         let bytes = match (inner, json.get("value")) {
-            (Some(inner), value) => {
+            (Some(of), value) => {
                 let content = match (WellKnown::of(name), value) {
                     (None, _) => Json::Object(json),
                     (Some(_), Some(value)) if json.len() == 1 => value.clone(),
@@ -242,8 +246,8 @@ impl<'a> One<'a> {
                         return Err(E::custom(reason));
                     }
                 };
-                let inner = inner.deserialize(content).map_err(E::custom)?;
-                super::encode(&whole(self.pool, inner)?)
+                let message = of.deserialize(content).map_err(E::custom)?;
+                super::encode(&whole(of.pool, message)?)
             }
             // As a reply shows it.
             (None, Some(Json::String(text))) if json.len() == 1 => {

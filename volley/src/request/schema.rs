@@ -1,11 +1,13 @@
 //! The method to call, found in a `.proto` file, in a descriptor set, or in what the server says of itself.
 
+pub mod any;
 mod compile;
 mod lookup;
 pub mod reflect;
 pub(crate) mod suggest;
 pub mod text;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -116,17 +118,22 @@ pub fn find(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
     lookup::method(pool, call)
 }
 
-/// Finds `call` in what a server says of itself.
+/// Finds `call` in what a server says of itself. What it says of these `types`, which may be in an `Any`, is part of the
+/// schema.
 ///
 /// # Errors
 ///
 /// If the server does not say it, or has no such service or method.
-pub fn ask<A: Ask>(server: &mut A, call: &str) -> Result<Method, A::Error>
+pub fn ask<A: Ask>(server: &mut A, call: &str, types: &BTreeSet<String>) -> Result<Method, A::Error>
 where
     A::Error: From<SchemaError>,
 {
     let (service, _) = lookup::split(call)?;
-    let pool = reflect::pool(server, &[service.to_owned()])?;
+    let symbols: Vec<String> = [service.to_owned()]
+        .into_iter()
+        .chain(types.iter().cloned())
+        .collect();
+    let pool = reflect::pool(server, &symbols)?;
     known(server, service, call, find(&pool, call))
 }
 

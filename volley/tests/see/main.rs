@@ -9,6 +9,7 @@ mod replies;
 mod secrets;
 mod terminal;
 mod trial;
+mod types;
 
 use std::io::Write as _;
 use std::process::{Command, Output};
