@@ -68,7 +68,7 @@ fn echo(files: Vec<FileDescriptorProto>, lacks: &'static str, reply: &[u8]) -> (
             }
             Question::FileOfExtension(..) => pool.files().last(),
             Question::Extensions(_) => {
-                let numbers = vec![100];
+                let numbers = vec![100, 101];
                 let list = volley::grpc::reflection::Extensions { numbers };
                 return Answer::Extensions(list).into();
             }
@@ -241,7 +241,7 @@ fn of_edition(edition: &str) -> String {
     }
     message Needs { int32 must = 1 [features.field_presence = LEGACY_REQUIRED]; }
     enum Closed { option features.enum_type = CLOSED; CLOSED_ONE = 1; CLOSED_TWO = 2; }
-    extend M { string ext = 100; }
+    extend M { string ext = 100; repeated M list = 101 [features.message_encoding = DELIMITED]; }
     service E {
       rpc Call(M) returns (M);
       rpc Down(M) returns (stream M);
@@ -254,8 +254,8 @@ fn of_edition(edition: &str) -> String {
 #[test]
 fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
     let data = r#"{"implicit": 0, "explicit": 0, "part": {"explicit": 7}, "expanded": [1, 2],
-                   "closed": "CLOSED_TWO", "needs": {"must": 3}, "[e.ext]": "x"}"#;
-    let wire = b"\x10\x00\x1b\x10\x07\x1c\x20\x01\x20\x02\x28\x02\x3a\x02\x08\x03\xa2\x06\x01x";
+                   "closed": "CLOSED_TWO", "needs": {"must": 3}, "[e.ext]": "x", "[e.list]": [{}, {"explicit": 9}]}"#;
+    let wire = b"\x10\x00\x1b\x10\x07\x1c\x20\x01\x20\x02\x28\x02\x3a\x02\x08\x03\xa2\x06\x01x\xab\x06\xac\x06\xab\x06\x10\x09\xac\x06";
     for edition in ["2023", "2024"] {
         let text = of_edition(edition);
         let files = compiled(&[("e.proto", &text)]);
@@ -332,7 +332,7 @@ fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
             &format!(
                 "targets: {{t: \"http://{host}\"}}\nprotos: [e.proto]\nscenarios:\n  one:\n    steps:\n      - name: call\n        \
                  grpc: \"${{t}}/e.E/Call\"\n        message: {data}\n        \
-                 expect: {{status: OK, fields: {{explicit: 0, part.explicit: 7, closed: CLOSED_TWO, needs.must: 3}}}}\n\
+                 expect: {{status: OK, fields: {{explicit: 0, part.explicit: 7, closed: CLOSED_TWO, needs.must: 3, \"[e.ext]\": x, \"[e.list].1.explicit\": 9}}}}\n\
                  load: [{{users: 1, iterations: 10, for: 60s}}]\n"
             ),
         );

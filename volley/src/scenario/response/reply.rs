@@ -1,4 +1,4 @@
-//! Values of a gRPC reply by a path of field names: `session.id`, `items.0.name`.
+//! Values of a gRPC reply by a path of field names: `session.id`, `items.0.name`, `[package.extension].id`.
 //!
 //! A path is compiled into field numbers, and a reply is read as it is on the wire. Whole messages, whole lists, maps and
 //! groups are rare: for them the reply is decoded and becomes JSON.
@@ -65,7 +65,10 @@ impl Path {
         let mut rest = keys.iter();
         while let Some(key) = rest.next() {
             let field = field(&at, key)?;
-            decoded.push(field.json_name().to_owned());
+            decoded.push(match key.starts_with('[') {
+                true => key.to_string(),
+                false => field.json_name().to_owned(),
+            });
             let mut index = None;
             if field.is_map() || field.is_list() {
                 is_wire &= field.is_list();
@@ -149,7 +152,7 @@ impl Path {
 
 /// A field by its name in the schema or in JSON.
 fn field(message: &Message, name: &str) -> Result<Field, String> {
-    message.field_by_name(name).ok_or_else(|| {
+    message.field_by_key(name).ok_or_else(|| {
         let fields: Vec<_> = message.fields().collect();
         let fields = list(fields.iter().map(Field::name));
         format!(

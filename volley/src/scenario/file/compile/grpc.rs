@@ -271,7 +271,8 @@ impl Compiler<'_> {
     ) -> Option<(Pointer, Option<Kind>)> {
         let mut message = method.map(|method| method.output.clone());
         let (mut is_list, mut kind) = (false, None);
-        for key in text.split('.') {
+        let keys = keys(text);
+        for &key in &keys {
             if is_list {
                 is_list = false;
                 if key.parse::<u32>().is_err() {
@@ -299,7 +300,7 @@ impl Compiler<'_> {
             if inside.full_name().starts_with(WELL_KNOWN) || inside.is_map_entry() {
                 break;
             }
-            let Some(field) = inside.field_by_name(key) else {
+            let Some(field) = inside.field_by_key(key) else {
                 let known: Vec<String> = inside
                     .fields()
                     .map(|field| field.name().to_owned())
@@ -320,11 +321,21 @@ impl Compiler<'_> {
         }
         let pointer = Pointer {
             text: text.into(),
-            keys: text.split('.').map(Into::into).collect(),
+            keys: keys.into_iter().map(Into::into).collect(),
         };
         // A whole list is compared as JSON.
         Some((pointer, kind.filter(|_| !is_list)))
     }
+}
+
+/// The keys of a path, between dots. The name of an extension, in brackets, has dots of its own.
+fn keys(text: &str) -> Vec<&str> {
+    let mut is_name = false;
+    let is_end = |c| {
+        is_name = (is_name || c == '[') && c != ']';
+        c == '.' && !is_name
+    };
+    text.split(is_end).collect()
 }
 
 /// What is known of a message before the run: all but the values with names.
