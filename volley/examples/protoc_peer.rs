@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use buffa::Message as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use volley::protobuf::Pool;
-use volley::protobuf::descriptor::FileDescriptorSet;
+use volley::protobuf::descriptor::{DescriptorProto, FileDescriptorSet};
+use volley::protobuf::{Message, Pool};
 use volley::request::{messages, schema};
 use volley::spec::SchemaSource;
 
@@ -92,12 +92,36 @@ fn source(question: &Question) -> SchemaSource {
 
 /// The schema as a serialized descriptor set.
 fn described(pool: &Pool) -> Vec<u8> {
-    let file = pool.files().cloned().collect();
+    let mut file: Vec<_> = pool.files().cloned().collect();
+    for file in &mut file {
+        let package = file.package.clone().unwrap_or_default();
+        for message in &mut file.message_type {
+            as_declared(pool, &package, message);
+        }
+    }
     let set = FileDescriptorSet {
         file,
         ..FileDescriptorSet::default()
     };
     set.encode_to_vec()
+}
+
+/// Where two fields have the same name in JSON, volley gives them others.
+fn as_declared(pool: &Pool, scope: &str, message: &mut DescriptorProto) {
+    let name = message.name.clone().unwrap_or_default();
+    let name = match scope {
+        "" => name,
+        scope => format!("{scope}.{name}"),
+    };
+    for field in pool.message(&name).iter().flat_map(Message::fields) {
+        let mut own = message.field.iter_mut();
+        if let Some(own) = own.find(|own| own.name.as_deref() == Some(field.name())) {
+            own.json_name = field.declared_json_name();
+        }
+    }
+    for nested in &mut message.nested_type {
+        as_declared(pool, &name, nested);
+    }
 }
 
 fn answer(pool: &Pool, letter: &Letter) -> Answer {

@@ -11,6 +11,7 @@ mod json;
 mod plain;
 mod pool;
 mod read;
+mod strict;
 #[cfg(test)]
 pub(crate) mod tests;
 mod types;

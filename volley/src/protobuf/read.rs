@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use buffa::editions::EnumType;
 use buffa_descriptor::{
     DynamicMessage, FieldDescriptor, FieldKind, MapKey, MapValue, MessageIndex,
     ReflectMessageMut as _, SingularKind, Value,
 };
-use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
 use super::dynamic::{missing, missing_below};
 use super::plain::{Plain, bytes_of, map_key};
 use super::pool::Pool;
+use super::strict;
 use super::types::Message;
 use super::well_known::{self, WellKnown};
 use crate::excerpt::excerpt;
@@ -85,7 +86,7 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
         };
         let mut message = self.empty();
         match known {
-            WellKnown::Any => self.any(Map::deserialize(json)?, &mut message)?,
+            WellKnown::Any => self.any(strict::object(json)?, &mut message)?,
             WellKnown::Timestamp | WellKnown::Duration => {
                 let text = Plain::deserialize(json, "text")?;
                 let read = match (known, &text) {
@@ -130,15 +131,15 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
                 }
             }
             WellKnown::Struct => {
-                let value = self.structure(Map::deserialize(json)?);
+                let value = self.structure(strict::object(json)?);
                 return value.ok_or_else(|| incomplete("Struct"));
             }
             WellKnown::List => {
-                let value = self.list(Vec::deserialize(json)?);
+                let value = self.list(strict::list(json)?);
                 return value.ok_or_else(|| incomplete("ListValue"));
             }
             WellKnown::Value => {
-                let value = self.any_value(Json::deserialize(json)?);
+                let value = self.any_value(strict::value(json)?);
                 return value.ok_or_else(|| incomplete("Value"));
             }
         }
@@ -249,8 +250,10 @@ impl<'a> One<'a> {
                 let message = of.deserialize(content).map_err(E::custom)?;
                 super::encode(&whole(of.pool, message)?)
             }
-            // As a reply shows it.
-            (None, Some(Json::String(text))) if json.len() == 1 => {
+            // As a reply shows it. Types with a form of their own are not shown so elsewhere.
+            (None, Some(Json::String(text)))
+                if json.len() == 1 && WellKnown::of(name).is_none() =>
+            {
                 bytes_of(text).ok_or_else(|| E::custom("base64 is needed"))?
             }
             (None, _) => {
@@ -442,19 +445,25 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                 let number = match Plain::deserialize(json, "a name or a number")? {
                     Plain::Null if name == "google.protobuf.NullValue" => 0,
                     Plain::Null => return Ok(None),
-                    Plain::Text(text) => match values.value_by_name(&text) {
-                        Some(value) => value.number(),
-                        None => {
-                            let reason = format!("unrecognized enum value '{text}'");
-                            return Err(Error::custom(reason));
-                        }
-                    },
+                    Plain::Text(text) => {
+                        let number = values.value_by_name(&text).map(|value| value.number());
+                        let number = number.or_else(|| text.parse().ok());
+                        number.ok_or_else(|| unrecognized(&text))?
+                    }
                     plain => plain.integer().map_err(Error::custom)?,
                 };
-                Ok(Some(Value::EnumNumber(number)))
+                let is_closed = values.enum_type() == EnumType::Closed;
+                match is_closed && values.value(number).is_none() {
+                    true => Err(unrecognized(number)),
+                    false => Ok(Some(Value::EnumNumber(number))),
+                }
             }
         }
     }
+}
+
+fn unrecognized<E: Error>(value: impl fmt::Display) -> E {
+    E::custom(format!("unrecognized enum value '{value}'"))
 }
 
 /// A message that is not `null`.

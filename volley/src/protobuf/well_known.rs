@@ -52,10 +52,10 @@ pub(super) fn timestamp(seconds: i64, nanos: i32) -> Option<String> {
     Some(format!("{time}{}Z", fraction(nanos.unsigned_abs())))
 }
 
-/// The seconds and nanoseconds of a time in RFC 3339.
+/// The seconds and nanoseconds of a time in RFC 3339, with capital letters.
 pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
     let (date, time) = text.split_at_checked(10)?;
-    let (clock, rest) = time.strip_prefix(['T', 't'])?.split_at_checked(8)?;
+    let (clock, rest) = time.strip_prefix('T')?.split_at_checked(8)?;
     let shape = |text: &str, like: &str| {
         text.len() == like.len()
             && text
@@ -66,13 +66,13 @@ pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
                     like => byte == like,
                 })
     };
-    let end = rest.find(['Z', 'z', '+', '-'])?;
+    let end = rest.find(['Z', '+', '-'])?;
     let (part, zone) = rest.split_at_checked(end)?;
     if !shape(date, "0000-00-00") || !shape(clock, "00:00:00") || clock.ends_with(":60") {
         return None;
     }
     let offset = match zone {
-        "Z" | "z" => 0,
+        "Z" => 0,
         zone if shape(zone.get(1..)?, "00:00") => {
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
             let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);

@@ -105,11 +105,11 @@ pub(super) fn double(value: f64) -> String {
     }
 }
 
-/// The same for 32 bits.
+/// The same for 32 bits. Of those that are too small for all digits, protoc always writes the longer one.
 pub(super) fn float(value: f32) -> String {
     let short = general(value.into(), 6);
     match short.parse::<f32>() {
-        Ok(read) if read == value || value.is_nan() => short,
+        Ok(read) if (read == value && !value.is_subnormal()) || value.is_nan() => short,
         _ => general(value.into(), 9),
     }
 }
@@ -168,6 +168,8 @@ mod tests {
         assert_eq!(float(0.1), "0.1");
         assert_eq!(float(16_777_217.0), "16777216");
         assert_eq!(float(1e10), "1e+10");
+        assert_eq!(float(1e-37), "1e-37");
+        assert_eq!(float(-7e-45), "-7.00649232e-45");
         assert_eq!(double(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(double(1e15), "1e+15");
         assert_eq!(double(-0.0), "-0");

@@ -21,6 +21,7 @@ const KINDS: &str = r#"syntax = "proto3"; package k;
         M inner = 26; repeated M inners = 27; oneof o { int32 left = 28; int32 right = 29; }
         optional double od = 30; google.protobuf.NullValue nil = 31; google.protobuf.Empty empty = 32;
         repeated google.protobuf.Value values = 33;
+        repeated google.protobuf.NullValue nils = 34; map<string, google.protobuf.NullValue> nm = 35;
     }"#;
 
 fn kinds() -> Message {
@@ -76,6 +77,18 @@ fn json_is_read_in_all_its_ways_and_shown_in_one() {
         (
             r#"{"e": "ONE", "em": {"-5": 1, "7": "ZERO", "8": 9}}"#,
             r#"{"e":"ONE","em":{"-5":"ONE","7":"ZERO","8":9}}"#,
+        ),
+        (
+            r#"{"e": "1", "em": {"3": "-4", "4": 2.0}}"#,
+            r#"{"e":"ONE","em":{"3":-4,"4":2}}"#,
+        ),
+        (
+            r#"{"nils": [null, "NULL_VALUE"], "nm": {"a": null}}"#,
+            r#"{"nils":[null,null],"nm":{"a":null}}"#,
+        ),
+        (
+            r#"{"fs": [3.4028235e+38], "wf": "-3.4028235e38"}"#,
+            r#"{"fs":[3.4028235e+38],"wf":-3.4028235e+38}"#,
         ),
         (
             r#"{"bm": {"true": 1, "false": 0}}"#,
@@ -153,6 +166,37 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         (r#"{"t": 5}"#, "text is needed"),
         (r#"{"y": "?"}"#, "base64 is needed"),
         (r#"{"e": "TWO"}"#, "unrecognized enum value 'TWO'"),
+        (r#"{"e": " 1"}"#, "unrecognized enum value ' 1'"),
+        (
+            r#"{"e": 4294967297}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"struct": {"a": {"b": 1, "b": 1}}}"#,
+            "the key 'b' is there twice",
+        ),
+        (
+            r#"{"list": [[{"b": 1, "b": 2}]]}"#,
+            "the key 'b' is there twice",
+        ),
+        (r#"{"value": {"": 0, "": 0}}"#, "the key '' is there twice"),
+        (
+            r#"{"any": {"@type": "x/k.M", "i": 1, "i": 1}}"#,
+            "the key 'i' is there twice",
+        ),
+        (
+            r#"{"struct": []}"#,
+            "invalid type: sequence, expected a map",
+        ),
+        (r#"{"list": {}}"#, "invalid type: map, expected a sequence"),
+        (
+            r#"{"s": "-9223372036854775809"}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"s": -9223372036854777857}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
         (r#"{"x": 1}"#, "unrecognized field name 'x'"),
         (r#"{"i": 1, "i": 2}"#, "the field 'i' is there twice"),
         (
@@ -185,6 +229,18 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         ),
         (
             r#"{"span": "315576000001s"}"#,
+            "a duration is needed, such as \"1.5s\"",
+        ),
+        (
+            r#"{"when": "2024-02-03t00:00:00Z"}"#,
+            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+        ),
+        (
+            r#"{"when": "2024-02-03T00:00:00z"}"#,
+            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+        ),
+        (
+            r#"{"span": "1.0000000001s"}"#,
             "a duration is needed, such as \"1.5s\"",
         ),
         (r#"{"span": "1"}"#, "a duration is needed, such as \"1.5s\""),
@@ -255,6 +311,18 @@ fn an_any_is_shown_beside_what_can_be_read() {
 }
 
 #[test]
+fn an_any_of_googles_own_type_is_not_taken_as_bytes_without_its_file() {
+    let message = pool(
+        "syntax = \"proto3\"; import \"google/protobuf/any.proto\"; message M { google.protobuf.Any any = 1; }",
+    );
+    let message = message.message("M").unwrap();
+    let any = |name: &str| format!(r#"{{"any":{{"@type":"x/{name}","value":"2s=="}}}}"#);
+    let error = read(&message, &any("google.protobuf.Duration")).unwrap_err();
+    assert!(error.starts_with("the type `google.protobuf.Duration` is missing from the schema"));
+    assert!(read(&message, &any("other.Type")).is_ok());
+}
+
+#[test]
 fn times_that_json_cannot_have_are_shown_as_their_fields() {
     let message = kinds();
     // One second after the year 9999.
@@ -298,7 +366,11 @@ fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
             "{error}"
         );
     }
-    // A number without a name is an unknown field of a closed enum.
+    // A number without a name is an unknown field of a closed enum: it is not sent as its value.
+    for json in [r#"{"must": 1, "e": 3}"#, r#"{"must": 1, "es": [1, "-1"]}"#] {
+        let error = read(&message, json).unwrap_err();
+        assert!(error.starts_with("unrecognized enum value '"), "{error}");
+    }
     let reply = [8, 1, 0x10, 7, 0x18, 1, 0x18, 9];
     assert_eq!(show(&message, &reply), r#"{"must":1,"es":["ONE"]}"#);
     let error = message.decode(&[0x10, 1]).unwrap_err().to_string();

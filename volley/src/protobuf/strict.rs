@@ -1,0 +1,102 @@
+//! JSON whose objects have each key once. `serde_json` itself keeps the last of several values.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value as Json};
+
+/// Reads anything.
+pub(super) fn value<'de, D: Deserializer<'de>>(json: D) -> Result<Json, D::Error> {
+    Strict::deserialize(json).map(|Strict(json)| json)
+}
+
+/// Reads an object.
+pub(super) fn object<'de, D: Deserializer<'de>>(json: D) -> Result<Map<String, Json>, D::Error> {
+    json.deserialize_map(Members)
+}
+
+/// Reads a list.
+pub(super) fn list<'de, D: Deserializer<'de>>(json: D) -> Result<Vec<Json>, D::Error> {
+    let all: Vec<Strict> = Vec::deserialize(json)?;
+    Ok(all.into_iter().map(|Strict(json)| json).collect())
+}
+
+struct Strict(Json);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(Anything).map(Self)
+    }
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Map<String, Json>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut all = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            if all.contains_key(&key) {
+                return Err(Error::custom(format!("the key '{key}' is there twice")));
+            }
+            let Strict(value) = members.next_value()?;
+            all.insert(key, value);
+        }
+        Ok(all)
+    }
+}
+
+struct Anything;
+
+impl<'de> Visitor<'de> for Anything {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Json, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Json, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut json: A) -> Result<Json, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Strict(value)) = json.next_element()? {
+            all.push(value);
+        }
+        Ok(all.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Json, A::Error> {
+        Members.visit_map(members).map(Json::Object)
+    }
+}
