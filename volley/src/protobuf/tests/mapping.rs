@@ -317,8 +317,7 @@ fn an_any_of_googles_own_type_is_not_taken_as_bytes_without_its_file() {
     );
     let message = message.message("M").unwrap();
     let any = |name: &str| format!(r#"{{"any":{{"@type":"x/{name}","value":"2s=="}}}}"#);
-    let error = read(&message, &any("google.protobuf.Duration")).unwrap_err();
-    assert!(error.starts_with("the type `google.protobuf.Duration` is missing from the schema"));
+    assert!(read(&message, &any("google.protobuf.Duration")).is_err());
     assert!(read(&message, &any("other.Type")).is_ok());
 }
 
