@@ -32,7 +32,7 @@ _BEFORE_REASONS = (
     r"cannot compile `[^`]*`: ",
     r"is not a descriptor set: ",
     r"the data does not fit `[^`]*`: ",
-    r"failed to decode Protobuf message: ",
+    r"nor several with length prefixes: ",
 )
 
 
@@ -132,7 +132,7 @@ class Asker:
         self, case: Case, paths: Sequence[Path], file: Path | None = None
     ) -> tuple[Answer, str]:
         _, reason = protoc.compiled(case.root, paths)
-        ours, _ = self._volley.asked(file or paths[0] / case.root, paths[1:])
+        ours, _ = self._volley.asked(file or paths[0] / case.root, paths if file else [])
         says = "accepted" if ours.kind == "bytes" else f"{ours.kind}: {_reason(ours)}"
         return ours, f"protoc: {reason or 'accepted'}\nvolley: {says}\n"
 
@@ -141,7 +141,7 @@ class Asker:
     ) -> tuple[str | None, bytes | None]:
         """Return what differs, and protoc's descriptor set."""
         theirs, reason = protoc.compiled(case.root, paths)
-        ours, _ = self._volley.asked(file or paths[0] / case.root, paths[1:])
+        ours, _ = self._volley.asked(file or paths[0] / case.root, paths if file else [])
         if ours.kind in {"panicked", "died"}:
             return f"file-{ours.kind}/{slug(ours.value)}", theirs
         if theirs is None:
@@ -234,8 +234,14 @@ def _expected(pool: DescriptorPool, letter: Letter) -> tuple[Any, str]:
     try:
         if letter.json is not None:
             jsons.require_json(letter.json)
-            return json_format.Parse(letter.json, message, descriptor_pool=pool), ""
-        message.ParseFromString(letter.wire or b"")
+            json_format.Parse(letter.json, message, descriptor_pool=pool)
+        else:
+            message.ParseFromString(letter.wire or b"")
+        # As C++ does.
+        if not message.IsInitialized():
+            return None, "a required field is missing"
+        if letter.json is not None:
+            return message, ""
     except _REFUSALS as error:
         return None, str(error)
     try:
@@ -273,10 +279,9 @@ def _letters(filler: Filler, kind: Descriptor) -> list[Letter]:
             value = _as_json(pool, message, **how)
         except _REFUSALS:
             continue
-        letters.append(Letter(name, json=json.dumps(value, ensure_ascii=lot.random() < 0.5)))
-        letters += [
-            Letter(name, json=odd) for odd in jsons.odd_forms(lot, value, 6) if _is_one(odd)
-        ]
+        own = json.dumps(value, ensure_ascii=lot.random() < 0.5)
+        forms = [own, *jsons.odd_forms(lot, value, 6)]
+        letters += [Letter(name, json=form) for form in forms if _is_one(form)]
     return letters
 
 

@@ -35,12 +35,27 @@ def first_of_sets(theirs: bytes, ours: bytes, root: str, pool: DescriptorPool) -
         return "more-files"
     for name, file in expected.items():
         if not name.startswith("google/protobuf/"):  # each has its own
-            found[name].ClearField("source_code_info")
-            if found[name].syntax == "proto2":
-                found[name].ClearField("syntax")
+            _drop_what_may_differ(file, found[name])
             if (path := _first(file, found[name])) is not None:
                 return path
     return None
+
+
+def _drop_what_may_differ(theirs: Any, ours: Any) -> None:
+    ours.ClearField("source_code_info")
+    if ours.syntax == "proto2":
+        ours.ClearField("syntax")
+    for extension in (*_extensions(theirs), *_extensions(ours)):
+        # volley sets it for all: they have presence.
+        extension.ClearField("proto3_optional")
+
+
+def _extensions(scope: Any) -> Iterator[Any]:
+    """Yield what is extended in a file or a message."""
+    yield from scope.extension
+    nested = scope.nested_type if hasattr(scope, "nested_type") else scope.message_type
+    for message in nested:
+        yield from _extensions(message)
 
 
 def _set_type(pool: DescriptorPool) -> Any:
@@ -171,8 +186,41 @@ def _single(value: float) -> bytes | None:
         return None
 
 
+def settle(message: Message) -> None:
+    """Encode what is in each Any again: the order of its maps makes no difference."""
+    if message.DESCRIPTOR.full_name == "google.protobuf.Any":
+        _settle_any(message)
+    for field, value in message.ListFields():
+        kind = field.message_type
+        if kind is None:
+            continue
+        inside: Any = value if field.is_repeated else [value]
+        if kind.GetOptions().map_entry:
+            inside = value.values() if kind.fields_by_name["value"].message_type else []
+        for each in inside:
+            settle(each)
+
+
+def _settle_any(message: Any) -> None:
+    try:
+        kind = message.DESCRIPTOR.file.pool.FindMessageTypeByName(
+            message.type_url.rpartition("/")[2]
+        )
+        inside = GetMessageClass(kind).FromString(message.value)
+    except (KeyError, DecodeError):
+        return
+    settle(inside)
+    message.value = _bytes(inside)
+
+
 def first_of_messages(theirs: Message, ours: Message) -> str | None:
     """Return the kind of the first field that differs between two messages of a type."""
+    settle(theirs)
+    settle(ours)
+    return _first_of_messages(theirs, ours)
+
+
+def _first_of_messages(theirs: Message, ours: Message) -> str | None:
     if _bytes(theirs) == _bytes(ours):
         return None
     mine, other = dict(ours.ListFields()), dict(theirs.ListFields())
@@ -181,7 +229,7 @@ def first_of_messages(theirs: Message, ours: Message) -> str | None:
             return f"{'missing' if field in other else 'surplus'}-{_what(field)}"
         kind = field.message_type
         if kind and not field.is_repeated:
-            if (path := first_of_messages(other[field], mine[field])) is not None:
+            if (path := _first_of_messages(other[field], mine[field])) is not None:
                 return path if not kind.full_name.startswith("google.") else kind.full_name
         elif str(other[field]) != str(mine[field]):
             return _what(field)

@@ -1,7 +1,7 @@
 """What differs is told, and what is the same is not; it is cut down to what shows it."""
 
 import pytest
-from google.protobuf import descriptor_pb2, struct_pb2, wrappers_pb2
+from google.protobuf import any_pb2, descriptor_pb2, struct_pb2, wrappers_pb2
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from tools.compare_protoc import allowed, comparing, shrinking
@@ -55,6 +55,34 @@ def test_messages_are_compared_field_by_field() -> None:
     assert comparing.first_of_messages(one, two) == "surplus-double"
     value = struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
     assert comparing.first_of_messages(value, struct_pb2.Value()) == "missing-enum"
+
+
+def test_maps_in_an_any_have_no_order() -> None:
+    def packed(*keys: str) -> any_pb2.Any:
+        entries = (bytes([10, 5, 10, 1, ord(key), 18, 0]) for key in keys)
+        inside = any_pb2.Any(type_url="a/google.protobuf.Struct", value=b"".join(entries))
+        outside = any_pb2.Any()
+        outside.Pack(inside)
+        return outside
+
+    assert packed("a", "b").value != packed("b", "a").value
+    assert comparing.first_of_messages(packed("a", "b"), packed("b", "a")) is None
+    assert comparing.first_of_messages(packed("a", "b"), packed("b", "c")) == "bytes"
+
+
+def test_a_message_without_a_required_field_is_none() -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="b.proto")
+    file.message_type.add(name="N").field.add(
+        name="f", number=1, type=FIELD.TYPE_INT32, label=FIELD.LABEL_REQUIRED
+    )
+    made = DescriptorPool()
+    made.Add(file)
+    for letter in (Letter("N", json="{}"), Letter("N", wire=b"")):
+        assert difference(made, letter, Answer("refused", "no `f`")) is None
+    assert difference(made, Letter("N", wire=b""), Answer("json", {})) == (
+        "wire-accepted/a-required-field-is-missing"
+    )
+    assert difference(made, Letter("N", json='{"f": 1}'), Answer("bytes", b"\x08\x01")) is None
 
 
 def test_what_one_refuses_and_the_other_takes_differs() -> None:

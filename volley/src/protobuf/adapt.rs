@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use thiserror::Error;
 
-use super::descriptor::field_descriptor_proto::Type;
+use super::descriptor::field_descriptor_proto::{Label, Type};
 use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
 };
@@ -237,6 +237,10 @@ impl Known {
                 && self.extended.insert((extendee.clone(), number));
             if is_usable {
                 field.extendee = Some(format!(".{extendee}"));
+                // It may be absent in files too whose other fields may only be zero.
+                if field.label != Some(Label::LABEL_REPEATED) {
+                    field.proto3_optional = Some(true);
+                }
                 self.field(scope, field);
             }
             is_usable

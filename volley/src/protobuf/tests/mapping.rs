@@ -322,6 +322,28 @@ fn an_any_of_googles_own_type_is_not_taken_as_bytes_without_its_file() {
 }
 
 #[test]
+fn extensions_may_be_absent_in_every_file() {
+    let edition = pool(
+        "edition = \"2023\"; option features.field_presence = IMPLICIT;
+         message M { extensions 10 to 20; int32 own = 1; enum E { A = 0; } extend M { repeated int32 all = 13; E e = 14; } }
+         extend M { int32 n = 10; bytes y = 11; M m = 12; }",
+    );
+    let message = edition.message("M").unwrap();
+    let json = r#"{"[n]":0,"[y]":"","[m]":{"[M.e]":"A"}}"#;
+    assert_eq!(round(&message, json), json);
+    assert_eq!(round(&message, r#"{"own": 0, "[M.all]": []}"#), "{}");
+    let proto3 = pool(
+        "syntax = \"proto3\"; import \"google/protobuf/descriptor.proto\";
+         extend google.protobuf.FieldOptions { bool flag = 50000; }",
+    );
+    let options = proto3.message("google.protobuf.FieldOptions").unwrap();
+    assert_eq!(
+        round(&options, r#"{"[flag]":false}"#),
+        r#"{"[flag]":false}"#
+    );
+}
+
+#[test]
 fn times_that_json_cannot_have_are_shown_as_their_fields() {
     let message = kinds();
     // One second after the year 9999.
