@@ -213,7 +213,8 @@ def difference(pool: DescriptorPool, letter: Letter, answer: Answer) -> str | No
         if _is_base64(answer.value):
             return "json-not-shown"
         path = comparing.first_of_json(expected, answer.value, kind)
-        return f"json-differs/{path}" if path else None
+        odd = "odd-" if letter.is_odd else ""
+        return f"json-differs/{odd}{path}" if path else None
     ours = GetMessageClass(kind)()
     try:
         ours.ParseFromString(answer.value)
@@ -270,7 +271,7 @@ def _letters(filler: Filler, kind: Descriptor) -> list[Letter]:
         message = filler.made(kind)
         wire = message.SerializePartialToString()
         letters.append(Letter(name, wire=wire))
-        letters += [Letter(name, wire=odd) for odd in jsons.odd_wires(lot, wire, 2)]
+        letters += [Letter(name, wire=odd, is_odd=True) for odd in jsons.odd_wires(lot, wire, 2)]
         how = {
             "preserving_proto_field_name": lot.random() < 0.3,
             "use_integers_for_enums": lot.random() < 0.3,

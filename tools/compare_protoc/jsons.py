@@ -17,6 +17,8 @@ class Letter:
     name: str
     wire: bytes | None = None
     json: str | None = None
+    is_odd: bool = False
+    """Its bytes are other than an encoder's."""
 
     def question(self) -> dict[str, str]:
         """Return it as the peer reads it."""

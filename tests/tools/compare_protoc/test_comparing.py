@@ -94,6 +94,12 @@ def test_what_one_refuses_and_the_other_takes_differs() -> None:
     assert surplus
     assert surplus.startswith("json-accepted/")
     assert difference(pool(), Letter("M", json='{"f": 2}'), taken) == "message-differs/float"
+    shown = Answer("json", {"f": 2.0})
+    for letter, kind in (
+        (Letter("M", wire=taken.value), "json-differs/float"),
+        (Letter("M", wire=taken.value, is_odd=True), "json-differs/odd-float"),
+    ):
+        assert difference(pool(), letter, shown) == kind
     panic = Answer("panicked", "index 5")
     assert difference(pool(), Letter("M", wire=b""), panic) == "wire-panicked/index"
 
