@@ -108,7 +108,9 @@ def first_of_json(theirs: Any, ours: Any, kind: Descriptor | None) -> str | None
         return None if _same(theirs, ours) else (kind.full_name if kind else "value")
     if not isinstance(ours, dict):
         return "not-an-object"
+    extensions = kind.file.pool.FindAllExtensions(kind)
     fields = {field.json_name: field for field in kind.fields}
+    fields |= {f"[{field.full_name}]": field for field in extensions}
     for key in sorted(theirs.keys() | ours.keys()):
         field = fields.get(key)
         what = _what(field)

@@ -49,6 +49,22 @@ def test_singles_are_compared_as_such_and_minus_zero_is_not_zero() -> None:
     assert comparing.first_of_json({"f": 1.0}, {"f": "1"}, kind) == "float"
 
 
+def test_what_is_in_an_extension_is_told() -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="e.proto")
+    message = file.message_type.add(name="X")
+    message.field.add(name="f", number=1, type=FIELD.TYPE_FLOAT, label=FIELD.LABEL_OPTIONAL)
+    message.extension_range.add(start=10, end=20)
+    file.extension.add(
+        name="x", number=10, type=FIELD.TYPE_MESSAGE, type_name=".X", extendee=".X",
+        label=FIELD.LABEL_OPTIONAL,
+    )  # fmt: skip
+    made = DescriptorPool()
+    made.Add(file)
+    kind = made.FindMessageTypeByName("X")
+    assert comparing.first_of_json({"[x]": {"f": 1.0}}, {"[x]": {"f": 2.0}}, kind) == "float"
+    assert comparing.first_of_json({"[x]": {}}, {}, kind) == "missing-message"
+
+
 def test_messages_are_compared_field_by_field() -> None:
     one, two = (wrappers_pb2.DoubleValue(value=each) for each in (0.0, -0.0))
     assert comparing.first_of_messages(one, one) is None
