@@ -100,10 +100,11 @@ fn an_answer_that_comes_before_the_request_is_read_counts() {
     large.set_len(LARGE).unwrap();
     for (version, server) in servers {
         let step = "put: '${api}/', body: {file: large}, expect: {status: 413, body: 'no'}";
-        let row = ran(&scratch, "a.yaml", &scenario(server, version, step));
-        assert_eq!(row["statuses"]["413"], 10, "HTTP/{version}: {row:#}");
-        let asked = ("http", "PUT", "('x'):rep(16 * 1024 * 1024)");
         // The kernel may drop an answer with the reset behind it; a busy host shows that.
+        let row = ran(&scratch, "a.yaml", &scenario(server, version, step));
+        let answers = row["statuses"]["413"].as_u64().unwrap_or_default();
+        assert!(answers >= 5, "HTTP/{version}: {row:#}");
+        let asked = ("http", "PUT", "('x'):rep(16 * 1024 * 1024)");
         let check = "assert(not head[':status'] or head[':status'] == '413' and body == 'no')";
         let row = ran(&scratch, "a.lua", &program(server, version, asked, check));
         let answers = row["statuses"]["413"].as_u64().unwrap_or_default();
