@@ -34,16 +34,16 @@ fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
 #[test]
 fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
     // With `-t`, calls end all the time: volley itself ends them.
-    for (load, is_reached) in [
-        ("--rps 500 -c 2000", false),
-        ("-c 8", true),
-        ("-c 8 -t 300ms", true),
+    for (load, is_open) in [
+        ("--rps 500 -c 2000", true),
+        ("-c 8", false),
+        ("-c 8 -t 300ms", false),
     ] {
         let server = reference(Faults {
             freeze: freeze_of(500, 60_000),
             ..Faults::default()
         });
-        let run = UNARY.run().flags("-z 2500ms --connections 4").flags(load);
+        let run = UNARY.run().flags("-z 4s --connections 4").flags(load);
         let report = run
             .arg("--fail-if")
             .arg("p99 > 50ms")
@@ -51,12 +51,14 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
         assert_eq!(report.exit, 99, "{load}");
         let verdict = report.own("/thresholds/0");
         let bounds = report.own("/latency_ns/at_least").as_array().unwrap();
-        assert_eq!(
-            !bounds.contains(&"p99".into()),
-            is_reached,
-            "{load}: {bounds:?}"
-        );
-        assert_eq!(verdict["doubt"].is_string(), is_reached, "{verdict}");
+        // A closed loop ends many calls before, and hides the rest.
+        match is_open {
+            true => assert!(bounds.contains(&"p99".into()), "{load}: {bounds:?}"),
+            false => {
+                let doubt = verdict["doubt"].as_str().unwrap();
+                assert!(doubt.starts_with("no answer came from second "), "{doubt}");
+            }
+        }
         // What never ended is in no figure of ghz's.
         let timed_out = report.own("/calls/failed")["DeadlineExceeded"].as_u64();
         let cut = report.number("/calls/cut") + report.number("/missed");
@@ -65,19 +67,14 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
             cut + timed_out.unwrap_or_default()
         );
         let oldest = report.number("/latency_ns/oldest");
-        assert!(
-            oldest
-                > if timed_out.is_some() {
-                    290_000_000
-                } else {
-                    1_900_000_000
-                }
-        );
+        let least = match timed_out {
+            Some(_) => 290_000_000,
+            None => 1_000_000_000,
+        };
+        assert!(oldest > least, "{oldest}");
         let silent_ns = report.number("/silence/lasted_ns");
-        assert!(
-            (1_500_000_000..=2_000_000_000).contains(&silent_ns),
-            "{silent_ns}"
-        );
+        // A busy host reads late what came before.
+        assert!(silent_ns >= 1_000_000_000, "{silent_ns}");
         assert!(report.json["slowest"].as_u64().unwrap() < oldest);
     }
 }
