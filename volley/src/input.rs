@@ -77,7 +77,16 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 ///
 /// As for [`read`]; or it is not UTF-8.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
-    let text = String::from_utf8(unmarked(read(path, most)?));
+    utf8(unmarked(read(path, most)?))
+}
+
+/// Bytes as text.
+///
+/// # Errors
+///
+/// It is not UTF-8.
+pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    let text = String::from_utf8(bytes);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 

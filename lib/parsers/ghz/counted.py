@@ -140,5 +140,6 @@ def read_latency(told: JsonObject, ok: int) -> Latency:
     if [*ordered_ns.values()] != sorted(ordered_ns.values()) or (mean_ns or 0) > ordered_ns["max"]:
         raise ParseError(f"the figures of `{told.where}` are not in order")
     bounds = told.strings("at_least") if still_open else ()
-    at_least = tuple(name for name in _ORDERED if name in bounds)
+    known = _ORDERED if mean_ns is None else ("mean", *_ORDERED)
+    at_least = tuple(name for name in bounds if name in known)
     return Latency(kind=kind, samples=samples, mean=mean_ns, at_least=at_least, **ordered_ns)

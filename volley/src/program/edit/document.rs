@@ -88,7 +88,8 @@ impl Document {
     ///
     /// It cannot be read, or is no UTF-8.
     pub fn read(&self) -> io::Result<Content> {
-        match input::text(&self.path, LARGEST) {
+        // Its byte order mark stays.
+        match input::read(&self.path, LARGEST).and_then(input::utf8) {
             Ok(text) => Ok(Content {
                 version: version(text.as_bytes()),
                 text: Some(text),
@@ -117,7 +118,7 @@ impl Document {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let old = match input::read(&self.path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            read => Some(input::unmarked(read?)),
+            read => Some(read?),
         };
         if old.as_deref().map_or(ABSENT.to_owned(), version) != seen {
             return Err(Unsaved::Changed);
