@@ -165,6 +165,12 @@ impl Judged {
         self.unit == RATIO && self.value.is_none()
     }
 
+    /// Whether the ratio, or the new run, shows that it is met.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.failed && !self.is_undecided()
+    }
+
     /// In a word.
     #[must_use]
     pub fn result(&self) -> &'static str {

@@ -48,7 +48,7 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         name(&comparison.new.path)
     )?;
     let shown = comparison.thresholds.iter();
-    for judged in shown.filter(|judged| !judged.failed || judged.is_undecided()) {
+    for judged in shown.filter(|judged| !judged.is_met()) {
         writeln!(out, "{}: {}", judged.result(), judged.line())?;
     }
     writeln!(out, "{ABOUT}")
@@ -93,8 +93,7 @@ fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result
 }
 
 fn condition(judged: &Judged) -> String {
-    let is_shown = judged.failed && !judged.is_undecided();
-    let mark = if is_shown { "**" } else { "" };
+    let mark = if judged.is_met() { "**" } else { "" };
     format!("{mark}{}{mark}: {}", judged.result(), judged.line())
 }
 

@@ -38,7 +38,7 @@ pub fn compare(args: &Compare) -> Result<ExitCode, Failure> {
             writeln!(out, "warning: {}", visible(warning))?;
         }
         // A warning has named those that are not decided.
-        let mut failed = failed.filter(|judged| !judged.is_undecided());
+        let mut failed = failed.filter(|judged| judged.is_met());
         failed.try_for_each(|judged| writeln!(out, "failed: {}", visible(&judged.line())))
     })
     .or_else(unless_hung_up)?;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use thiserror::Error;
 
+use super::compile::json_name;
 use super::descriptor::field_descriptor_proto::{Label, Type};
 use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
@@ -279,22 +280,4 @@ fn within(scope: &str, name: &Option<String>) -> String {
         "" => name.to_owned(),
         scope => format!("{scope}.{name}"),
     }
-}
-
-/// The name in JSON of a field that declares none.
-#[must_use]
-pub fn json_name(name: &str) -> String {
-    let mut json = String::with_capacity(name.len());
-    let mut is_first = false;
-    for c in name.chars() {
-        match c {
-            '_' => is_first = true,
-            c if is_first => {
-                json.push(c.to_ascii_uppercase());
-                is_first = false;
-            }
-            c => json.push(c),
-        }
-    }
-    json
 }

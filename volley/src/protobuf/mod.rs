@@ -18,9 +18,10 @@ mod types;
 mod well_known;
 pub mod wire;
 
-pub use adapt::{FilesError, json_name};
+pub use adapt::FilesError;
 pub use buffa_descriptor::generated::descriptor;
 pub use buffa_descriptor::{DynamicMessage, Value};
+pub use compile::json_name;
 pub use dynamic::{Undecodable, default_value, encode};
 pub use field::{Field, Kind};
 pub(crate) use plain::{LENIENT, bytes_of, float_of};

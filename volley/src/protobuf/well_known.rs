@@ -142,7 +142,7 @@ fn nanos(digits: &str) -> Option<i32> {
 
 /// `userName` of `user_name`; `None` if there is no way back.
 pub(super) fn camel(path: &str) -> Option<String> {
-    let json = super::adapt::json_name(path);
+    let json = super::json_name(path);
     (snake(&json)? == path).then_some(json)
 }
 

@@ -1,7 +1,8 @@
 //! Names and texts that a descriptor derives from others.
 
 /// `a_field_name` as `aFieldName`.
-pub(super) fn json(name: &str) -> String {
+#[must_use]
+pub fn json(name: &str) -> String {
     camel(name, false)
 }
 

@@ -1,5 +1,6 @@
 //! Values in the binary format.
 
+use buffa::encoding::encode_varint;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::Type;
 
 /// One encoded value.
@@ -81,15 +82,15 @@ impl Datum {
             Self::Fixed32(_) => 5,
         };
         let tag = |wire_type: u64| (u64::from(number.unsigned_abs()) << 3) | wire_type;
-        varint(tag(wire_type), out);
+        encode_varint(tag(wire_type), out);
         match self {
             Self::Bytes(bytes) => {
-                varint(bytes.len() as u64, out);
+                encode_varint(bytes.len() as u64, out);
                 out.extend_from_slice(bytes);
             }
             Self::Group(bytes) => {
                 out.extend_from_slice(bytes);
-                varint(tag(4), out);
+                encode_varint(tag(4), out);
             }
             _ => self.write_alone(out),
         }
@@ -98,20 +99,12 @@ impl Datum {
     /// The value alone, as in a packed field.
     pub fn write_alone(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Varint(value) => varint(*value, out),
+            Self::Varint(value) => encode_varint(*value, out),
             Self::Fixed32(value) => out.extend_from_slice(&value.to_le_bytes()),
             Self::Fixed64(value) => out.extend_from_slice(&value.to_le_bytes()),
             Self::Bytes(bytes) | Self::Group(bytes) => out.extend_from_slice(bytes),
         }
     }
-}
-
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 #[cfg(test)]
