@@ -60,7 +60,8 @@ def command(
     wrong = [kind for kind in tally.differences if not tally.is_allowed(kind)]
     if wrong:
         report_error(
-            f"{len(wrong)} kinds of differences are not in the table of {allowed.DOCUMENT}"
+            f"{len(wrong)} kinds of differences are not in the table of {allowed.DOCUMENT}: "
+            f"{', '.join(wrong[:20])}{', …' * (len(wrong) > 20)}"
         )
     return 1 if wrong else 0
 

@@ -21,9 +21,15 @@ def collected(root: Path) -> Iterator[Collected]:
         named = (parent for parent in file.parents if parent.name in {"_proto", "proto"})
         folder = next(named, packages)
         yield Collected(folder, str(file.relative_to(folder)))
-    for file in sorted((root / "frameworks").rglob("*.proto")):
+    for file in _own(root / "frameworks"):
         yield Collected(file.parent, file.name)
     for name in ("requests", "volley/tests/protos", "volley/examples"):
         folder = root / name
-        for file in sorted(folder.rglob("*.proto")):
+        for file in _own(folder):
             yield Collected(folder, str(file.relative_to(folder)))
+
+
+def _own(folder: Path) -> list[Path]:
+    """Return what is there without a build: `.build` has files that depend on what ran before."""
+    files = sorted(folder.rglob("*.proto"))
+    return [file for file in files if "/." not in f"/{file.relative_to(folder)}"]

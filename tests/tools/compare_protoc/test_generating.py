@@ -75,3 +75,12 @@ def test_more_than_a_hundred_files_are_collected(pytestconfig: pytest.Config) ->
     files = list(collected(pytestconfig.rootpath))
     assert len(files) > 100
     assert all((each.folder / each.name).is_file() for each in files)
+
+
+def test_what_a_build_left_is_not_collected(tmp_path: Path) -> None:
+    for name in ("grpc-x/bench.proto", "grpc-x/.build/archives/wrappers.proto"):
+        file = tmp_path / "frameworks" / name
+        file.parent.mkdir(parents=True)
+        file.touch()
+    own = [each.name for each in collected(tmp_path) if each.folder.is_relative_to(tmp_path)]
+    assert own == ["bench.proto"]
