@@ -95,7 +95,11 @@ def test_records_are_handed_on_and_pushed_whatever_failed() -> None:
     assert report["run"] == 'exit "$CODE"'
     assert pushing["needs"] == "measure"
     assert pushing["if"].startswith("always()")
-    assert pushing["steps"][-1]["run"].splitlines()[-1] == "./scripts/push-results.sh"
+    checkout, _, taking, push = pushing["steps"]
+    assert checkout["with"]["persist-credentials"] is False
+    assert taking["run"].startswith("./scripts/push-results.sh --unpack ")
+    assert "env" not in taking
+    assert push["run"].split()[-1] == "./scripts/push-results.sh"
 
 
 def test_a_night_or_a_deployment_is_never_cut_short_but_a_test_of_old_code_is(

@@ -22,11 +22,11 @@ checkout() { # name
     git init --quiet "$root"
     git -C "$root" remote add origin "$remote"
     mkdir "$root/results"
-    cp -r "$BATS_TEST_DIRNAME/../../scripts" "$root"
+    cp -r "$BATS_TEST_DIRNAME"/../../{lib,scripts} "$root"
 }
 
 record() { # checkout, key, time
-    local beside=$BATS_TEST_TMPDIR/$1/results/$2/$3
+    local beside=$BATS_TEST_TMPDIR/$1/results/$2/2026-11-28T00-00-00.$3Z
     mkdir -p "$beside"
     printf '{"of": "%s %s"}\r\n' "$2" "$3" >"$beside.json"
     printf 'raw of %s' "$3" >"$beside/run-1.json"
@@ -50,20 +50,21 @@ branch() {
 }
 
 key=stream-grpc/64/grpc-go
+at=2026-11-28T00-00-00
 
 @test "records are pushed with the files beside them, byte for byte, and nothing else" {
     record here "$key" 1
     local results=$BATS_TEST_TMPDIR/here/results
     mkdir -p "$results/nights" "$results/$key/half-written" "$results/rounds/first/$key" "$results/.httparena-draft-x/a/b"
     touch "$results/leaderboard.json" "$results/nights/1.jsonl" "$results/$key/half-written/run-1.json"
-    touch "$results/rounds/first/$key/1.json" "$results/rounds/first/round.json" "$results/.httparena-draft-x/a/b/c.json"
+    touch "$results/rounds/first/$key/$at.1Z.json" "$results/rounds/first/round.json" "$results/.httparena-draft-x/a/b/c.json"
     push here
     [ "$status" -eq 0 ]
     [ "$output" = '1 new records in results' ]
-    [ "$(branch)" = "$key/1.json
-$key/1/run-1.json
-$key/1/server.log" ]
-    git -C "$remote" show "results:$key/1.json" | cmp - "$results/$key/1.json"
+    [ "$(branch)" = "$key/$at.1Z.json
+$key/$at.1Z/run-1.json
+$key/$at.1Z/server.log" ]
+    git -C "$remote" show "results:$key/$at.1Z.json" | cmp - "$results/$key/$at.1Z.json"
 }
 
 @test "what is there already is not pushed again" {
@@ -104,7 +105,7 @@ $key/1/server.log" ]
     push here
     local tip
     tip=$(git -C "$remote" rev-parse results)
-    for file in "$key/1.json" "$key/1/server.log"; do
+    for file in "$key/$at.1Z.json" "$key/$at.1Z/server.log"; do
         record here "$key" 1
         record here "$key" 2
         echo nicer >>"$BATS_TEST_TMPDIR/here/results/$file"
@@ -209,13 +210,13 @@ HOOK
     record here "$key" 3
     record here "$key" 1
     local results=$BATS_TEST_TMPDIR/here/results
-    echo mine >"$results/$key/1.json"
+    echo mine >"$results/$key/$at.1Z.json"
     fetch here
     [ "$status" -eq 0 ]
     [ "$output" = '3 new files from results' ]
-    [ "$(cat "$results/$key/1.json")" = mine ]
-    [ -e "$results/$key/3.json" ]
-    cmp "$results/unary-grpc/256/tonic/2.json" "$BATS_TEST_TMPDIR/there/results/unary-grpc/256/tonic/2.json"
+    [ "$(cat "$results/$key/$at.1Z.json")" = mine ]
+    [ -e "$results/$key/$at.3Z.json" ]
+    cmp "$results/unary-grpc/256/tonic/$at.2Z.json" "$BATS_TEST_TMPDIR/there/results/unary-grpc/256/tonic/$at.2Z.json"
     [ -z "$(find "$results" -name '.*' -print)" ]
     fetch here
     [ "$output" = '0 new files from results' ]
@@ -234,12 +235,13 @@ HOOK
     push here --pack "$BATS_TEST_TMPDIR/new.tar"
     [ "$status" -eq 0 ]
     [ "$output" = "3 new files in $BATS_TEST_TMPDIR/new.tar" ]
-    [ "$(branch | grep -c "$key/2")" -eq 0 ]
-    [ "$(tar -tf "$BATS_TEST_TMPDIR/new.tar" | sort | head -n 1)" = "$key/2.json" ]
-    tar --extract --keep-old-files --file "$BATS_TEST_TMPDIR/new.tar" --directory "$BATS_TEST_TMPDIR/there/results"
+    [ "$(branch | grep -c "$key/$at.2Z")" -eq 0 ]
+    [ "$(tar -tf "$BATS_TEST_TMPDIR/new.tar" | sort | head -n 1)" = "$key/$at.2Z.json" ]
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$output" = "3 new files from $BATS_TEST_TMPDIR/new.tar" ]
     push there
     [ "$output" = "1 new records in results" ]
-    branch | grep "$key/2/run-1.json"
+    branch | grep "$key/$at.2Z/run-1.json"
     push here --pack "$BATS_TEST_TMPDIR/new.tar"
     [ "$output" = "0 new files in $BATS_TEST_TMPDIR/new.tar" ]
     [ -z "$(tar -tf "$BATS_TEST_TMPDIR/new.tar")" ]
@@ -251,4 +253,59 @@ HOOK
     [ "$status" -ne 0 ]
     push here --pack "$BATS_TEST_TMPDIR/nowhere/new.tar"
     [ "$status" -eq 3 ]
+}
+
+@test "of an archive that means harm, records are taken and pushed, and nothing else" {
+    record here "$key" 1
+    local results=$BATS_TEST_TMPDIR/here/results beside=$BATS_TEST_TMPDIR/here/results/$key/$at.1Z
+    ln -s ../../../../../.git/config "$beside/link"
+    mkdir -p "$beside/bad"$'\n'"$key"
+    echo text >"$beside/bad"$'\n'"$key/x"
+    mkdir -p "$results/rounds/new/$key" "$results/host" "$beside/.hidden"
+    touch "$results/rounds/new/$key/$at.1Z.json" "$results/host/limits.json" "$results/leaderboard.json"
+    printf '* text\n' | tee "$results/.gitattributes" "$beside/.gitattributes" >"$beside/.hidden/x"
+    tar --create --file "$BATS_TEST_TMPDIR/evil.tar" --directory "$results" .
+    push there --unpack "$BATS_TEST_TMPDIR/evil.tar"
+    [ "$status" -eq 0 ]
+    [ "$output" = "3 new files from $BATS_TEST_TMPDIR/evil.tar" ]
+    push there
+    push here "$remote" other
+    [ "$(branch)" = "$(branch other)" ]
+    [ "$(branch)" = "$key/$at.1Z.json
+$key/$at.1Z/run-1.json
+$key/$at.1Z/server.log" ]
+}
+
+@test "a broken archive is one line, and nothing is taken" {
+    head -c 700 /dev/urandom >"$BATS_TEST_TMPDIR/broken.tar"
+    push here --unpack "$BATS_TEST_TMPDIR/broken.tar"
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    push here --unpack "$BATS_TEST_TMPDIR/none.tar"
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/here/results")" ]
+}
+
+@test "a branch brings records byte for byte, and nothing else" {
+    local root=$BATS_TEST_TMPDIR/there
+    record there "$key" 1
+    mkdir -p "$root/results/rounds/2026-12/$key" "$root/results/host"
+    touch "$root/results/rounds/2026-12/$key/a"$'\t'"b.json" "$root/results/rounds/2026-12/round.json" "$root/results/host/limits.json"
+    printf '* text eol=lf\n' >"$root/results/.gitattributes"
+    ln -s /etc/passwd "$root/results/$key/$at.1Z/link"
+    (
+        cd "$root/results"
+        export GIT_INDEX_FILE=$BATS_TEST_TMPDIR/index
+        git --work-tree=. -c core.autocrlf=false add --all --force .
+        git update-index --add --cacheinfo "100644,$(git hash-object -w --no-filters "$key/$at.1Z.json"),$key/$at.1Z.json"
+        commit=$(git -c user.name=a -c user.email=a@a commit-tree -m r "$(git write-tree)")
+        git push --quiet origin "$commit:refs/heads/results"
+    )
+    fetch here
+    [ "$output" = '3 new files from results' ]
+    [ "$(cd "$BATS_TEST_TMPDIR/here/results" && find . -type f -o -type l | sort)" = "./$key/$at.1Z.json
+./$key/$at.1Z/run-1.json
+./$key/$at.1Z/server.log" ]
+    cmp "$BATS_TEST_TMPDIR/here/results/$key/$at.1Z.json" "$root/results/$key/$at.1Z.json"
 }

@@ -28,8 +28,8 @@ from arena.measure.fleet.fleet import (
 from arena.measure.fleet.generator import located
 from arena.measure.fleet.members import Calls, LostError, Place
 from arena.measure.generators.find import Located
-from arena.measure.racks.archive import MOST_BYTES
 from arena.measure.racks.rack import Asked, Ended, LostRackError, Offer
+from arena.record.arrivals import MOST_BYTES
 
 if TYPE_CHECKING:
     from arena.measure.fleet.link import Doing, Link

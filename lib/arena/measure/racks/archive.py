@@ -3,27 +3,23 @@
 import errno
 import gzip
 import io
-import shutil
 import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
 from arena.base.text import printable, shown
 from arena.judge.store import SUMS, Draft, adopt
 from arena.measure.night.diary import Diary
+from arena.record.arrivals import is_diary, record_of, unpack
 from arena.record.reading import parse_record
 from arena.record.record import Record
 
 # Below the results of a session: what belongs to its host.
 HOST = "host"
-
-# The results of a session, packed or not, have at most so many bytes.
-MOST_BYTES = 4 << 30
 
 # The errors of a new folder that come from the names in an archive.
 _OF_NAMES = {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG}
@@ -62,28 +58,12 @@ class Unpacked:
         if not archive:
             return
         try:
-            with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
-                left = MOST_BYTES
-                for each in opened:
-                    left -= each.size
-                    if left < 0:
-                        raise DamagedError(f"the results have more than {MOST_BYTES:,} bytes")
-                    if each.isfile() and (content := opened.extractfile(each)):
-                        self._write(each.name, content)
-        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+            unpack(gzip.GzipFile(fileobj=io.BytesIO(archive)), self._folder,
+                   lambda path: record_of(path) or is_diary(path))  # fmt: skip
+        except ValueError as error:
             raise DamagedError(f"the results cannot be unpacked: {error}") from error
         except OSError as error:
-            if error.errno in _OF_NAMES:
-                raise DamagedError(f"the results cannot be unpacked: {error.strerror}") from error
             raise HostError(f"the results cannot be written: {error.strerror}") from error
-
-    def _write(self, name: str, content: IO[bytes]) -> None:
-        path = self._folder / name
-        if not path.resolve().is_relative_to(self._folder.resolve()):
-            raise DamagedError(f"the results have a file outside of them: {printable(name)}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            shutil.copyfileobj(content, file)
 
     def records(self) -> Iterator[tuple[Path, Record]]:
         """Yield each record with its file; DamagedError if it was damaged."""

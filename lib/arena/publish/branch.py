@@ -1,0 +1,291 @@
+"""The branch that holds records: push-results.sh and fetch-results.sh call this.
+
+The branch has each record and the files beside it, but no rounds and nothing that is generated. Its
+files are never changed or deleted. This needs git and no package: it also runs where a token is at
+hand, and nothing is set up.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from arena.base.errors import ArenaError, HostError, UsageError
+from arena.base.text import printable
+from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
+
+_DRAFT = ".httparena-draft-"
+
+# A commit needs an author, even where git has no user.
+_AUTHOR = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "nightly"), ("EMAIL", "nightly@localhost"))
+}
+
+
+class Branch:
+    """A branch of a remote, and its newest commit `tip`, which is empty if there is none."""
+
+    def __init__(self, root: Path, remote: str, name: str, scratch: Path) -> None:
+        self._root, self.remote, self.name = root, remote, name
+        self._environment = os.environ | {"GIT_INDEX_FILE": str(scratch / "index")}
+        if not self._git("config", "user.email", may_fail=True):
+            self._environment |= _AUTHOR
+        self.tip = ""
+
+    def fetch(self) -> None:
+        """Fetch the branch, and set its tip; HostError if that cannot be."""
+        ref = f"refs/heads/{self.name}"
+        found = self._git("ls-remote", "--heads", self.remote, ref,
+                          error=f"{self.remote} cannot be reached")  # fmt: skip
+        self.tip = found.decode().partition("\t")[0]
+        if self.tip:
+            self._git("fetch", "--quiet", "--no-tags", self.remote, ref,
+                      error=f"{self.name} cannot be fetched from {self.remote}")  # fmt: skip
+            self.tip = self._git("rev-parse", "FETCH_HEAD").decode().strip()
+
+    def files(self) -> dict[str, str]:
+        """Return the records' plain files, as the blob of each path."""
+        listed = self._git("ls-tree", "-rz", "--long", self.tip) if self.tip else b""
+        found, size = {}, 0
+        for line in filter(None, listed.split(b"\0")):
+            (mode, _, blob, length), path = line.partition(b"\t")[0].split(), _path_of(line)
+            if mode == b"100644" and record_of(path):
+                found[path] = blob.decode()
+                size += int(length)
+        if len(found) > MOST_FILES * 20 or size > MOST_BYTES * 4:
+            raise HostError(f"{self.name} has more files or bytes than records can have")
+        return found
+
+    def contents(self, blobs: Sequence[str]) -> Iterator[bytes]:
+        """Yield the content of each blob, byte for byte: no attribute of a file changes it."""
+        with subprocess.Popen(
+            ["git", "-C", self._root, "cat-file", "--batch"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environment,
+        ) as git:  # fmt: skip
+            assert git.stdin  # noqa: S101
+            assert git.stdout  # noqa: S101
+            for blob in blobs:
+                git.stdin.write(f"{blob}\n".encode())
+                git.stdin.flush()
+                _, kind, size = git.stdout.readline().split()
+                content = git.stdout.read(int(size) + 1)[:-1]
+                if kind != b"blob" or len(content) != int(size):
+                    raise HostError(f"{self.name}: git cannot read {blob}")
+                yield content
+            git.stdin.close()
+
+    def commit(self, paths: Sequence[str]) -> tuple[str, int]:
+        """Add the new ones of the files below results/; return the commit and its count of records.
+
+        There is none if nothing is new. UsageError if a file differs from the branch's.
+        """
+        there = self.files()
+        lines = "".join(f"results/{path}\n" for path in paths)
+        hashed = self._git("hash-object", "-w", "--no-filters", "--stdin-paths", given=lines)
+        ours = dict(zip(paths, hashed.decode().split(), strict=True))
+        for path, blob in ours.items():
+            if there.get(path, blob) != blob:
+                raise UsageError(f"results/{path}: differs from {self.name} on {self.remote}, "
+                                 "and records are never changed")  # fmt: skip
+        new = {path: blob for path, blob in ours.items() if path not in there}
+        if not new:
+            return "", 0
+        self._git("read-tree", self.tip or "--empty")
+        entries = "".join(f"100644 {blob}\t{path}\0" for path, blob in new.items())
+        self._git("update-index", "-z", "--add", "--index-info", given=entries)
+        tree = self._git("write-tree").decode().strip()
+        count = sum(path == record_of(path) for path in new)
+        parent = ["-p", self.tip] if self.tip else []
+        made = self._git("commit-tree", tree, *parent, "-m", f"{count} new records")
+        return made.decode().strip(), count
+
+    def push(self, commit: str) -> str:
+        """Push a commit; return why it was refused, or nothing."""
+        try:
+            self._git("push", "--quiet", self.remote, f"{commit}:refs/heads/{self.name}", error="")
+        except HostError as error:
+            return str(error)
+        return ""
+
+    def _git(
+        self, *words: str, given: str = "", error: str | None = None, may_fail: bool = False
+    ) -> bytes:
+        """Return what git prints; HostError, whose text begins with `error`, if it fails."""
+        done = subprocess.run(
+            ["git", "-C", self._root, *words],
+            check=False, capture_output=True, input=given.encode(), env=self._environment,
+        )  # fmt: skip
+        if done.returncode and not may_fail:
+            said = done.stderr.decode(errors="replace").splitlines()
+            said = [line for line in said if line and not line.startswith("hint:")]
+            why = printable(said[-1]) if said else f"exit status {done.returncode}"
+            start = f"git {words[0]}" if error is None else error
+            raise HostError(f"{start}: {why}" if start else why)
+        return done.stdout
+
+
+def _path_of(line: bytes) -> str:
+    # A path that is not UTF-8 is no record's.
+    return line.partition(b"\t")[2].decode(errors="replace")
+
+
+def local_files(results: Path) -> list[str]:
+    """Return all records below results/ and the plain files beside them.
+
+    What is half-written has no record yet, and is left out.
+    """
+    found = set()
+    for folder, folders, names in os.walk(results):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        for name in names:
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink():
+                found.add(path.relative_to(results).as_posix())
+    return sorted(path for path in found if record_of(path) in found)
+
+
+@contextmanager
+def _draft(results: Path) -> Iterator[Path]:
+    """Make a hidden folder in results/; if this is killed, a later start removes it."""
+    folder = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=results))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(draft: Path, results: Path, paths: Iterable[str]) -> int:
+    """Move files to their places, each in one step, records after the files beside them.
+
+    Nothing that is there is overwritten. Returns the number of files that were not there.
+    """
+    count = 0
+    for path in sorted(paths, key=lambda path: path == record_of(path)):
+        place = results / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.parent.resolve().is_relative_to(results.resolve()):
+            raise HostError(f"results/{path}: a link leads out of results/")
+        try:
+            os.link(draft / path, place)
+        except FileExistsError:
+            continue
+        count += 1
+    return count
+
+
+def fetch(branch: Branch, results: Path) -> str:
+    """Add the branch's files that are missing here."""
+    branch.fetch()
+    if not branch.tip:
+        return f"{branch.remote} has no branch {branch.name} yet"
+    missing = {
+        path: blob for path, blob in branch.files().items() if not os.path.lexists(results / path)
+    }
+    with _draft(results) as draft:
+        contents = branch.contents(list(missing.values()))
+        for path, content in zip(missing, contents, strict=True):
+            place = draft / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        count = _place(draft, results, missing)
+    return f"{count} new files from {branch.name}"
+
+
+def push(branch: Branch, results: Path) -> str:
+    """Add the files to the branch that it lacks."""
+    paths, before = local_files(results), None
+    branch.fetch()
+    refused = ""
+    while branch.tip != before:
+        commit, count = branch.commit(paths)
+        if not commit:
+            return f"nothing new for {branch.name}"
+        refused = branch.push(commit)
+        if not refused:
+            return f"{count} new records in {branch.name}"
+        # A new tip means that somebody else was faster.
+        before = branch.tip
+        branch.fetch()
+    raise HostError(f"{branch.remote} refuses {branch.name}: {refused}")
+
+
+def pack(branch: Branch, results: Path, file: Path) -> str:
+    """Write the files that the branch lacks into a tar file."""
+    branch.fetch()
+    there = branch.files()
+    new = [path for path in local_files(results) if path not in there]
+    try:
+        with tarfile.open(file, "w") as archive:
+            for path in new:
+                archive.add(results / path, path)
+    except OSError as error:
+        raise HostError(f"{file}: cannot be written ({error.strerror})") from error
+    return f"{len(new)} new files in {file}"
+
+
+def take(results: Path, file: Path) -> str:
+    """Add the records of a tar file that are missing here."""
+    try:
+        with file.open("rb") as archive, _draft(results) as draft:
+            count = _place(draft, results, unpack(archive, draft, record_of))
+    except ValueError as error:
+        raise UsageError(f"{file}: cannot be unpacked: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    return f"{count} new files from {file}"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see --help")
+
+
+def _main(root: Path, words: Sequence[str]) -> str:
+    """Do what is asked, and return a line about it."""
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("verb", choices=["fetch", "push"])
+    parser.add_argument("remote", nargs="?", default="origin", metavar="REMOTE")
+    parser.add_argument("branch", nargs="?", default="results", metavar="BRANCH")
+    parser.add_argument("--pack", type=lambda value: Path(value).absolute(), metavar="FILE")
+    parser.add_argument("--unpack", type=lambda value: Path(value).absolute(), metavar="FILE")
+    asked = parser.parse_args(words)
+    results = root / "results"
+    if not results.is_dir():
+        raise UsageError(f"there is no results/ in {root}")
+    if asked.verb == "fetch" and (asked.pack or asked.unpack):
+        raise UsageError("--pack and --unpack belong to push-results.sh")
+    if asked.unpack:
+        return take(results, asked.unpack)
+    check = ["git", "check-ref-format", "--branch", asked.branch]
+    if subprocess.run(check, check=False, capture_output=True).returncode:
+        raise UsageError(f"{asked.branch} is not a valid name for a branch")
+    with tempfile.TemporaryDirectory() as scratch:
+        branch = Branch(root, asked.remote, asked.branch, Path(scratch))
+        if asked.pack:
+            return pack(branch, results, asked.pack)
+        return (push if asked.verb == "push" else fetch)(branch, results)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        line = _main(Path(sys.argv[2]), [sys.argv[1], *sys.argv[3:]])
+        sys.stdout.write(f"{line}\n")
+    except ArenaError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
