@@ -94,7 +94,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
     paths = sorted({*shown_records(boards), *night_records(boards, entries)})
     if not paths:
         raise UsageError(f"{shown(workspace.results)}: there is no record to freeze")
-    files = [file for path in paths for file in _files_of(archive, path)]
+    files = [file for path in paths for file in _files_of(archive, path, progress)]
     with _rounds_to_ourselves(workspace.rounds), Draft(workspace.rounds) as draft:
         size = sum(_copy(archive.folder / file, draft.folder / file) for file in files)
         hashes = {path: sha256_of(draft.folder / path) for path in paths}
@@ -130,28 +130,35 @@ def _require_new(folder: Path) -> None:
         raise UsageError(f"{shown(folder)}: exists already, and a round is never changed")
 
 
-def _files_of(archive: Archive, path: str) -> Iterator[str]:
-    """Yield a record's file and the files in its folder, as paths below results/.
+def _files_of(archive: Archive, path: str, progress: Progress) -> Iterator[str]:
+    """Yield a record's file and the plain files in its folder, as paths below results/.
 
-    Of a good visit, which is one of many, the logs and the warm-up's output are left out.
-    UsageError for anything but a plain file: a link's target is not part of the record.
+    Of a good visit, which is one of many, the logs and the warm-up's output are left out. So is
+    what an entry may have left there that is no plain file: the target of a link is not part of
+    the record. UsageError if the record itself is none.
     """
     entry = archive.entries[path]
     is_one_of_many = entry.turn is not None and entry.status == "ok"
-    yield from _plain(archive.folder, archive.folder / path)
-    for parent, folders, files in os.walk((archive.folder / path).with_suffix("")):
+    if not _is_plain(archive.folder, path):
+        what = shown(archive.folder / path)
+        raise UsageError(f"{what}: is not a plain file, so it cannot be frozen")
+    yield path
+    beside = (archive.folder / path).with_suffix("")
+    for parent, folders, files in os.walk(beside):
         folders.sort()
         links = [name for name in folders if (Path(parent) / name).is_symlink()]
         for name in sorted(files + links):
-            if not (is_one_of_many and _LEFT_OUT.fullmatch(name)):
-                yield from _plain(archive.folder, Path(parent) / name)
+            file = (Path(parent) / name).relative_to(archive.folder).as_posix()
+            if not _is_plain(archive.folder, file):
+                what = shown(archive.folder / file)
+                progress.say(f"warning: {what} is left out: it is not a plain file")
+            elif not (is_one_of_many and _LEFT_OUT.fullmatch(name)):
+                yield file
 
 
-def _plain(results: Path, file: Path) -> Iterator[str]:
-    below = file.relative_to(results)
-    if file.resolve() != results.resolve() / below or not file.is_file():
-        raise UsageError(f"{shown(results)}/{below}: is not a plain file, so it cannot be frozen")
-    yield below.as_posix()
+def _is_plain(results: Path, below: str) -> bool:
+    file = results / below
+    return file.resolve() == results.resolve() / below and file.is_file()
 
 
 def _copy(source: Path, target: Path) -> int:

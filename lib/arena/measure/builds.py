@@ -11,6 +11,7 @@ from arena.base.durations import format_duration
 from arena.base.errors import ArenaError, FrameworkError
 from arena.base.progress import Progress
 from arena.base.reading import tail
+from arena.base.writing import shorten
 from arena.machine.child import TICK_S, Child, exit_words, whole_command
 from arena.machine.interrupts import held
 
@@ -116,6 +117,7 @@ def _run(command: Command, shows: Progress) -> Generator[None, None, None]:
             if child is not None:
                 with held():
                     child.stop()
+                shorten(log)
         if code is None:
             why = f"took longer than {format_duration(TIMEOUT_S)}"
         elif code:

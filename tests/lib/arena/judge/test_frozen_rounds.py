@@ -197,10 +197,22 @@ def make_a_pipe(beside: Path) -> None:
 
 
 @pytest.mark.parametrize("trap", [link_a_log, link_a_folder, link_itself, make_a_pipe])
-def test_what_is_no_plain_file_is_refused_and_not_followed(workspace: Workspace, trap: Any) -> None:
+def test_what_is_no_plain_file_is_left_out_with_a_line(workspace: Workspace, trap: Any) -> None:
     record = save(workspace, a_record())
     trap((workspace.results / record.path).with_suffix(""))
-    with pytest.raises(UsageError, match=r"is not a plain file, so it cannot be frozen$"):
+    shows = FakeProgress()
+    assert freeze(workspace, "first", "", shows).records == 1
+    assert any(line.endswith("is left out: it is not a plain file") for line in shows.lines)
+    round_ = workspace.rounds / "first"
+    assert all(each.is_dir() or each.is_file() for each in round_.rglob("*"))
+    assert not any(each.is_symlink() for each in round_.rglob("*"))
+
+
+def test_a_record_that_is_a_link_is_refused(workspace: Workspace) -> None:
+    path = workspace.results / save(workspace, a_record()).path
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+    with pytest.raises(UsageError):
         frozen(workspace)
     assert not workspace.rounds.exists()
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +163,16 @@ def test_a_build_that_hangs_is_a_failure(
     monkeypatch.setattr("arena.measure.builds.TIMEOUT_S", 0.02)
     with pytest.raises(FrameworkError, match="took longer than 20ms"):
         run(shell("exec sleep 60"), FakeProgress())
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_long_log_keeps_its_two_ends(tmp_path: Path, code: int) -> None:
+    log = tmp_path / "build.log"
+    script = f"echo first; head -c 9000000 /dev/zero | tr '\\0' x; echo last; exit {code}"
+    with suppress(FrameworkError):
+        run(Command(["/bin/sh", "-c", script], tmp_path, log, "build"), FakeProgress())
+    text = log.read_text()
+    assert len(text) < 3_000_000
+    assert text.startswith("first\n")
+    assert text.endswith("last\n")
+    assert "bytes are left out here" in text
