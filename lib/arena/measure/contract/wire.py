@@ -25,6 +25,8 @@ _STREAM = 2**31 - 1  # without the reserved bit
 _DATA, _END, _PADDED = 0x0, 0x1, 0x8
 _LARGEST_FRAME = 16_384
 _LARGEST_BODY = 1 << 20
+_LARGEST_BLOCK = 1 << 16  # a header block, as it comes
+_MOST_REPLIES = 64 << 20  # bytes of all messages on a connection, which are kept
 _H2LOAD = "h2load nghttp2/1.52.0"
 USER_AGENTS = ("grpc-go/1.82.0", _H2LOAD, "volley/0.1.0")  # the generators'
 _CANCEL = 8
@@ -124,6 +126,7 @@ class Wire:
         self._decoder = hpack.Decoder()
         self._partial = bytearray()
         self._block: tuple[int, bool, bytearray] | None = None
+        self._kept = 0
         self._left = DEFAULT_WINDOW
         self._sending: dict[int, _Sending] = {}
         self._server_window = DEFAULT_WINDOW
@@ -250,6 +253,8 @@ class Wire:
             raise WrongError("a CONTINUATION follows no HEADERS")
         stream, ends, block = self._block
         block += seen.data
+        if len(block) > _LARGEST_BLOCK:
+            raise WrongError(f"a header block has more than {_LARGEST_BLOCK:,} bytes")
         if "END_HEADERS" not in seen.flags:
             return
         self._block = None
@@ -350,6 +355,10 @@ class Wire:
         if data:
             answer.data_frames += 1
         if answer.is_grpc:
+            self._kept += size
+            if self._kept > _MOST_REPLIES:
+                message = f"more than {_MOST_REPLIES >> 20} MiB of messages came on a connection"
+                raise WrongError(message)
             answer.pending += data
             answer.messages += split(answer.pending)
         else:

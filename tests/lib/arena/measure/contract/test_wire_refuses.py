@@ -201,3 +201,28 @@ def test_garbled_bytes_are_taken_or_reported() -> None:
             reported.add(error.detail.partition(":")[0])
     # All kinds of errors were there, not only broken frames.
     assert len(reported) > 10
+
+
+def test_a_header_block_has_an_end(peer: Peer, answer: Answer) -> None:
+    peer.take(HeadersFrame(answer.stream, b"x" * 16_000))
+    more = [ContinuationFrame(answer.stream, b"x" * 16_000) for _ in range(4)]
+    peer.take(*more[:3])
+    assert taking(peer, more[3]).detail == "a header block has more than 65,536 bytes"
+
+
+def test_a_small_block_of_many_fields_is_refused(peer: Peer, answer: Answer) -> None:
+    block = peer.block([("x", "y" * 4000)]) + b"\xbe" * 60  # the newest field, again and again
+    error = taking(peer, HeadersFrame(answer.stream, block, flags=ENDED))
+    assert error.detail.startswith("a header block is broken: ")
+
+
+def test_what_is_kept_of_messages_has_a_limit(
+    peer: Peer, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.measure.contract.wire._MOST_REPLIES", 1 << 20)
+    peer.take(peer.headers(answer))
+    block = frame(bytes(16_379))
+    for _ in range(64):
+        peer.take(data(answer, block))
+    said = "more than 1 MiB of messages came on a connection"
+    assert taking(peer, data(answer, block)).detail == said
