@@ -30,6 +30,11 @@ impl<'a> Cursor<'a> {
         self.token.at
     }
 
+    /// How many bytes are behind the token at hand.
+    pub fn left(&self) -> usize {
+        self.lexer.rest().len()
+    }
+
     pub fn is(&self, word: &str) -> bool {
         self.token.is(word)
     }

@@ -21,7 +21,7 @@ impl Pos {
                 self.line = self.line.saturating_add(1);
                 self.column = 1;
             }
-            b'\t' => self.column = (self.column.saturating_sub(1) / 8 + 1).saturating_mul(8) + 1,
+            b'\t' => self.column = (self.column.saturating_sub(1) / 8 * 8).saturating_add(9),
             _ => self.column = self.column.saturating_add(1),
         }
     }

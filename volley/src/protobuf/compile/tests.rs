@@ -431,3 +431,44 @@ fn nesting_has_a_limit() {
     let long = format!("option a{} = 1;", ".a".repeat(100_000));
     assert_eq!(place(&long), "1:8");
 }
+
+#[test]
+fn names_for_oneofs_stay_short() {
+    // Each would be longer than the one before it, and there are too many for that.
+    let fields = "optional int32 a = 1; ".repeat(100_000);
+    let column = PROTO3.len() + "message M { optional int32 a = 1; optional int32 ".len() + 1;
+    let found = place(&format!("{PROTO3}message M {{ {fields} }}"));
+    assert_eq!(found, format!("1:{column}"));
+}
+
+#[test]
+fn a_home_of_enums_may_have_many_reserved_numbers() {
+    let numbers: Vec<String> = (0..100_000)
+        .map(|index| (2 * index + 1).to_string())
+        .collect();
+    let enums: String = (0..10_000)
+        .map(|index| format!("enum E{index} {{ A{index} = 0; }} "))
+        .collect();
+    let text = format!(
+        "{PROTO2}message M {{ reserved {}; {enums} }}",
+        numbers.join(",")
+    );
+    assert_eq!(file(&text).message_type[0].enum_type.len(), 10_000);
+}
+
+#[test]
+fn ranges_share_short_options() {
+    let text = |ranges: usize, option: &str| {
+        let numbers: Vec<String> = (1..=ranges).map(|number| number.to_string()).collect();
+        format!(
+            "{PROTO2}import \"google/protobuf/descriptor.proto\"; extend google.protobuf.ExtensionRangeOptions {{ \
+             optional string s = 50000; }}\nmessage M {{ extensions {}\n[(s) = \"{option}\"]; }}",
+            numbers.join(",")
+        )
+    };
+    let ranges = &file(&text(1000, "x")).message_type[0].extension_range;
+    assert_eq!(ranges.len(), 1000);
+    assert!(ranges.iter().all(|range| range.options.is_set()));
+    assert_eq!(place(&text(1, &"x".repeat(5 << 20))), "taken");
+    assert_eq!(place(&text(100, &"x".repeat(50_000))), "3:1");
+}

@@ -113,7 +113,7 @@ impl MessageInfo {
 pub(super) struct RangeInfo {
     pub start: i32,
     pub end: i32,
-    pub declarations: Vec<extension_range_options::Declaration>,
+    pub declarations: HashMap<i32, extension_range_options::Declaration>,
     /// Only declared extensions can use it.
     pub declared_only: bool,
 }
@@ -128,9 +128,12 @@ impl RangeInfo {
 
     fn of(range: &descriptor_proto::ExtensionRange) -> Self {
         let options = range.options.as_option();
-        let declarations = options
-            .map(|options| options.declaration.clone())
-            .unwrap_or_default();
+        let declarations = options.map(|options| options.declaration.as_slice());
+        let declarations: HashMap<i32, _> = declarations
+            .unwrap_or_default()
+            .iter()
+            .map(|one| (one.number.unwrap_or_default(), one.clone()))
+            .collect();
         let declaration = extension_range_options::VerificationState::DECLARATION;
         let asked = options.is_some_and(|options| options.verification == Some(declaration));
         Self {

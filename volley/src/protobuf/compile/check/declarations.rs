@@ -106,11 +106,7 @@ pub(super) fn extension(
     let Some(range) = range.filter(|range| range.declared_only) else {
         return Ok(());
     };
-    let declared = range
-        .declarations
-        .iter()
-        .find(|one| one.number == Some(number));
-    let Some(declared) = declared else {
+    let Some(declared) = range.declarations.get(&number) else {
         let message = format!("the extension {} is not declared", shown(full_name));
         return Err(field.at.fault(message));
     };

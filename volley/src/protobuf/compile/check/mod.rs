@@ -158,8 +158,8 @@ impl Checker<'_> {
         for nested in &message.messages {
             self.message(nested, true)?;
         }
+        let alone = numbers::is_namespace(message);
         for item in &message.enums {
-            let alone = numbers::is_namespace(message);
             self.enumeration(item, !alone)?;
         }
         let info = self.universe.messages.get(message.index);

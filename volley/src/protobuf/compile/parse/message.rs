@@ -1,5 +1,7 @@
 //! Messages: what is between their braces.
 
+use std::collections::HashSet;
+
 use buffa_descriptor::generated::descriptor::descriptor_proto::{ExtensionRange, ReservedRange};
 
 use super::super::error::{Fault, Pos, shown};
@@ -10,8 +12,8 @@ use super::Parser;
 
 /// How many messages can be inside each other.
 const NESTED: u32 = 31;
-/// How many ranges of extensions can have their options in one place, as each has a copy.
-const SHARED: usize = 256;
+/// How many bytes the options can have that ranges of extensions share, as each range has a copy.
+const SHARED: usize = 4 << 20;
 /// The greatest number of a field.
 pub(in super::super) const MAX_NUMBER: i32 = 536_870_911;
 
@@ -165,10 +167,14 @@ impl Parser<'_> {
                 break;
             }
         }
-        let options_at = self.cursor.at();
+        let (at, left) = (self.cursor.at(), self.cursor.left());
         let options = self.bracketed()?;
-        if !options.is_empty() && message.ranges.len() - first > SHARED {
-            return Err(options_at.fault(format!("more than {SHARED} ranges share these options")));
+        let ranges = message.ranges.len() - first;
+        let length = left - self.cursor.left();
+        if ranges > 1 && ranges.saturating_mul(length) > SHARED {
+            return Err(at.fault(format!(
+                "the options are too long for {ranges} ranges to share: write fewer ranges at a time"
+            )));
         }
         for range in message.ranges.iter_mut().skip(first) {
             range.options.clone_from(&options);
@@ -261,9 +267,11 @@ fn synthetic_oneofs(message: &mut Message) {
         .iter()
         .filter_map(|oneof| oneof.proto.name.clone());
     let field_names = message.fields.iter().map(|field| field.name().to_owned());
-    let mut taken: std::collections::HashSet<String> = oneof_names.chain(field_names).collect();
+    let mut taken: HashSet<String> = oneof_names.chain(field_names).collect();
+    let mut seen = HashSet::new();
     for field in &mut message.fields {
-        if field.proto.proto3_optional != Some(true) {
+        // A name that is there twice is refused later; until then, it does not make longer and longer ones.
+        if field.proto.proto3_optional != Some(true) || !seen.insert(field.name().to_owned()) {
             continue;
         }
         let mut name = names::synthetic_oneof(field.name());
