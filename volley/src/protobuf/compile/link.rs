@@ -83,6 +83,12 @@ impl Linker<'_> {
             if let Some(symbol) = self.universe.symbols.get_mut(&info.full_name) {
                 symbol.kind = Kind::Extension(index);
             }
+            if let Some(TypeRef::Message(target)) = info.target
+                && self.universe.type_name(TypeRef::Message(target)) == scope
+                && let Some(extendee) = self.universe.messages.get_mut(extendee)
+            {
+                extendee.items.entry(target).or_insert(index);
+            }
             self.universe.extensions.push(info);
         }
         Ok(())

@@ -472,3 +472,17 @@ fn ranges_share_short_options() {
     assert_eq!(place(&text(1, &"x".repeat(5 << 20))), "taken");
     assert_eq!(place(&text(100, &"x".repeat(50_000))), "3:1");
 }
+
+#[test]
+fn an_extension_of_a_message_set_has_the_name_of_its_type_if_it_is_inside_of_it() {
+    let text = |inside: &str, outside: &str| {
+        format!(
+            "{PROTO2}import \"google/protobuf/descriptor.proto\"; message S {{ option message_set_wire_format = true; \
+             extensions 4 to max; }} extend google.protobuf.MessageOptions {{ optional S s = 50000; }} \
+             message T {{ {inside} }} {outside}\nmessage M {{ option (s) = {{ [T] {{}} }}; }}"
+        )
+    };
+    let extension = "extend S { optional T x = 5; }";
+    assert_eq!(place(&text(extension, "")), "taken");
+    assert_eq!(place(&text("", extension)), "2:28");
+}

@@ -91,6 +91,8 @@ pub(super) struct MessageInfo {
     pub exported: bool,
     /// The extensions of it, by number.
     pub extensions: HashMap<i32, usize>,
+    /// The extensions of it that are inside of their types, by type.
+    pub items: HashMap<usize, usize>,
 }
 
 impl MessageInfo {

@@ -197,11 +197,10 @@ impl<'a> Reader<'a, '_> {
         let symbol = symbol.map_err(|lost| at.fault(lost.message(universe, name)))?;
         let extension = match symbol.kind {
             Kind::Extension(index) => universe.extensions.get(index),
-            // The extensions of a message set have the names of their types.
-            Kind::Type(target) if holder.message_set => {
-                let of_holder = holder.extensions.values();
-                let mut extensions = of_holder.filter_map(|index| universe.extensions.get(*index));
-                extensions.find(|extension| extension.target == Some(target))
+            // An extension of a message set that is inside of its type has the name of that.
+            Kind::Type(TypeRef::Message(target)) if holder.message_set => {
+                let item = holder.items.get(&target);
+                item.and_then(|index| universe.extensions.get(*index))
             }
             _ => None,
         };
