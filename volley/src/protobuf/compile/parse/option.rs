@@ -2,6 +2,7 @@
 
 use super::super::error::Fault;
 use super::super::lexer::Kind;
+use super::super::literal;
 use super::super::tree::{Assignment, Part, Value};
 use super::Parser;
 
@@ -89,14 +90,15 @@ impl Parser<'_> {
         match token.kind {
             Kind::Integer => {
                 let max = if negative { 1 << 63 } else { u64::MAX };
+                // A decimal number that is longer than 64 bits is one with a point.
+                let long = literal::integer(token.text()).is_none_or(|value| value > max);
+                if long && !token.text().starts_with('0') {
+                    return Ok(Value::Float(self.float(negative)?));
+                }
                 let value = self.cursor.integer(max, "a number")?;
                 Ok(Value::Integer { negative, value })
             }
-            Kind::Float => {
-                self.cursor.advance()?;
-                let value: f64 = token.text().parse().unwrap_or_default();
-                Ok(Value::Float(if negative { -value } else { value }))
-            }
+            Kind::Float => Ok(Value::Float(self.float(negative)?)),
             Kind::Name if negative => {
                 let value = match token.text() {
                     "inf" => f64::NEG_INFINITY,
@@ -113,5 +115,10 @@ impl Parser<'_> {
             Kind::Text if !negative => Ok(Value::Text(self.cursor.bytes("a string")?)),
             _ => Err(self.cursor.unexpected("a value")),
         }
+    }
+
+    fn float(&mut self, negative: bool) -> Result<f64, Fault> {
+        let value: f64 = self.cursor.advance()?.text().parse().unwrap_or_default();
+        Ok(if negative { -value } else { value })
     }
 }
