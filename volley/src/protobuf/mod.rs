@@ -26,7 +26,7 @@ pub use dynamic::{Undecodable, default_value, encode};
 pub use field::{Field, Kind};
 pub(crate) use plain::{LENIENT, bytes_of, float_of};
 pub use pool::Pool;
-pub use read::{PartSeed, Seed};
+pub use read::{KnownSeed, PartSeed, Seed};
 pub use types::{Enum, Extension, Message, Method, Oneof, Service};
 
 use buffa::Message as _;

@@ -49,6 +49,19 @@ impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
     }
 }
 
+/// Reads what is known of a message. Fields that must be there may be elsewhere, at any depth.
+#[derive(Clone, Copy)]
+pub struct KnownSeed<'a>(pub &'a Message);
+
+impl<'de> DeserializeSeed<'de> for KnownSeed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        let (pool, index) = (self.0.pool(), self.0.index());
+        One { pool, index }.deserialize(json)
+    }
+}
+
 fn whole<E: Error>(pool: &Pool, message: DynamicMessage) -> Result<DynamicMessage, E> {
     needs(missing(pool, &message)).map(|()| message)
 }

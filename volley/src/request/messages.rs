@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::RequestError;
 use super::excerpt::{excerpt, list};
-use crate::protobuf::{self, DynamicMessage, Field, Seed, Undecodable};
+use crate::protobuf::{self, DynamicMessage, Field, KnownSeed, Seed, Undecodable};
 use crate::spec::Data;
 
 /// A message, and its encoding.
@@ -52,6 +52,17 @@ pub fn from_json(json: &str, input: &protobuf::Message) -> Result<Vec<Message>, 
                 .collect()
         })
         .map_err(|error| wrong_json(&error, input))
+}
+
+/// Checks the values that are known of a message, as a JSON object. Others may be missing, required ones too.
+///
+/// # Errors
+///
+/// If the text is not JSON, or a value does not fit its field.
+pub fn require_known(json: &str, input: &protobuf::Message) -> Result<(), RequestError> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    let read = KnownSeed(input).deserialize(&mut json);
+    read.map(drop).map_err(|error| wrong_json(&error, input))
 }
 
 /// A message as JSON, fields with default values included; as base64 if it is not of this type.

@@ -174,3 +174,30 @@ proptest! {
         }
     }
 }
+
+/// Each value is checked by itself, and the other fields that it needs stand beside it.
+#[test]
+fn a_required_field_may_stand_beside_others() {
+    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protos/proto2.proto");
+    let said = |message: &str| {
+        let step = format!("{{grpc: '${{rpc}}/old.Old/Call', message: {message}}}");
+        let text = format!(
+            "targets: {{rpc: http://a}}\ndata: {{u: {{rows: [{{n: a}}]}}}}\nprotos: {proto}\nscenarios: {{s: {{steps: [{step}]}}}}\n"
+        );
+        compile(&text).err().unwrap_or_default()
+    };
+    for good in [
+        "{name: k}",
+        "{name: k, number: 1}",
+        "{number: 1, name: '${u.n}'}",
+        "{name: '${u.n}', number: 1, part: {size: 2, label: '${u.n}'}}",
+    ] {
+        assert_eq!(said(good), "", "{good}");
+    }
+    for (bad, word) in [
+        ("{number: 1}", "the required field `name` is missing"),
+        ("{number: x, name: '${u.n}'}", "message.number: "),
+    ] {
+        assert!(said(bad).contains(word), "{bad}: {}", said(bad));
+    }
+}

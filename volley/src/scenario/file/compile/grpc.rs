@@ -6,7 +6,7 @@ use super::Compiler;
 use super::names::Scope;
 use crate::protobuf::{Kind, Message};
 use crate::request::schema::{self, SchemaError, suggest};
-use crate::request::{MetadataName, Method, messages};
+use crate::request::{MetadataName, Method, RequestError, messages};
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::Step;
 use crate::scenario::plan::{GrpcRequest, Pointer, Url, Version};
@@ -199,18 +199,19 @@ impl Compiler<'_> {
             for (key, value) in fields {
                 let at = at.key(&key);
                 let field = Value::Object(Map::from_iter([(key, value)]));
-                self.check_json(&at, &field.to_string(), input);
+                self.note_json(&at, messages::require_known(&field.to_string(), input));
             }
         }
         if let Some(json) = text.and_then(Text::constant)
             && self.mistakes.len() == before
         {
-            self.check_json(at, &String::from_utf8_lossy(json), input);
+            let read = messages::from_json(&String::from_utf8_lossy(json), input);
+            self.note_json(at, read.map(drop));
         }
     }
 
-    fn check_json(&mut self, at: &Path, json: &str, input: &Message) {
-        if let Err(error) = messages::from_json(json, input) {
+    fn note_json(&mut self, at: &Path, read: Result<(), RequestError>) {
+        if let Err(error) = read {
             let error = error.to_string().replacen("the data", "the message", 1);
             // The place is one in the JSON that volley makes of it.
             let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
