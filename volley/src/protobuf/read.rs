@@ -28,9 +28,8 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = DynamicMessage;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let (pool, index) = (self.0.pool(), self.0.index());
-        let message = One { pool, index }.deserialize(json)?;
-        whole(pool, message)
+        let message = KnownSeed(self.0).deserialize(json)?;
+        whole(self.0.pool(), message)
     }
 }
 
@@ -42,9 +41,8 @@ impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
     type Value = DynamicMessage;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let (pool, index) = (self.0.pool(), self.0.index());
-        let message = One { pool, index }.deserialize(json)?;
-        let missing = missing_below(pool, &message);
+        let message = KnownSeed(self.0).deserialize(json)?;
+        let missing = missing_below(self.0.pool(), &message);
         needs(missing).map(|()| message)
     }
 }
