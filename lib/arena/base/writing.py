@@ -14,6 +14,10 @@ from typing import Any
 from arena.base.errors import HostError
 from arena.base.text import shown
 
+# The name of a hidden folder for files that are not complete; those of killed programs are removed
+# at a later start.
+DRAFT = ".httparena-draft-"
+
 
 def write_atomic(path: Path, text: str) -> None:
     """Replace the content of `path` in one step; HostError if it cannot be written."""
@@ -22,7 +26,7 @@ def write_atomic(path: Path, text: str) -> None:
 
 def write_new(path: Path, text: str) -> None:
     """Create `path` in one step; HostError if it exists already: nothing is overwritten."""
-    _write(path, text, _put_new)
+    _write(path, text, put_new)
 
 
 def _write(path: Path, text: str, put: Any) -> None:
@@ -44,7 +48,8 @@ def _write(path: Path, text: str, put: Any) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
-def _put_new(temporary: str, path: Path) -> None:
+def put_new(temporary: str | Path, path: Path) -> None:
+    """Give a finished file its name in one step; FileExistsError if it is taken."""
     try:
         os.link(temporary, path)
     except FileExistsError:

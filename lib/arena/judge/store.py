@@ -9,11 +9,9 @@ from typing import Self
 from arena.base.errors import HostError
 from arena.base.model import to_json
 from arena.base.text import shown
-from arena.base.writing import write_new
+from arena.base.writing import DRAFT, write_new
 from arena.machine.interrupts import held
 from arena.record.record import Record
-
-_DRAFT = ".httparena-draft-"
 
 # In a record's folder: the SHA-256 of the record's file, as `sha256sum -c` reads it.
 SUMS = "SHA256SUMS"
@@ -34,7 +32,7 @@ class Draft:
     def __enter__(self) -> Self:
         try:
             self._results.mkdir(parents=True, exist_ok=True)
-            self.folder = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._results))
+            self.folder = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self._results))
             self.folder.chmod(0o755)
         except OSError as error:
             raise HostError(
@@ -85,5 +83,5 @@ def _put(folder: Path, path: Path, text: str) -> None:
 
 def clear_drafts(results: Path) -> None:
     """Remove the drafts of killed sessions; call it only while holding their lock."""
-    for folder in results.glob(f"{_DRAFT}*"):
+    for folder in results.glob(f"{DRAFT}*"):
         shutil.rmtree(folder, ignore_errors=True)

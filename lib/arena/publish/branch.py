@@ -20,9 +20,8 @@ from typing import NoReturn
 
 from arena.base.errors import ArenaError, HostError, UsageError
 from arena.base.text import printable
+from arena.base.writing import DRAFT, put_new
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
-
-_DRAFT = ".httparena-draft-"
 
 # A commit needs an author, even where git has no user.
 _AUTHOR = {
@@ -58,7 +57,9 @@ class Branch:
         listed = self._git("ls-tree", "-rz", "--long", self.tip) if self.tip else b""
         found, size = {}, 0
         for line in filter(None, listed.split(b"\0")):
-            (mode, _, blob, length), path = line.partition(b"\t")[0].split(), _path_of(line)
+            facts, _, name = line.partition(b"\t")
+            mode, _, blob, length = facts.split()
+            path = name.decode(errors="replace")  # What is not UTF-8 is no record's.
             if mode == b"100644" and record_of(path):
                 found[path] = blob.decode()
                 size += int(length)
@@ -134,11 +135,6 @@ class Branch:
         return done.stdout
 
 
-def _path_of(line: bytes) -> str:
-    # A path that is not UTF-8 is no record's.
-    return line.partition(b"\t")[2].decode(errors="replace")
-
-
 def local_files(results: Path) -> list[str]:
     """Return all records below results/ and the plain files beside them.
 
@@ -149,15 +145,16 @@ def local_files(results: Path) -> list[str]:
         folders[:] = [each for each in folders if not each.startswith(".")]
         for name in names:
             path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
-                found.add(path.relative_to(results).as_posix())
+            below = path.relative_to(results).as_posix()
+            if record_of(below) and path.is_file() and not path.is_symlink():
+                found.add(below)
     return sorted(path for path in found if record_of(path) in found)
 
 
 @contextmanager
 def _draft(results: Path) -> Iterator[Path]:
     """Make a hidden folder in results/; if this is killed, a later start removes it."""
-    folder = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=results))
+    folder = Path(tempfile.mkdtemp(prefix=DRAFT, dir=results))
     try:
         yield folder
     finally:
@@ -176,7 +173,7 @@ def _place(draft: Path, results: Path, paths: Iterable[str]) -> int:
         if not place.parent.resolve().is_relative_to(results.resolve()):
             raise HostError(f"results/{path}: a link leads out of results/")
         try:
-            os.link(draft / path, place)
+            put_new(draft / path, place)
         except FileExistsError:
             continue
         count += 1

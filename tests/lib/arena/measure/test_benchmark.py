@@ -9,7 +9,7 @@ import pytest
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.judge import store
+from arena.base.writing import DRAFT
 from arena.judge.archive import open_archive
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
@@ -300,7 +300,7 @@ def test_without_saving_nothing_is_kept(
 ) -> None:  # fmt: skip
     drafts = tmp_path / "drafts"
     # Of another checkout, whose benchmark is not ours to clear up after.
-    others = drafts / f"{store._DRAFT}of-another"
+    others = drafts / f"{DRAFT}of-another"
     others.mkdir(parents=True)
     (shop.workspace.results / others.name).mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
