@@ -511,7 +511,8 @@ fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
         .checked()
         .flags("--open-on-stdin -z 1s --duration-stop wait -c 1 --reconnect-every 10")
         .start(server.address());
-    until(&server, |counts| counts.connections > 10);
+    // More than the bound below: the last replacement may be counted and not open yet.
+    until(&server, |counts| counts.connections > 20);
     running.tell("\n");
     let report = running.wait().report();
     let planned = report.number("/planned_reconnects");
