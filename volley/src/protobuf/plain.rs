@@ -180,13 +180,16 @@ pub(super) fn map_key(kind: ScalarType, text: &str) -> Result<MapKey, &'static s
     })
 }
 
+/// The least int64. JSON that has it is read as an integer: a float of this value stood for one further down.
+const LEAST: f64 = -9_223_372_036_854_775_808.0;
+
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "it is whole, and no larger than 2^64"
+    reason = "what is cut off is too large for any field"
 )]
 fn whole_of(value: f64) -> Option<i128> {
-    let is_whole = value.fract() == 0.0 && value.abs() <= 18_446_744_073_709_551_616.0;
-    is_whole.then_some(value as i128)
+    let is_whole = value.fract() == 0.0;
+    is_whole.then_some(value as i128 - i128::from(value == LEAST))
 }
 
 /// Whether text is a number of JSON, with nothing around it.

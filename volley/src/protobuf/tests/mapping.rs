@@ -54,6 +54,10 @@ fn json_is_read_in_all_its_ways_and_shown_in_one() {
     let message = kinds();
     for (given, shown) in [
         (
+            r#"{"u": 18446744073709551615, "s": -9223372036854775808}"#,
+            r#"{"u":"18446744073709551615","s":"-9223372036854775808"}"#,
+        ),
+        (
             r#"{"i": "1e3", "u": 1.0, "s": "-9007199254740993"}"#,
             r#"{"i":1000,"u":"1","s":"-9007199254740993"}"#,
         ),
@@ -191,6 +195,18 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         (r#"{"list": {}}"#, "invalid type: map, expected a sequence"),
         (
             r#"{"s": "-9223372036854775809"}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"s": -9223372036854775809}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"s": "-9223372036854775809.0"}"#,
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+        (
+            r#"{"i": 1e300}"#,
             "the number does not fit the field: it is too large, or below 0",
         ),
         (
@@ -396,4 +412,28 @@ fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
     assert_eq!(show(&message, &reply), r#"{"must":1,"es":["ONE"]}"#);
     let error = message.decode(&[0x10, 1]).unwrap_err().to_string();
     assert_eq!(error, "the required field `must` is missing");
+}
+
+#[test]
+fn no_depth_of_nesting_is_too_much_for_a_thread() {
+    let message = kinds();
+    for (open, close, leaf) in [
+        (r#"{"inner":"#, "}", "{}"),
+        (r#"{"inners":["#, "]}", "{}"),
+        (r#"{"any":{"@type":"x/k.M","inner":"#, "}}", "{}"),
+        (r#"{"value":{"a":["#, "]}}", "1"),
+        (r#"{"struct":{"a":"#, "}}", "1"),
+    ] {
+        for depth in [1, 20, 49, 99, 120, 10_000] {
+            let (open, close) = (open.repeat(depth), close.repeat(depth));
+            let Ok(bytes) = read(&message, &format!("{open}{leaf}{close}")) else {
+                assert!(depth > 20, "{open}");
+                continue;
+            };
+            // The decoder has its own limit.
+            if let Ok(decoded) = message.decode(&bytes) {
+                assert!(message.to_json(&decoded, true).is_object());
+            }
+        }
+    }
 }
