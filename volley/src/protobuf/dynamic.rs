@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use buffa::editions::FieldPresence;
-use buffa_descriptor::{DynamicMessage, FieldDescriptor, ReflectMessage as _, Value};
+use buffa_descriptor::{DynamicMessage, ReflectMessage as _, Value};
 use thiserror::Error;
 
 use super::descriptor::EnumDescriptorProto;
@@ -67,7 +67,7 @@ fn missing_in(message: &DynamicMessage, needs_own: bool) -> Option<String> {
     let fields = of.fields().iter().map(|field| (field, field.name()));
     for (field, name) in fields.chain(extensions) {
         let Some(value) = message.field_by_number(field.number()) else {
-            match needs_own && is_own_required(field, message) {
+            match needs_own && field.presence() == FieldPresence::LegacyRequired {
                 true => return Some(name.to_owned()),
                 false => continue,
             }
@@ -84,12 +84,6 @@ fn missing_in(message: &DynamicMessage, needs_own: bool) -> Option<String> {
         }
     }
     None
-}
-
-/// Extensions need not be there.
-fn is_own_required(field: &FieldDescriptor, message: &DynamicMessage) -> bool {
-    field.presence() == FieldPresence::LegacyRequired
-        && message.message_descriptor().field(field.number()).is_some()
 }
 
 fn missing_in_value(value: &Value) -> Option<String> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use buffa::editions::FieldPresence;
 use buffa_descriptor::{DescriptorPool, MessageIndex};
 
 use super::adapt::{FilesError, adapt};
@@ -72,14 +73,14 @@ impl Pool {
         let descriptors = DescriptorPool::new(set)
             .map_err(|error| FilesError::Invalid(excerpt(&error.to_string(), 300)))?;
         let mut entries = HashMap::new();
-        let mut has_required = false;
         for file in descriptors.files() {
             let package = file.package.as_deref().unwrap_or_default();
             for message in &file.message_type {
-                has_required |= walk(&descriptors, &mut entries, package, message);
+                walk(&descriptors, &mut entries, package, message);
             }
-            has_required |= file.extension.iter().any(is_required);
         }
+        let mut fields = descriptors.messages().iter().flat_map(|one| one.fields());
+        let has_required = fields.any(|field| field.presence() == FieldPresence::LegacyRequired);
         Ok(Self(Arc::new(Inner {
             descriptors: Arc::new(descriptors),
             entries,
@@ -229,23 +230,18 @@ fn named<'p>(messages: &'p [DescriptorProto], name: &str) -> Option<&'p Descript
     messages.find(|message| message.name.as_deref() == Some(name))
 }
 
-/// Notes the entries of a message's maps, and says whether a field must be there.
+/// Notes the entries of a message's maps.
 fn walk(
     pool: &DescriptorPool,
     entries: &mut HashMap<(MessageIndex, u32), MessageIndex>,
     scope: &str,
     message: &DescriptorProto,
-) -> bool {
+) {
     let name = message.name.as_deref().unwrap_or_default();
     let name = match scope {
         "" => name.to_owned(),
         scope => format!("{scope}.{name}"),
     };
-    let mut has_required = message
-        .field
-        .iter()
-        .chain(&message.extension)
-        .any(is_required);
     if let Some(own) = pool.message_index(&name) {
         for field in &message.field {
             let entry = field
@@ -262,20 +258,6 @@ fn walk(
         }
     }
     for nested in &message.nested_type {
-        has_required |= walk(pool, entries, &name, nested);
+        walk(pool, entries, &name, nested);
     }
-    has_required
-}
-
-fn is_required(field: &super::descriptor::FieldDescriptorProto) -> bool {
-    use super::descriptor::feature_set::FieldPresence;
-    use super::descriptor::field_descriptor_proto::Label;
-
-    let features = field
-        .options
-        .as_option()
-        .and_then(|options| options.features.as_option());
-    field.label == Some(Label::LABEL_REQUIRED)
-        || features.and_then(|features| features.field_presence)
-            == Some(FieldPresence::LEGACY_REQUIRED)
 }
