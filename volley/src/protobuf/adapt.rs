@@ -21,9 +21,16 @@ pub enum FilesError {
     Syntax(String),
     #[error("two different files have the name `{0}`: keep one")]
     Twice(String),
+    #[error("the file `{0}` has names of more than {LONGEST_NAME} bytes")]
+    Long(String),
+    #[error("no type may have the name `{0}`: it begins with a dot")]
+    Dot(String),
     #[error("its files do not fit together: {0}")]
     Invalid(String),
 }
+
+/// The most bytes of a full name, as protoc has it for packages.
+const LONGEST_NAME: usize = buffa_descriptor::MAX_SYMBOL_LEN;
 
 /// Files that a pool takes.
 #[derive(Default)]
@@ -54,7 +61,7 @@ struct Known {
 
 /// # Errors
 ///
-/// Two files have one name, or a syntax is unknown.
+/// Two files have one name, a syntax is unknown, or a name is too long or begins with a dot.
 pub(super) fn adapt(files: Vec<FileDescriptorProto>) -> Result<Adapted, FilesError> {
     let mut files = once(files)?;
     let mut known = Known::default();
@@ -63,6 +70,11 @@ pub(super) fn adapt(files: Vec<FileDescriptorProto>) -> Result<Adapted, FilesErr
     }
     for file in &mut files {
         known.file(file);
+    }
+    // The pool looks up full names, which it also takes with a dot before them.
+    let names = known.types.keys().chain(known.missing.keys());
+    if let Some(name) = names.filter(|name| name.starts_with('.')).min() {
+        return Err(FilesError::Dot(excerpt(name, 100)));
     }
     let missing = known.missing.keys().cloned().collect();
     if !known.missing.is_empty() {
@@ -87,6 +99,7 @@ fn once(files: Vec<FileDescriptorProto>) -> Result<Vec<FileDescriptorProto>, Fil
             Some("") => file.syntax = None,
             Some(other) => return Err(FilesError::Syntax(excerpt(other, 100))),
         }
+        check_names(&file)?;
         let name = file.name.clone().unwrap_or_default();
         match places.get(&name).and_then(|place| kept.get(*place)) {
             Some(same) if *same == file => {}
@@ -98,6 +111,34 @@ fn once(files: Vec<FileDescriptorProto>) -> Result<Vec<FileDescriptorProto>, Fil
         }
     }
     Ok(kept)
+}
+
+/// Whether nothing of a file is in a scope with a name so long that full names could fill any memory.
+///
+/// # Errors
+///
+/// If something is.
+pub fn check_names(file: &FileDescriptorProto) -> Result<(), FilesError> {
+    let length = |name: &Option<String>| name.as_deref().unwrap_or_default().len();
+    let services = file.service.iter().map(|one| 1 + length(&one.name));
+    let own = services.max().max(Some(longest(&file.message_type)));
+    // The first name may have nothing before it, and no dot.
+    match length(&file.package) + own.unwrap_or_default() > 1 + LONGEST_NAME {
+        true => Err(FilesError::Long(excerpt(
+            file.name.as_deref().unwrap_or_default(),
+            100,
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// The most bytes that these messages, and those in them, add to a full name.
+fn longest(messages: &[DescriptorProto]) -> usize {
+    let lengths = messages.iter().map(|message| {
+        let name = message.name.as_deref().unwrap_or_default();
+        1 + name.len() + longest(&message.nested_type)
+    });
+    lengths.max().unwrap_or_default()
 }
 
 /// A file with empty types of these names. It has no package: the names are whole.
@@ -238,8 +279,9 @@ impl Known {
                 && self.extended.insert((extendee.clone(), number));
             if is_usable {
                 field.extendee = Some(format!(".{extendee}"));
-                // It may be absent in files too whose other fields may only be zero.
+                // It may always be absent, in files too whose other fields may only be zero.
                 if field.label != Some(Label::LABEL_REPEATED) {
+                    field.label = Some(Label::LABEL_OPTIONAL);
                     field.proto3_optional = Some(true);
                 }
                 self.field(scope, field);

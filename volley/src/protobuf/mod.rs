@@ -18,7 +18,7 @@ mod types;
 mod well_known;
 pub mod wire;
 
-pub use adapt::FilesError;
+pub use adapt::{FilesError, check_names};
 pub use buffa_descriptor::generated::descriptor;
 pub use buffa_descriptor::{DynamicMessage, Value};
 pub use compile::json_name;

@@ -11,7 +11,7 @@ use volley::protobuf::descriptor::{
     DescriptorProto, Edition, FeatureSet, FieldDescriptorProto, FieldOptions, FileDescriptorProto,
     FileOptions,
 };
-use volley::protobuf::{Pool, encoded_file};
+use volley::protobuf::{FilesError, Pool, encoded_file};
 use volley::request::schema::{self, reflect, text};
 use volley::request::{Ask, ReflectError, messages};
 
@@ -462,6 +462,41 @@ fn extensions_are_asked_for() {
     let message = pool.message("x.M").unwrap();
     let sent = messages::from_json(r#"{"n": {"[y.more]": 3}}"#, &message).unwrap();
     assert_eq!(sent[0].bytes, [10, 2, 56, 3]);
+}
+
+#[test]
+fn few_bytes_of_a_server_do_not_become_many_names() {
+    struct Repeating(FileDescriptorProto, usize);
+    impl Ask for Repeating {
+        type Error = ReflectError;
+        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+            let answer = |question: &Question| match question {
+                Question::Extensions(_) => Answer::Extensions(Extensions {
+                    numbers: vec![7; self.1],
+                }),
+                _ => Answer::Files(Files {
+                    files: vec![encoded_file(&self.0)],
+                }),
+            };
+            Ok(questions.iter().map(answer).collect())
+        }
+    }
+    let text =
+        "syntax = \"proto2\"; package x; message M { extensions 7; } message N { extensions 7; }";
+    let mut file = compiled(&[("x.proto", text)])
+        .files()
+        .next()
+        .unwrap()
+        .clone();
+    let ask = |file: &FileDescriptorProto, numbers| {
+        let asked = reflect::pool(&mut Repeating(file.clone(), numbers), &["x.M".to_owned()]);
+        asked.map(|pool| pool.messages().count())
+    };
+    assert_eq!(ask(&file, 100), Ok(2));
+    assert_eq!(ask(&file, 6_000), Err(ReflectError::TooMuch));
+    file.package = Some("x".repeat(1 << 20));
+    let long = FilesError::Long("x.proto".to_owned());
+    assert_eq!(ask(&file, 1), Err(ReflectError::Files(long)));
 }
 
 #[test]

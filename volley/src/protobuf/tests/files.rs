@@ -2,8 +2,10 @@
 
 use buffa::Message as _;
 
+use super::super::descriptor::field_descriptor_proto::{Label, Type};
 use super::super::descriptor::{
-    Edition, FeatureSet, FieldOptions, FileDescriptorProto, FileDescriptorSet, feature_set,
+    Edition, FeatureSet, FieldOptions, FileDescriptorProto, FileDescriptorSet, FileOptions,
+    feature_set,
 };
 use super::super::{FilesError, Kind, Pool, files_of_set};
 use super::{compile, everything, pool};
@@ -193,6 +195,49 @@ fn extensions_without_a_place_are_left_out() {
 }
 
 #[test]
+fn a_field_that_must_be_there_may_be_one_by_its_scope_and_is_never_an_extension() {
+    let text = "syntax = \"proto2\"; message M { optional M inner = 1; extensions 10; } extend M { optional int32 e = 10; }";
+    let mut file = of_edition(Some(Edition::EDITION_2023), text);
+    file.extension[0].label = Some(Label::LABEL_REQUIRED);
+    let extended = Pool::new(vec![file.clone()]).unwrap();
+    assert!(!extended.extension("e").unwrap().field().is_required());
+    file.message_type[0].field[0].r#type = Some(Type::TYPE_INT32);
+    file.message_type[0].field[0].type_name = None;
+    file.options = Some(FileOptions {
+        features: Some(FeatureSet {
+            field_presence: Some(feature_set::FieldPresence::LEGACY_REQUIRED),
+            ..FeatureSet::default()
+        })
+        .into(),
+        ..FileOptions::default()
+    })
+    .into();
+    let message = Pool::new(vec![file]).unwrap().message("M").unwrap();
+    let error = message.decode(&[]).unwrap_err().to_string();
+    assert_eq!(error, "the required field `inner` is missing");
+    assert!(message.decode(&[8, 1]).is_ok());
+}
+
+#[test]
+fn names_have_a_limit_which_scopes_reach_together() {
+    let text = "syntax = \"proto3\"; package a; message M { message N {} } service S { rpc A(M) returns (M.N); }";
+    let with = |package: usize, nested: usize, service: usize| {
+        let mut file = files(text).remove(0);
+        file.package = Some("p".repeat(package));
+        file.message_type[0].nested_type[0].name = Some("n".repeat(nested));
+        file.service[0].name = Some("s".repeat(service));
+        file.service[0].method.clear();
+        Pool::new(vec![file])
+    };
+    assert_eq!(with(300, 209, 1).unwrap().messages().count(), 2);
+    assert!(with(300, 1, 211).is_ok());
+    let long = Err(FilesError::Long("a.proto".to_owned()));
+    assert_eq!(with(300, 211, 1), long);
+    assert_eq!(with(300, 1, 213), long);
+    assert_eq!(with(520, 1, 1), long);
+}
+
+#[test]
 fn types_may_be_named_as_seen_from_where_they_are_used() {
     let mut all =
         files("syntax = \"proto3\"; package a.b; message M { message N {} N n = 1; M m = 2; }");
@@ -256,5 +301,41 @@ fn what_a_file_declares_is_found_by_its_name() {
         "p.q.M.o",
     ] {
         assert!(pool.file_of(symbol).is_some(), "{symbol}");
+    }
+}
+
+#[test]
+fn no_type_has_a_name_that_begins_with_a_dot() {
+    let text = "syntax = \"proto3\"; package a; message M { E e = 1; enum E { ZERO = 0; } }";
+    type Change = fn(&mut FileDescriptorProto);
+    let changes: [(Change, &str); 4] = [
+        (|file| file.package = Some(".a".to_owned()), ".a.M"),
+        (
+            |file| {
+                let of = &mut file.message_type[0];
+                file.package = None;
+                file.enum_type.append(&mut of.enum_type);
+                file.enum_type[0].name = Some(".E".to_owned());
+            },
+            ".E",
+        ),
+        (
+            |file| {
+                file.package = None;
+                file.message_type[0].name = None;
+                file.message_type[0].enum_type[0].name = Some(".E".to_owned());
+            },
+            ".E",
+        ),
+        (
+            |file| file.message_type[0].field[0].type_name = Some("..E".to_owned()),
+            ".E",
+        ),
+    ];
+    for (change, name) in changes {
+        let mut file = files(text).remove(0);
+        change(&mut file);
+        let error = Pool::new(vec![file]).unwrap_err();
+        assert_eq!(error, FilesError::Dot(name.to_owned()));
     }
 }

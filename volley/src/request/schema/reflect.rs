@@ -166,6 +166,9 @@ impl Gathered {
                 Ok(())
             }
             (Question::Extensions(of), Answer::Extensions(list)) => {
+                if self.extensions.len() + list.numbers.len() > MOST_NAMES {
+                    return Err(ReflectError::TooMuch);
+                }
                 let of = list.numbers.into_iter().map(|number| (of.clone(), number));
                 self.extensions
                     .extend(of.map(|(of, number)| Question::FileOfExtension(of, number)));
@@ -176,7 +179,8 @@ impl Gathered {
             (Question::Extensions(_) | Question::FileOfExtension(..), _) => Ok(()),
             // Servers often lack files that only describe options: without their types, most schemas are whole.
             (Question::File(name), Answer::Refused(_)) => {
-                if self.files.iter().any(|file| file.dependency.contains(name)) {
+                // At first only users ask for files; later, all are imported.
+                if self.seen > 0 {
                     self.add(well_known(name));
                 }
                 Ok(())
@@ -188,8 +192,9 @@ impl Gathered {
     fn decode(&mut self, answer: Files) -> Result<(), ReflectError> {
         for file in answer.files {
             self.weight.add(file.len())?;
-            let file = protobuf::file(&file);
-            self.add(file.map_err(|_| ReflectError::NotAFile)?);
+            let file = protobuf::file(&file).map_err(|_| ReflectError::NotAFile)?;
+            protobuf::check_names(&file)?;
+            self.add(file);
         }
         Ok(())
     }
