@@ -40,7 +40,7 @@ def _write(path: Path, text: str, put: Any) -> None:
             os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
         put(temporary, path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
     finally:
@@ -94,10 +94,20 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def sync_folder(folder: Path) -> None:
-    """Fsync a folder, so that its entries survive a crash."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Fsync a file, or a folder, so that its entries survive a crash."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Fsync the files below a folder, and the folders; links are not followed."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = Path(parent, name)
+            if file.is_file() and not file.is_symlink():
+                sync(file)
+        sync(Path(parent))

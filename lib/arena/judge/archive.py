@@ -1,8 +1,8 @@
 """The archive: every record of a set, without holding them all in memory.
 
-A cache keeps each record's entry with the size and time of its file; an unchanged file is not read
-again. Only files three folders down are records. Names that begin with a dot are ignored, and
-symbolic links are not followed.
+A cache keeps each record's entry with the sizes and times of its file and of the files beside it;
+what is unchanged is not read again. Only files three folders down are records. Names that begin
+with a dot are ignored, and symbolic links are not followed.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
-from arena.judge.store import SUMS
+from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
 from arena.record.reading import parse_record
 from arena.record.record import Record
@@ -36,9 +36,6 @@ _DEPTH = 3
 
 # The maximum size of a record: twice that of a day-long run with all its seconds.
 _LONGEST_BYTES = 128 << 20
-
-# Of a list of sums, the first one counts: that of the record's own file.
-_SUM_CHARS = 128
 
 # The files per extra process, and the number of files from which progress is shown.
 _PER_PROCESS = 200
@@ -53,8 +50,8 @@ _SOURCES = ("arena/base", "arena/what", "arena/record", "arena/machine", "arena/
 # The number of parsed records in memory: all of a small set, and recently read ones.
 _PARSED = 128
 
-# A file's size and time (ns), and its entry or what is wrong with it.
-Seen = tuple[int, int, Entry | str]
+# The state of a record's files, and its entry or what is wrong with it.
+Seen = tuple[str, Entry | str]
 
 
 @dataclass(frozen=True)
@@ -91,14 +88,10 @@ class _Records:
 
         Older records have no sums; then the figures must at least be those of the runs.
         """
-        try:
-            with (self._folder / record.path.removesuffix(".json") / SUMS).open() as file:
-                sums = file.read(_SUM_CHARS)
-        except (OSError, UnicodeError):
-            sums = ""
-        if sums and sums.split()[0:1] != [sha256]:
+        saved = saved_sum(self._folder / record.path)
+        if saved not in {None, sha256}:
             return f"its file was altered after it was saved ({SUMS} has another sum)"
-        problem = "" if sums else disagreement(record)
+        problem = disagreement(record) if saved is None else ""
         altered = (each for each, is_there in raw_problems(self._folder, record) if is_there)
         return problem or next(altered, "")
 
@@ -110,16 +103,16 @@ def open_archive(
     space = f"records in {folder.resolve()}"
     known = dict(_remembered(kept, space))
     seen: dict[str, Seen] = {}
-    stale: list[tuple[str, int, int]] = []
+    stale: list[tuple[str, str]] = []
     broken: dict[str, str] = {}
-    for name, size, time_ns, problem in _scan(str(folder)):
+    for name, state, problem in _scan(str(folder)):
         before = known.get(name)
         if problem:
             broken[name] = problem
-        elif before and before[:2] == (size, time_ns):
+        elif before and before[0] == state:
             seen[name] = before
         else:
-            stale.append((name, size, time_ns))
+            stale.append((name, state))
     records = _Records(folder)
     fresh = _read(records, stale, progress)
     if kept and (fresh or known.keys() - seen.keys()):
@@ -128,7 +121,7 @@ def open_archive(
     seen |= fresh
     good: dict[str, Entry] = {}
     for name in sorted(seen):
-        what = seen[name][2]
+        what = seen[name][1]
         if isinstance(what, Entry):
             good[name] = what
         else:
@@ -136,44 +129,63 @@ def open_archive(
     return Archive(folder, good, broken, records)
 
 
-def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, int, int, str]]:
-    """Yield each file in the place of a record: its name, size, time, and what is wrong."""
+def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:
+    """Yield each file in the place of a record: its name, its state, and what is wrong."""
     try:
         with os.scandir(folder) as found:
             below = [each for each in found if not each.name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        yield above, 0, 0, f"cannot be read ({error.strerror})"
+        yield above, "", f"cannot be read ({error.strerror})"
         return
     for each in below:
         name = above + each.name
         if name.encode(errors="replace").decode() != name:
-            yield name, 0, 0, "its name is not UTF-8"
+            yield name, "", "its name is not UTF-8"
         elif depth and each.is_dir(follow_symlinks=False):
             yield from _scan(each.path, f"{name}/", depth - 1)
         elif depth and each.is_dir():
-            yield name, 0, 0, "is a symbolic link, which is not followed"
+            yield name, "", "is a symbolic link, which is not followed"
         elif not depth and name.endswith(".json"):
             yield name, *_look(each)
 
 
-def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:
-    """Return a file's size and time, and why it must not be opened; empty if it may be."""
+def _look(file: "os.DirEntry[str]") -> tuple[str, str]:
+    """Return the state of a record's files, and why its own must not be opened, if so."""
     try:
         status = file.stat(follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            return "", "is not a regular file"
+        if status.st_size > _LONGEST_BYTES:
+            return "", f"is larger than {_LONGEST_BYTES >> 20} MiB"
+        return " ".join([_state("", status), *_states(file.path.removesuffix(".json"))]), ""
     except OSError as error:
-        return 0, 0, f"cannot be read ({error.strerror})"
-    problem = ""
-    if not stat.S_ISREG(status.st_mode):
-        problem = "is not a regular file"
-    elif status.st_size > _LONGEST_BYTES:
-        problem = f"is larger than {_LONGEST_BYTES >> 20} MiB"
-    return status.st_size, status.st_mtime_ns, problem
+        return "", f"cannot be read ({error.strerror})"
+
+
+def _states(folder: str) -> list[str]:
+    """Return the state of each file beside a record."""
+    try:
+        with os.scandir(folder) as found:
+            beside = sorted(found, key=lambda each: each.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    states: list[str] = []
+    for each in beside:
+        states.append(_state(each.name, each.stat(follow_symlinks=False)))
+        if each.is_dir(follow_symlinks=False):
+            states += _states(each.path)
+    return states
+
+
+def _state(name: str, status: os.stat_result) -> str:
+    # The kernel alone sets the time of the last change.
+    return f"{name!r}:{status.st_size}:{status.st_ctime_ns}"
 
 
 def _read(
-    records: _Records, stale: Sequence[tuple[str, int, int]], progress: Progress | None
+    records: _Records, stale: Sequence[tuple[str, str]], progress: Progress | None
 ) -> dict[str, Seen]:
     """Return each file's entry, or what is wrong with it, by name."""
     work = partial(_look_into, records, stale)
@@ -185,24 +197,24 @@ def _read(
         return {stale[number][0]: what for number, what in answers}
 
 
-def _look_into(records: _Records, stale: Sequence[tuple[str, int, int]], number: int) -> Seen:
+def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int) -> Seen:
     """Return a file's entry, or what is wrong with it."""
-    name, size, time_ns = stale[number]
+    name, state = stale[number]
     try:
         record, sha256 = records.read(name)
         _require_place(record, name)
-        return size, time_ns, entry_of(record, sha256, records.alteration(record, sha256))
+        return state, entry_of(record, sha256, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
-        return size, time_ns, " ".join(str(error).split())[:300]
+        return state, " ".join(str(error).split())[:300]
 
 
 def raw_problems(folder: Path, record: Record) -> Iterator[tuple[str, bool]]:
     """Yield what is wrong with each raw output of a record's runs, and whether it is there."""
-    for run in record.runs:
-        path = folder / run.raw.path.replace("\0", "")
+    for raw in record.raws:
+        path = folder / raw.path.replace("\0", "")
         if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
             yield f"{path.name} is missing", False
-        elif sha256_of(path) != run.raw.sha256:
+        elif sha256_of(path) != raw.sha256:
             yield f"{path.name} is not what was measured", True
 
 
@@ -222,8 +234,8 @@ def _require_place(record: Record, name: str) -> None:
 def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
     for name, text in kept.load(space, _version()) if kept else ():
         try:
-            size, time_ns, what = json.loads(text)
-            yield name, (size, time_ns, what if isinstance(what, str) else entry_from(*what))
+            state, what = json.loads(text)
+            yield name, (state, what if isinstance(what, str) else entry_from(*what))
         except (ValueError, TypeError, LookupError):
             continue
 

@@ -21,7 +21,7 @@ from arena.base.model import Frozen, to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.base.writing import locked, sync_folder, write_new
+from arena.base.writing import locked, sync, write_new
 from arena.judge.archive import Archive, open_archive, raw_problems
 from arena.judge.leaderboard import night_records, rank_entries, shown_records
 from arena.judge.nights import TwinHistory
@@ -105,12 +105,12 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         found = found.model_copy(update={"records": hashes, "twins": twins})
         write_new(draft.folder / _FILE, to_json(found))
         for parent, _, _ in os.walk(draft.folder):
-            sync_folder(Path(parent))
+            sync(Path(parent))
         with held():
             # Renaming would replace an empty folder.
             _require_new(folder)
             draft.folder.rename(folder)
-            sync_folder(workspace.rounds)
+            sync(workspace.rounds)
     return Frost(folder, len(paths), len(files), size)
 
 

@@ -9,12 +9,13 @@ from typing import Self
 from arena.base.errors import HostError
 from arena.base.model import to_json
 from arena.base.text import shown
-from arena.base.writing import DRAFT, write_new
+from arena.base.writing import DRAFT, sync_tree, write_new
 from arena.machine.interrupts import held
 from arena.record.record import Record
 
 # In a record's folder: the SHA-256 of the record's file, as `sha256sum -c` reads it.
 SUMS = "SHA256SUMS"
+_SUMS_CHARS = 1 << 16
 
 
 class Draft:
@@ -60,6 +61,20 @@ def adopt(record: Path, path: Path) -> Path:
     return path
 
 
+def saved_sum(record: Path) -> str | None:
+    """Return the SHA-256 that was saved with a record's file; None if no sums were saved.
+
+    It is empty if the sums are not those of this record.
+    """
+    try:
+        with (record.with_suffix("") / SUMS).open(encoding="utf-8", errors="replace") as file:
+            lines = file.read(_SUMS_CHARS).splitlines()
+    except FileNotFoundError:
+        return None
+    sums = (line.partition("  ") for line in lines)
+    return next((sha256 for sha256, _, name in sums if name == f"../{record.name}"), "")
+
+
 def _put(folder: Path, path: Path, text: str) -> None:
     """Move the folder of a record to its place, and create the record's file beside it.
 
@@ -70,6 +85,7 @@ def _put(folder: Path, path: Path, text: str) -> None:
     with held():
         try:
             (folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
+            sync_tree(folder)
             beside.parent.mkdir(parents=True, exist_ok=True)
             folder.rename(beside)
         except OSError as error:

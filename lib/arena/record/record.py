@@ -11,7 +11,7 @@ import pydantic
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.record.measurement import Rate, Run, Seconds
+from arena.record.measurement import Rate, Raw, Run, Seconds
 from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
@@ -270,6 +270,11 @@ class Record(Frozen):
     def key(self) -> str:
         """The folder of this record below results/; file names in it sort by time."""
         return record_key(self.profile, self.framework)
+
+    @property
+    def raws(self) -> list[Raw]:
+        """The raw outputs of its runs, and of each host of a fleet."""
+        return [each for run in self.runs for each in (run.raw, *(it.raw for it in run.generators))]
 
     @property
     def path(self) -> str:

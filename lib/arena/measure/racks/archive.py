@@ -12,7 +12,7 @@ from typing import Any
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
 from arena.base.text import printable, shown
-from arena.judge.store import SUMS, Draft, adopt
+from arena.judge.store import Draft, adopt, saved_sum
 from arena.measure.night.diary import Diary
 from arena.record.arrivals import is_diary, record_of, unpack
 from arena.record.reading import parse_record
@@ -71,16 +71,14 @@ class Unpacked:
             name = path.relative_to(self._folder).as_posix()
             try:
                 record = parse_record(path.read_bytes())
-                told = (path.with_suffix("") / SUMS).read_text().split()[0]
-            except (ValueError, OSError, IndexError) as error:
+                saved = saved_sum(path)
+            except (ValueError, OSError) as error:
                 if isinstance(error, OSError):
                     _require_rack_fault(path, error)
                 raise DamagedError(f"{name}: cannot be read: {error}") from error
             if record.path != name:
                 raise DamagedError(f"{name}: is the record of {record.path}")
-            raws = [run.raw for run in record.runs]
-            raws += [host.raw for run in record.runs for host in run.generators]
-            wanted = {name: told, **{raw.path: raw.sha256 for raw in raws}}
+            wanted = {name: saved or "", **{raw.path: raw.sha256 for raw in record.raws}}
             for file, sha256 in wanted.items():
                 if not _is_whole(self._folder / file, sha256):
                     raise DamagedError(f"{printable(file)}: was damaged on its way")

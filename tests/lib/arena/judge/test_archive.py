@@ -321,6 +321,32 @@ def test_a_raw_output_that_was_edited_is_noticed(results: Path) -> None:
     assert altered(results) == [(record.path, "run-2.json is not what was measured")]
 
 
+def test_a_raw_output_that_was_edited_is_noticed_whatever_is_cached(
+    results: Path, kept: Cache
+) -> None:
+    (record,) = fakes.save(results, a_record("a", 1e6))
+    assert not open_archive(results, kept).entries[record.path].problem
+    raw = results / record.runs[0].raw.path
+    status, text = raw.stat(), raw.read_text()
+    for content in (text.replace("1", "2"), text, text + "\n"):
+        raw.write_text(content)
+        os.utime(raw, ns=(status.st_atime_ns, status.st_mtime_ns))
+        fresh = open_archive(results).entries[record.path].problem
+        assert bool(fresh) == (content != text)
+        assert open_archive(results, kept).entries[record.path].problem == fresh
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_the_sum_of_a_record_is_found_by_its_name(results: Path, order: slice) -> None:
+    (path,) = save(results, a_record("a"))
+    sums = path.with_suffix("") / SUMS
+    other = f"{'0' * 64}  run-1.json\n"
+    sums.write_text("".join([other, sums.read_text()][order]))
+    assert altered(results) == []
+    sums.write_text(other)
+    assert altered(results)
+
+
 def test_a_record_without_a_sum_must_have_the_figures_of_its_runs(results: Path) -> None:
     (record,) = fakes.save(results, a_record("a", 1e6, 2e6))
     path = results / record.path

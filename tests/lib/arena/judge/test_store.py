@@ -1,5 +1,6 @@
 """Drafts: a record is written whole or not at all, and none is ever lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,29 @@ def test_what_a_killed_session_left_can_be_cleared(tmp_path: Path) -> None:
         ".draft-of-somebody-else",
         "stream-grpc",
     ]
+
+
+def test_all_that_is_saved_is_on_the_disk_before_it_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    real, rename = os.fsync, Path.rename
+
+    def noted(handle: int) -> None:
+        done.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+        real(handle)
+
+    def renamed(folder: Path, target: Path) -> Path:
+        done.append("renamed")
+        return rename(folder, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "rename", renamed)
+    with Draft(tmp_path) as draft:
+        (draft.folder / "a").mkdir()
+        for name in ("run-1.json", "a/b"):
+            (draft.folder / name).write_text("raw")
+        draft.save(a_record("grpc-go"))
+    before = set(done[: done.index("renamed")])
+    assert {"run-1.json", "b", "a", SUMS, draft.folder.name} <= before
+    assert done[-1] == "grpc-go"
