@@ -1,6 +1,7 @@
 """Hashes of files and folders."""
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def tree_sha256(folder: Path, files: Iterable[Path]) -> str:
     """
     digest = hashlib.sha256()
     for path in files:
-        content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
-        for part in (path.relative_to(folder).as_posix().encode(), content):
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        for part in (os.fsencode(path.relative_to(folder)), content):
             digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()

@@ -89,6 +89,12 @@ def load_framework(folder: Path, name: str) -> Framework:
     known = framework_names(folder)
     if name not in known:
         raise UsageError(f"there is no framework `{name}`{nearest(name, known)}")
+    alike = [each for each in known if each.lower() == name.lower()]
+    if len(alike) > 1:
+        raise UsageError(
+            f"the frameworks {' and '.join(alike)} differ only in case, and would share an image: "
+            "rename all but one"
+        )
     path = folder / name / "meta.json"
     data = read_json(path)
     if "name" in data:

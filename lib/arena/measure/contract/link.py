@@ -111,6 +111,10 @@ def connected(port: int, timeout_s: float, receive_buffer: int | None = None) ->
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             plain.settimeout(timeout_s)
             plain.connect(address)
+            # If no server listens, a port of this range can be given to the client, which then
+            # has itself at the other end.
+            if plain.getsockname() == plain.getpeername():
+                raise ConnectionRefusedError
         except OSError as error:
             plain.close()
             problem = error

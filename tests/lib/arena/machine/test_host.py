@@ -45,6 +45,25 @@ def test_outside_git_there_is_no_commit(tmp_path: Path) -> None:
     assert git.git_state(tmp_path) is None
 
 
+def test_another_repository_has_no_commit_of_this_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_git(tmp_path, "init", "--quiet")
+    run_git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "around")
+    checkout = tmp_path / "unpacked"
+    checkout.mkdir()
+    assert git.git_state(checkout) is None
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    assert git.git_state(checkout) is None
+    monkeypatch.delenv("GIT_DIR")
+    run_git(checkout, "init", "--quiet")
+    run_git(checkout, "commit", "--quiet", "--allow-empty", "--message", "own")
+    own = git.git_state(checkout)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / ".git"))
+    assert git.git_state(checkout) == own
+
+
 def listener(port: int, pid: int | None, status: str = psutil.CONN_LISTEN) -> SimpleNamespace:
     return SimpleNamespace(status=status, laddr=SimpleNamespace(port=port), pid=pid)
 

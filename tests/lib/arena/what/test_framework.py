@@ -1,6 +1,7 @@
 """Frameworks: their meta.json, and the hash of their source."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,15 @@ def test_a_folder_that_cannot_name_a_container_is_no_framework(tmp_path: Path) -
     assert framework_names(tmp_path) == good
 
 
+def test_names_that_differ_only_in_case_are_refused_together(tmp_path: Path) -> None:
+    for name in ("grpc-go", "gRPC-go", "tonic"):
+        write(tmp_path, name)
+    for name in ("grpc-go", "gRPC-go"):
+        with pytest.raises(UsageError, match="the frameworks gRPC-go and grpc-go differ only in"):
+            load_framework(tmp_path, name)
+    assert load_framework(tmp_path, "tonic").name == "tonic"
+
+
 def hash_after(folder: Path, path: str, content: str) -> str:
     before = source_sha256(folder)
     file = folder / path
@@ -200,6 +210,13 @@ def test_a_link_counts_as_where_it_points_even_if_nothing_is_there(tmp_path: Pat
     before = source_sha256(tmp_path)
     (tmp_path / "link").unlink()
     (tmp_path / "link").symlink_to("elsewhere")
+    assert source_sha256(tmp_path) != before
+
+
+def test_a_name_or_a_target_need_not_be_utf_8(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9")).write_text("x")
+    before = source_sha256(tmp_path)
+    (tmp_path / "link").symlink_to(os.fsdecode(b"\xff"))
     assert source_sha256(tmp_path) != before
 
 

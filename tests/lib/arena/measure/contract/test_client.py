@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
@@ -38,6 +39,27 @@ RESET = ConnectionResetError(104, "Connection reset by peer")
 @pytest.mark.parametrize("secure", [False, True])
 def test_a_refused_connection_is_reported_in_plain_words(closed_port: int, secure: bool) -> None:
     assert problem(Scope(closed_port, tls=secure)) == "nothing listens there"
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_client_that_gets_the_servers_port_does_not_take_itself_for_the_server(
+    secure: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, met = socket.socket.connect, []
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+
+    def from_that_port(own: socket.socket, address: tuple[str, int]) -> None:
+        # Closed, it leaves nothing behind that takes the port.
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        own.bind(address)
+        connect(own, address)
+        met.append(own.getsockname() == own.getpeername())
+
+    monkeypatch.setattr(socket.socket, "connect", from_that_port)
+    assert problem(Scope(port, tls=secure)) == "nothing listens there"
+    assert met
+    assert all(met)
 
 
 def resolved_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
