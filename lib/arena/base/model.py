@@ -1,6 +1,6 @@
 """The base class of all models, and validation of data against a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -47,7 +47,7 @@ def validated(
     maps a part of a key to its spelling in the file, if that differs; an empty spelling drops it.
     """
     try:
-        return model.model_validate(data)
+        found = model.model_validate(data)
     except pydantic.ValidationError as error:
         # An unknown key is often a misspelt required one: report it before a missing one.
         first = min(
@@ -61,6 +61,24 @@ def validated(
         what = first["msg"].removeprefix("Value error, ")
         given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"
         raise UsageError(f"{shown(path)}: {key}: {what}{given}") from error
+    if key := next(_bools(found, data), ""):
+        raise UsageError(f"{shown(path)}: {key}: must not be true or false")
+    return found
+
+
+def _bools(found: object, data: object) -> Iterator[str]:
+    """Yield the keys of `data` with true or false that became something else: a number, 1 or 0."""
+    if isinstance(found, pydantic.BaseModel) and isinstance(data, Mapping):
+        for name, field in type(found).model_fields.items():
+            for key in {field.alias or name, name} & data.keys():
+                below = _bools(getattr(found, name), data[key])
+                yield from (f"{key}.{each}" if each else key for each in below)
+    elif isinstance(data, bool):
+        values = found if isinstance(found, tuple) else (found,)
+        if any(type(each) in {int, float} for each in values):
+            yield ""
+    elif isinstance(data, list) and isinstance(found, tuple) and len(data) == len(found):
+        yield from (each for pair in zip(found, data, strict=True) for each in _bools(*pair))
 
 
 def to_json(model: pydantic.BaseModel) -> str:

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import stat
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,10 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 def read_input(path: Path) -> str:
     """Return a hand-written file's text; UsageError if it is missing, huge or not UTF-8."""
     try:
-        with path.open("rb") as file:
+        # A pipe that nobody writes to would be waited for.
+        with open(path, "rb", opener=_without_waiting) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{shown(path)}: is not a plain file")
             data = file.read(_LONGEST_INPUT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{shown(path)}: cannot be read ({error.strerror})") from error
@@ -39,13 +44,20 @@ def read_input(path: Path) -> str:
         raise UsageError(f"{shown(path)}: is not UTF-8 text") from error
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Return a YAML file's mapping; UsageError with the line where it is broken."""
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def read_yaml(path: Path, *, odd_numbers: bool = False) -> dict[str, Any]:
+    """Return the mapping in a file of YAML 1.2; UsageError with the line where it is broken.
+
+    0100 is 64 in YAML 1.1, and 1:00 is 60. They are errors, or texts with `odd_numbers`.
+    """
     import yaml
 
     def parse(text: str) -> Any:
         try:
-            return yaml.safe_load(text)
+            return yaml.load(text, _core(odd_numbers))  # noqa: S506 - it is a SafeLoader
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = f"line {mark.line + 1}: " if mark else ""
@@ -54,16 +66,62 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return _mapping(path, parse)
 
 
+@cache
+def _core(odd_numbers: bool) -> Any:
+    """Return a loader of the core schema: `on` is a text, and so is a date."""
+    import yaml
+
+    def wrong(node: yaml.Node, why: str) -> yaml.YAMLError:
+        return yaml.constructor.ConstructorError(None, None, why, node.start_mark)
+
+    class Core(yaml.SafeLoader):
+        yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+            keys = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in keys:
+                    raise wrong(key, f"the key `{printable(key.value)}` is there twice")
+                keys.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+            return super().construct_mapping(node, deep)
+
+    def odd(_: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
+        why = f"`{printable(node.value)}` is no clear number: write it without leading zeros "
+        raise wrong(node, why + "or colons, or in quotes if it is a text")
+
+    for tag, shape, first in (
+        ("null", r"~|null|Null|NULL|", [*"~nN", ""]),
+        ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+        ("int", r"[-+]?(0|[1-9][0-9]*)", list("-+0123456789")),
+        ("float", r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
+        ("odd", r"[-+]?(0[0-9]+|[0-9]+(:[0-5]?[0-9])+)", list("-+0123456789")),
+        ("merge", r"<<", ["<"]),
+    ):
+        Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^({shape})$"), first)
+    text = yaml.SafeLoader.construct_yaml_str
+    Core.add_constructor("tag:yaml.org,2002:odd", text if odd_numbers else odd)
+    return Core
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return a JSON file's object; UsageError with the line where it is broken."""
 
     def parse(text: str) -> Any:
         try:
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=_once)
         except json.JSONDecodeError as error:
             raise ValueError(f"line {error.lineno}: {error.msg}") from error
 
     return _mapping(path, parse)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key `{printable(key)}` is there twice")
+        found[key] = value
+    return found
 
 
 def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:

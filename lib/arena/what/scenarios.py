@@ -14,8 +14,9 @@ from typing import Any
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from arena.base.errors import UsageError
 from arena.base.model import Frozen
-from arena.base.reading import read_input
+from arena.base.reading import read_yaml
 from arena.base.text import nearest, shown
 
 # The folder of the files that volley gets, from the project's root: paths in a plan start there.
@@ -76,33 +77,13 @@ def scenario_of(root: Path, file: object) -> ScenarioFile:
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the mapping in a file of YAML, as its version 1.2 reads it; ValueError if broken."""
-    import yaml
-
-    class Core(yaml.SafeLoader):
-        """The core schema: `on` is a text, and so are dates and 010."""
-
-        yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's
-
-    for tag, shape, first in (
-        ("null", r"~|null|Null|NULL|", [*"~nN", ""]),
-        ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-        ("int", r"[-+]?(0|[1-9][0-9]*)", list("-+0123456789")),
-        ("float", r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
-        ("merge", r"<<", ["<"]),
-    ):
-        Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^({shape})$"), first)
     try:
-        plan = yaml.load(read_input(path), Core)  # noqa: S506 - it is a SafeLoader
+        plan = read_yaml(path, odd_numbers=True)
         json.dumps(plan, allow_nan=False)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        why = getattr(error, "problem", None) or "is not YAML"
-        raise ValueError(f"{shown(path)}: {where}{why}") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{shown(path)}: is not what JSON can hold ({error})") from error
-    if not isinstance(plan, dict):
-        raise ValueError(f"{shown(path)}: must be a mapping of keys to values")  # noqa: TRY004
+    except UsageError as error:
+        raise ValueError(str(error)) from error
     return plan
 
 

@@ -28,7 +28,13 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (read_yaml, b"a: [1", "x: line 1: "),
         (read_yaml, b"a: 1\nb: : 2\n", "x: line 2: "),
-        (read_yaml, b"a: 2026-13-45\n", "x: "),
+        (read_yaml, b"a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "x: line 5: the key `c` is there twice"),
+        (read_yaml, b"a: 1\n'a': 1\n", "x: line 2: the key `a` is there twice"),
+        (read_yaml, b"a: [{b: 1, b: 1}]", "x: line 1: the key `b` is there twice"),
+        (read_yaml, b"a: 1\nb: 0100\n", "x: line 2: `0100` is no clear number"),
+        (read_yaml, b"a: -1:00\n", "x: line 1: `-1:00` is no clear number"),
+        (read_yaml, b"a: [1:30:00]\n", "x: line 1: `1:30:00` is no clear number"),
+        (read_json, b'{"a": {"b": 1, "b": 1}}', "x: the key `b` is there twice"),
         (read_yaml, b"- a\n", "must be a mapping"),
         (read_yaml, b"1: a\n", "must be a mapping"),
         (read_yaml, b"", "must be a mapping"),
@@ -225,3 +231,22 @@ def test_there_need_be_no_log_to_shorten(tmp_path: Path) -> None:
 
 def test_printable_text_keeps_its_words_and_loses_its_orders() -> None:
     assert text.printable("a\tü — \x1b]0;title\x07\n\u202e") == "a\tü — �]0;title���"
+
+
+@pytest.mark.parametrize("read", [read_yaml, read_json])
+def test_a_pipe_or_a_folder_is_refused_and_never_waited_for(
+    tmp_path: Path, read: Callable[[Path], Any]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"^pipe: is not a plain file$"):
+        read(tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"^\.: cannot be read"):
+        read(tmp_path)
+
+
+def test_yaml_is_that_of_its_version_1_2(tmp_path: Path) -> None:
+    text = "a: on\nb: 2026-11-28\nc: '0100'\nd: &d {e: 1}\nf: {<<: *d, e: 2}\n"
+    (tmp_path / "x").write_text(text)
+    assert read_yaml(tmp_path / "x") == {
+        "a": "on", "b": "2026-11-28", "c": "0100", "d": {"e": 1}, "f": {"e": 2},
+    }  # fmt: skip

@@ -133,6 +133,12 @@ def test_a_wrong_key_is_named_with_its_file(folder: Path, line: str, said: str) 
     assert f"x.yaml: {said}" in refusal(folder, *kept, line)
 
 
+@pytest.mark.parametrize("key", ["runs", "port", "connections"])
+def test_true_is_no_number(folder: Path, key: str) -> None:
+    said = refusal(folder, "extends: stream-grpc", "name: x", f"{key}: true")
+    assert f"x.yaml: {key}: must not be true or false" in said
+
+
 @pytest.mark.parametrize("key", ["duration", "warmup"])
 def test_a_missing_duration_is_called_as_people_write_it(folder: Path, key: str) -> None:
     text = (folder / "stream-grpc.yaml").read_text().replace("name: stream-grpc", "name: x")
