@@ -16,6 +16,8 @@ CLIENT_BOUND_SHARE = 0.90
 # A scheduled load missed a second if the calls sent differ from the calls due by more than this
 # share. A difference of one call is always allowed.
 SCHEDULE_TOLERANCE = 0.05
+# A larger share of the CPUs that belongs to nobody known may be the server's.
+MOST_UNKNOWN = 0.01
 # Fewer shots than this give no 95 % confidence interval of the median, and the fastest of many
 # points with few shots may be fast by chance.
 LEAST_SHOTS = 6
@@ -77,7 +79,7 @@ def _is_client_bound(it: Judged) -> bool:
     if any(SATURATED in each.flags for each in it.best.generators):
         return True
     if it.generator_cpus is None:
-        return it.best.generator.cpu_s > it.best.server.cpu_s
+        return not _has_unknown_cost(it.best) and it.best.generator.cpu_s > it.best.server.cpu_s
     if it.best.generators:
         return False
     available_s = it.profile.load.generator_cpus(it.generator_cpus) * it.best.elapsed_s
@@ -127,6 +129,17 @@ def _is_still_warming(it: Judged) -> bool:
     if it.profile.metric.lower_is_better or len(it.runs) < _LEAST_RUNS:
         return False
     return all(after.rate > _FASTER * before.rate for before, after in pairwise(it.runs))
+
+
+def _has_unknown_cost(run: Run) -> bool:
+    """Return whether some of the server's CPU time may belong to nobody known.
+
+    A control group counts all of it. Without one, a program can hide processes from the tree.
+    """
+    if run.server.source == "control-group":
+        return False
+    unknown = run.watch.foreign if run.watch and run.server.source else None
+    return (unknown or 0.0) > MOST_UNKNOWN or (not run.server.cpu_s and bool(run.calls.ok))
 
 
 # In the order in which records, boards and pages list them.
@@ -213,6 +226,13 @@ FLAGS: tuple[Flag, ...] = (
         lambda it: any(run.disturbed for run in it.runs),
         "The host was disturbed during at least one run: something else took or slowed its CPUs, "
         "or a clock jumped. The figure may be wrong. The record's page says what it was.",
+    ),
+    Flag(
+        "cost-unknown",
+        lambda it: any(map(_has_unknown_cost, it.runs)),
+        "The framework's own CPU time is not known: in at least one run, its processes used none, "
+        "or processes that nobody knows used more than 1 % of the CPUs, and no control group "
+        "counted it. So the row has no CPU cost.",
     ),
     Flag("unpinned", lambda it: it.generator_cpus is None, "Server and generator shared the CPUs."),
 )

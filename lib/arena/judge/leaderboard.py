@@ -478,6 +478,11 @@ def _result(record: Record) -> Result:
     best = record.runs[headline.run - 1]
     runtime, maker = record.provenance.runtime, record.provenance.generator
     checks = _worst(record)
+
+    def cost_at(rate: float) -> float | None:
+        is_known = "cost-unknown" not in record.flags
+        return _per_million(best, best.server, rate) if is_known else None
+
     return Result(
         value=headline.value,
         low=headline.low,
@@ -496,8 +501,8 @@ def _result(record: Record) -> Result:
         p999_ns=best.latency_ns.p999,
         latency_at_least=best.latency_ns.at_least,
         latency_kind=best.latency_ns.kind,
-        server_cpu_s_per_million_at_least=_per_million(best, best.server, best.rate_at_most),
-        server_cpu_s_per_million_at_most=_per_million(best, best.server, best.rate_at_least),
+        server_cpu_s_per_million_at_least=cost_at(best.rate_at_most),
+        server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
         generator_cpu_s_per_million_at_least=_per_million(best, best.generator, best.rate_at_most),
         generator_cpu_s_per_million_at_most=_per_million(best, best.generator, best.rate_at_least),
         server_peak_bytes=best.server.peak_bytes,

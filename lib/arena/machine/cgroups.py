@@ -1,9 +1,15 @@
-"""A container's use of CPU and memory, from its control group, version 1 or version 2.
+"""Control groups, version 1 or version 2: a container's, and those that are made for a program.
 
-Sources: the kernel's admin-guide/cgroup-v1 (cpuacct.usage, memory.max_usage_in_bytes) and
-admin-guide/cgroup-v2 (cpu.stat usage_usec, memory.peak).
+Sources: the kernel's admin-guide/cgroup-v1 (cpuacct.usage, memory.max_usage_in_bytes, freezer) and
+admin-guide/cgroup-v2 (cpu.stat usage_usec, memory.peak, cgroup.kill).
 """
 
+import itertools
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +17,13 @@ from arena.base.errors import HostError
 from arena.record.measurement import Cost
 
 _PROC = Path("/proc")
+
+_GROUP = "httparena-"
+_numbers = itertools.count(1)
+
+# All processes of a group are dead within this time of their kill.
+_DIES_WITHIN_S = 2.0
+_LOOK_S = 0.005
 
 
 @dataclass
@@ -33,15 +46,11 @@ class Cgroup:
 
     def cost(self) -> Cost:
         """Return CPU seconds and peak bytes since the group was made; OSError once it is gone."""
-        if self.cpu.name == "cpu.stat":
-            fields = dict(line.split() for line in self.cpu.read_text().splitlines())
-            cpu_s = int(fields["usage_usec"]) / 1e6
-        else:
-            cpu_s = int(self.cpu.read_text()) / 1e9
+        cpu_s = _used_s(self.cpu)
         self.sample()
         if self.memory_peak.exists():
             self._largest = int(self.memory_peak.read_text())
-        return Cost(cpu_s=cpu_s, peak_bytes=self._largest)
+        return Cost(cpu_s=cpu_s, peak_bytes=self._largest, source="control-group")
 
 
 def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
@@ -102,3 +111,145 @@ def folder_of(mounts: list[str], controller: str, path: str | None) -> Path | No
             if path == root or path.startswith(f"{root}/"):
                 return Path(mountpoint + path.removeprefix(root))
     return None
+
+
+def _used_s(cpu: Path) -> float:
+    """Return the CPU seconds of a group from its `cpu.stat` (version 2) or `cpuacct.usage`."""
+    if cpu.name == "cpu.stat":
+        fields = dict(line.split() for line in cpu.read_text().splitlines())
+        return int(fields["usage_usec"]) / 1e6
+    return int(cpu.read_text()) / 1e9
+
+
+@dataclass(frozen=True)
+class OwnGroup:
+    """A control group for a program and all that it starts; only root's processes can leave it.
+
+    `home` are the groups of this process, one of each hierarchy: its own version 2 group, or those
+    of `cpuacct` and, if it can be used, `freezer`. `folders` are the groups below them.
+    """
+
+    home: tuple[Path, ...]
+    folders: tuple[Path, ...]
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Start programs in the group: this thread is in it for the block (version 2: the process).
+
+        OSError if it cannot enter or leave.
+        """
+        try:
+            for folder in self.folders:
+                _enter(folder)
+            yield
+        finally:
+            for folder in self.home:
+                _enter(folder)
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds of all processes that are or were in the group."""
+        return _used_s(_cpu_file(self.folders[0]))
+
+    def pids(self) -> list[int]:
+        """Return the processes that are in the group now."""
+        return [int(line) for line in (self.folders[0] / "cgroup.procs").read_text().split()]
+
+    def end(self) -> None:
+        """Kill all processes of the group, and remove it; what cannot be removed stays empty."""
+        until_s = time.monotonic() + _DIES_WITHIN_S
+        with suppress(OSError):
+            while self.pids() and time.monotonic() < until_s:
+                self._kill()
+                time.sleep(_LOOK_S)
+        for folder in self.folders:
+            while not _removed(folder) and time.monotonic() < until_s:
+                time.sleep(_LOOK_S)
+
+    def _kill(self) -> None:
+        at_once = self.folders[0] / "cgroup.kill"
+        if at_once.exists():
+            at_once.write_text("1")
+            return
+        # No process can start another one while it is frozen.
+        freezers = [each / "freezer.state" for each in self.folders]
+        freezer = next((each for each in freezers if each.exists()), None)
+        if freezer:
+            freezer.write_text("FROZEN")
+        try:
+            for pid in self.pids():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        finally:
+            if freezer:
+                freezer.write_text("THAWED")
+
+
+def _removed(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()
+
+
+def _cpu_file(folder: Path) -> Path:
+    usage = folder / "cpuacct.usage"
+    return usage if usage.exists() else folder / "cpu.stat"
+
+
+def own_group(mark: str) -> OwnGroup | None:
+    """Make a control group below that of this process; None if this host does not let us.
+
+    Its name has the `mark` of this process, by which `left_groups` finds it.
+    """
+    home = _home()
+    name = f"{_GROUP}{mark}-{next(_numbers)}"
+    group = OwnGroup(home, tuple(folder / name for folder in home))
+    if not home:
+        return None
+    try:
+        for folder in group.folders:
+            folder.mkdir()
+        with group.entered():
+            group.cpu_s()
+    except OSError:
+        group.end()
+        return None
+    return group
+
+
+def left_groups() -> list[tuple[str, OwnGroup]]:
+    """Return the groups that runners have made below that of this process, with their marks."""
+    home = _home()
+    names = {each.name for folder in home for each in folder.glob(f"{_GROUP}*-*")}
+    return [
+        (
+            name.removeprefix(_GROUP).rpartition("-")[0],
+            OwnGroup(home, tuple(folder / name for folder in home if (folder / name).is_dir())),
+        )
+        for name in sorted(names)
+    ]
+
+
+def _home(proc: Path = _PROC) -> tuple[Path, ...]:
+    """Return the folders of this process's groups in which it may make others; or none.
+
+    Version 1 is left out if `cpu` and `cpuacct` are mounted together: a group there would change
+    how the CPUs are shared.
+    """
+    try:
+        lines = (proc / "self" / "cgroup").read_text().splitlines()
+        mounts = (proc / "self" / "mountinfo").read_text().splitlines()
+    except OSError:
+        return ()
+    members = [(line.split(":", 2)[1].split(","), line.split(":", 2)[2]) for line in lines]
+    paths = {controller: path for controllers, path in members for controller in controllers}
+    is_alone = any(controllers == ["cpuacct"] for controllers, _ in members)
+    names = ("cpuacct", "freezer") if is_alone else ("",)
+    folders = [folder_of(mounts, name, paths.get(name)) for name in names]
+    usable = [each for each in folders if each and os.access(each, os.W_OK)]
+    return tuple(usable) if folders[0] in usable else ()
+
+
+def _enter(folder: Path) -> None:
+    """Move this thread into a group; in version 2, its process. Zero is the writer itself."""
+    tasks = folder / "tasks"
+    (tasks if tasks.exists() else folder / "cgroup.procs").write_text("0")

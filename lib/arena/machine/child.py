@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from arena.base.cpu_list import format_cpus
+from arena.machine.cgroups import own_group
 from arena.machine.interrupts import held, released
 from arena.machine.leftovers import MARK, STOP_GRACE_S, own_mark
 from arena.record.measurement import Cost
@@ -52,10 +53,12 @@ def this_program() -> list[str]:
 class Child:
     """A program in its own session and process group, with its output in files.
 
-    `stdout` and `stderr` may be the same path. `is_told` if it reads what `tell` writes: its stdin
-    is then a pipe, which ends when this process does. `argv` is run unchanged: `whole_command`
-    makes one that the kernel kills if this process dies without a chance to clean up. The
-    children of such a program survive until `end_leftovers`.
+    `stdout` and `stderr` may be the same path. One that `is_contained` gets a control group of its
+    own, where the host lets us, so that nothing that it starts goes uncounted or stays behind.
+    Where not, the processes that this one has adopted count as its own. `is_told` if it reads what
+    `tell` writes: its stdin is then a pipe, which ends when this process does. `argv` is run
+    unchanged: `whole_command` makes one that the kernel kills if this process dies without a chance
+    to clean up. The children of such a program survive until `end_leftovers`.
     """
 
     def __init__(
@@ -67,20 +70,32 @@ class Child:
         stderr: Path,
         environment: Mapping[str, str] | None = None,
         is_told: bool = False,
+        is_contained: bool = False,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
+        self._used_s = 0.0
+        self._is_contained = is_contained
         self._members: set[psutil.Process] = set()
         with stdout.open("ab") as out, stderr.open("ab") as err, held():
-            self._popen = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env={**(os.environ if environment is None else environment), MARK: own_mark()},
-                stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            self._group = own_group(own_mark()) if is_contained else None
+            try:
+                with self._group.entered() if self._group else nullcontext():
+                    self._popen = subprocess.Popen(
+                        argv,
+                        cwd=cwd,
+                        env={
+                            **(os.environ if environment is None else environment),
+                            MARK: own_mark(),
+                        },
+                        stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
+                        stdout=out,
+                        stderr=err,
+                        start_new_session=True,
+                    )
+            except OSError:
+                self._end_group()
+                raise
             _running.add(self)
         self.pid = self._popen.pid
 
@@ -119,11 +134,12 @@ class Child:
             self._peak = max(self._peak, _peak_resident(self.pid))
 
     def tree_cost(self) -> Cost:
-        """Return the use of the running program and its descendants so far.
+        """Return the use of the running program and all that it has started, so far.
 
-        CPU: user and system time of every live process of the tree, plus the time that each
-        inherited from ended children (proc(5): cutime, cstime), to 10 ms. Memory: the
-        sum of their peak resident sizes (VmHWM); shared pages count once per process.
+        CPU: that of its control group. Without one, user and system time of every live process of
+        the tree, plus the time that each inherited from ended children (proc(5): cutime, cstime),
+        to 10 ms, and never less than before. Memory: the sum of their peak resident sizes (VmHWM);
+        shared pages count once per process.
         """
         cpu_s, peak = 0.0, 0
         for process in self._tree():
@@ -133,16 +149,26 @@ class Child:
             except (psutil.Error, OSError):
                 continue
             cpu_s += times.user + times.system + times.children_user + times.children_system
-        return Cost(cpu_s=cpu_s, peak_bytes=peak)
+        if self._group:
+            return Cost(cpu_s=self._group.cpu_s(), peak_bytes=peak, source="control-group")
+        self._used_s = max(self._used_s, cpu_s)
+        return Cost(cpu_s=self._used_s, peak_bytes=peak, source="process-tree")
 
     def _tree(self) -> list[psutil.Process]:
-        try:
-            root = psutil.Process(self.pid)
-            tree = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            tree = []
+        if self._group:
+            return [each for pid in self._group.pids() for each in _process(pid)]
+        tree = [each for root in _process(self.pid) for each in _with_descendants(root)]
+        if self._is_contained and _orphans["adopted"]:
+            started = {each.pid for each in _running}
+            for child in psutil.Process().children():
+                if child.pid not in started:
+                    tree += _with_descendants(child)
         self._members.update(tree)
         return tree
+
+    def _end_group(self) -> None:
+        if self._group:
+            self._group.end()
 
     def terminate(self) -> None:
         """Send SIGTERM to the group, if the program runs."""
@@ -164,6 +190,7 @@ class Child:
         for process in self._members:
             with suppress(psutil.Error):
                 process.kill()
+        self._end_group()
         while (code := self.poll()) is None:
             time.sleep(0.01)
         if self._popen.stdin:
@@ -222,6 +249,8 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
         if elapsed > timeout_s:
             return False
         child.sample()
+        if _orphans["adopted"]:
+            _reap_orphans()
         on_tick(elapsed)
         time.sleep(min(TICK_S, max(0.001, elapsed / 20)))
     return True
@@ -255,10 +284,39 @@ def adopt_orphans() -> None:
 
 
 def _end_orphans() -> None:
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            process.kill()
-            process.wait(STOP_GRACE_S)
+    """End them in sweeps, until none is left: one may start another just before it is killed."""
+    until_s = time.monotonic() + STOP_GRACE_S
+    while (found := psutil.Process().children(recursive=True)) and time.monotonic() < until_s:
+        for process in found:
+            with suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(found, TICK_S)
+
+
+def _reap_orphans() -> None:
+    """Collect what ended without a parent, so that a server cannot fill the host with zombies.
+
+    The children that this process has started itself, which others wait for, are in its session or
+    lead one of their own. An orphan that leads one is left to `_end_orphans`.
+    """
+    with suppress(OSError):
+        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if os.getsid(ended.si_pid) in {ended.si_pid, os.getsid(0)}:
+                return
+            os.waitpid(ended.si_pid, 0)
+
+
+def _process(pid: int) -> list[psutil.Process]:
+    """Return the process; nothing if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        return [psutil.Process(pid)]
+    return []
+
+
+def _with_descendants(process: psutil.Process) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        return [process, *process.children(recursive=True)]
+    return [process]
 
 
 def exit_words(code: int) -> str:

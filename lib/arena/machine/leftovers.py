@@ -6,11 +6,13 @@ from pathlib import Path
 
 import psutil
 
+from arena.machine.cgroups import left_groups
+
 STOP_GRACE_S = 5.0
 
 # This variable names the runner in the environment of all programs it starts, and their children.
 MARK = "HTTPARENA_RUNNER"
-_MARKED = re.compile(MARK.encode() + rb"=(\d{1,20})-(\d{1,10})-(\d{1,20})")
+_MARK = re.compile(r"(\d{1,20})-(\d{1,10})-(\d{1,20})")
 
 # A process may start another one just before it is killed.
 _PASSES = 5
@@ -23,15 +25,18 @@ def end_leftovers() -> list[str]:
     """
     ours = {os.getpid(), *(each.pid for each in psutil.Process().parents())}
     words: list[str] = []
+    for name, group in left_groups():
+        if (mark := _MARK.fullmatch(name)) and _has_ended(mark):
+            words += [_words(pid) for pid in group.pids()]
+            group.end()
     for _ in range(_PASSES):
         killed = []
         for process in psutil.process_iter():
             try:
                 if process.pid not in ours and _is_leftover(process.pid):
-                    command = " ".join(process.cmdline())
+                    words.append(_words(process.pid))
                     process.kill()
                     killed.append(process)
-                    words.append(f"process {process.pid}: {command}")
             except (psutil.Error, OSError):
                 continue
         if not killed:
@@ -41,15 +46,28 @@ def end_leftovers() -> list[str]:
 
 
 def _is_leftover(pid: int) -> bool:
-    """Return whether a process has the mark of a runner that has ended.
+    """Return whether a process has the mark of a runner that has ended."""
+    for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+        name, _, value = line.decode(errors="replace").partition("=")
+        if name == MARK and (mark := _MARK.fullmatch(value)):
+            return _has_ended(mark)
+    return False
+
+
+def _has_ended(mark: re.Match[str]) -> bool:
+    """Return whether a mark is that of a runner that has ended.
 
     Runners in other PID namespaces are invisible here, so their processes are spared.
     """
-    for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-        mark = _MARKED.fullmatch(line)
-        if mark and mark[1].decode() == _pid_namespace():
-            return _started(int(mark[2])) != mark[3].decode()
-    return False
+    return mark[1] == _pid_namespace() and _started(int(mark[2])) != mark[3]
+
+
+def _words(pid: int) -> str:
+    try:
+        command = " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        command = "(ended)"
+    return f"process {pid}: {command}"
 
 
 def own_mark() -> str:

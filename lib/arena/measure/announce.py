@@ -61,6 +61,8 @@ def notes(record: Record) -> Iterator[str]:
         numbers = [str(each.number) for each in hosts if SATURATED in each.flags]
         if numbers:
             yield f"client-bound: of {len(hosts)} generators, at their limit: {', '.join(numbers)}"
+    if "cost-unknown" in record.flags:
+        yield f"cost-unknown: {record.framework.name}: {WORDS['cost-unknown']}"
     for name in record.flags:
         if name in UNRANKED - {"missed-schedule"}:
             yield f"{name}: {WORDS[name]}"

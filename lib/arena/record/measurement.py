@@ -4,7 +4,7 @@ Calls, Latency and Second are the types that the parsers of raw outputs return. 
 dataclasses, so the models that contain them validate them again.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -24,10 +24,15 @@ Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
 
 class Cost(Frozen):
-    """CPU seconds spent during the run, and peak memory since the program started."""
+    """CPU seconds spent during the run, and peak memory since the program started.
+
+    `source` is what counted the CPU time: a control group, which nothing leaves, or the processes
+    of the program's tree. None: a record that is older than the field.
+    """
 
     cpu_s: Seconds
     peak_bytes: Whole
+    source: Literal["control-group", "process-tree"] | None = None
 
 
 class Unchecked(Frozen):

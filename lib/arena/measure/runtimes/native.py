@@ -96,6 +96,7 @@ class NativeRuntime:
                     stdout=log,
                     stderr=log,
                     environment=environment,
+                    is_contained=True,
                 )
             yield NativeServer(child, tuple(argv))
         finally:

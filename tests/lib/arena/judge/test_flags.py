@@ -6,7 +6,15 @@ import pytest
 
 from arena.judge.flags import UNRANKED, disturbed_words, flags_of, missed, stalled_words
 from arena.judge.headline import headline_of, spread_of
-from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
+from arena.record.measurement import (
+    BlastPoint,
+    Cost,
+    Disturbance,
+    Run,
+    Second,
+    Unchecked,
+    Watch,
+)
 from arena.what.metrics import Metric
 from tests.fakes import ITEMS, MEAN_NS, a_generator, a_profile, a_run
 from tests.lib.arena.judge.runs import (
@@ -32,6 +40,29 @@ def test_without_a_run_there_is_nothing_to_say() -> None:
     assert headline_of(a_profile(), []) is None
     assert spread_of(Metric.MESSAGES, []) is None
     assert flags_of(a_profile(), [], None, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "foreign", "cpu_s", "is_unknown"),
+    [
+        ("process-tree", 0.011, 1.0, True),
+        ("process-tree", 0.009, 1.0, False),
+        ("process-tree", None, 1.0, False),
+        ("control-group", 0.5, 1.0, False),
+        # Older records do not say what counted.
+        (None, 0.5, 1.0, False),
+        (None, None, 0.0, True),
+        ("process-tree", 0.0, 0.0, True),
+    ],
+)
+def test_a_cost_that_may_lie_elsewhere_is_not_known(
+    source: str | None, foreign: float | None, cpu_s: float, *, is_unknown: bool
+) -> None:
+    cost = Cost(cpu_s=cpu_s, peak_bytes=1, source=source)
+    run = a_run().changed(server=cost, watch=Watch(elapsed_s=5, foreign=foreign))
+    assert ("cost-unknown" in flags(run)) == is_unknown
+    # Nothing is known of the server, so nothing is said of the generator.
+    assert "client-bound" not in flags(run, cpus=None) or cpu_s
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import HostError
-from arena.machine.cgroups import cgroup_of
+from arena.machine.cgroups import _home, cgroup_of
 from arena.record.measurement import Cost
 
 GROUP = "/docker/abc"
@@ -51,6 +51,10 @@ def kernel(tmp_path: Path) -> Kernel:
     return Kernel(tmp_path)
 
 
+def a_cost(cpu_s: float, peak_bytes: int) -> Cost:
+    return Cost(cpu_s=cpu_s, peak_bytes=peak_bytes, source="control-group")
+
+
 def version_1(kernel: Kernel, root: str = "/", path: str = GROUP) -> None:
     cpu = kernel.mount("cpu,cpuacct", "cgroup", "rw,cpu,cpuacct", root)
     memory = kernel.mount("memory", "cgroup", "rw,memory", root)
@@ -83,12 +87,12 @@ def version_2(kernel: Kernel, *, peak: bool = True) -> Path:
 
 def test_version_1_counts_nanoseconds_and_keeps_a_peak(kernel: Kernel) -> None:
     version_1(kernel)
-    assert cgroup_of(42, kernel.ready()).cost() == Cost(cpu_s=2.5, peak_bytes=7000)
+    assert cgroup_of(42, kernel.ready()).cost() == a_cost(2.5, 7000)
 
 
 def test_version_2_counts_microseconds_and_keeps_a_peak(kernel: Kernel) -> None:
     version_2(kernel)
-    assert cgroup_of(42, kernel.ready()).cost() == Cost(cpu_s=1.5, peak_bytes=900)
+    assert cgroup_of(42, kernel.ready()).cost() == a_cost(1.5, 900)
 
 
 @pytest.mark.parametrize("version", [version_1, version_2])
@@ -198,3 +202,25 @@ def test_a_host_without_accounting_is_refused(kernel: Kernel) -> None:
     kernel.member("1:name=systemd:/")
     with pytest.raises(HostError, match="accounts neither"):
         cgroup_of(42, kernel.ready())
+
+
+def test_a_group_is_made_where_it_does_not_change_how_cpus_are_shared(kernel: Kernel) -> None:
+    (kernel.proc / "self" / "cgroup").write_text("4:cpu,cpuacct:/a\n5:freezer:/a\n0::/b\n")
+    kernel.mount("cpu,cpuacct", "cgroup", "rw,cpu,cpuacct")
+    kernel.mount("freezer", "cgroup", "rw,freezer")
+    unified = kernel.mount("unified", "cgroup2", "rw")
+    assert _home(kernel.ready()) == ()
+    kernel.write(unified / "b")
+    assert _home(kernel.ready()) == (unified / "b",)
+
+
+@pytest.mark.parametrize("freezes", [True, False])
+def test_in_version_1_a_group_counts_and_freezes_if_it_can(
+    kernel: Kernel, *, freezes: bool
+) -> None:
+    (kernel.proc / "self" / "cgroup").write_text("4:cpuacct:/a\n5:freezer:/c\n0::/b\n")
+    accounts = kernel.write(kernel.mount("cpuacct", "cgroup", "rw,cpuacct") / "a")
+    freezer = kernel.mount("freezer", "cgroup", "rw,freezer") / "c"
+    if freezes:
+        kernel.write(freezer)
+    assert _home(kernel.ready()) == ((accounts, freezer) if freezes else (accounts,))
