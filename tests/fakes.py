@@ -436,6 +436,7 @@ class FakeGenerator:
     name: str = "ghz"
     is_told: bool = False
     is_away: bool = False
+    checks_replies: bool = True
     fired: list[tuple[str, float]] = field(default_factory=list)
 
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:

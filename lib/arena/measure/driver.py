@@ -6,17 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.errors import FrameworkError, GeneratorError
+from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.base.hashing import sha256_of
 from arena.base.progress import Progress
 from arena.machine.sentinel import Calibration, Sentinel, Window, judged
 from arena.measure.announce import run_line
+from arena.measure.contract import Sampler
 from arena.measure.generators import Generator, Shot, WarmUp
 from arena.measure.plan import Plan
 from arena.measure.quiet import Quiet
 from arena.measure.recording import saved_as
 from arena.measure.runtimes import Server
-from arena.record.measurement import Cost, Measurement, Raw, Run
+from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled
 from arena.record.times import utc_now
 from arena.what.measured import MeasuredProfile
 
@@ -60,11 +61,19 @@ class _Opened:
     server: Cost
     window: Window
     calibration: Calibration
+    sampler: Sampler | None
+
+    def sampled(self) -> Sampled | None:
+        """End the runner's own calls, and return what came of them."""
+        return self.sampler.stop() if self.sampler else None
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Runs a plan's load against its server, watched. Raw outputs go to `folder`."""
+    """Runs a plan's load against its server, watched. Raw outputs go to `folder`.
+
+    `sampler` makes what checks replies during a run, if the generator checks none.
+    """
 
     plan: Plan
     generator: Generator
@@ -73,6 +82,7 @@ class Driver:
     session_began: str
     progress: Progress
     sentinel: Sentinel
+    sampler: Callable[[], Sampler] | None = None
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
@@ -97,9 +107,16 @@ class Driver:
 
         def on_open() -> None:
             nonlocal opened
+            if opened:
+                opened.sampled()
             opened = self._open(label, calibration, seconds)
 
-        shot = self._fire(label, f"run-{number}", profile, tick, on_open)
+        try:
+            shot = self._fire(label, f"run-{number}", profile, tick, on_open)
+        except BaseException:
+            if opened:
+                opened.sampled()
+            raise
         if opened is None:
             raise self._unopened(label, shot)
         return self._closed(label, shot, opened)
@@ -219,13 +236,23 @@ class Driver:
     def _open(self, label: str, calibration: Calibration, seconds: float) -> _Opened:
         server, is_steady = self._cost(label), not self.generator.is_away
         window = self.sentinel.window(self._away_s, seconds=seconds, is_steady=is_steady)
-        return _Opened(utc_now(), server, window, calibration)
+        sampler = self.sampler() if self.sampler else None
+        if sampler:
+            sampler.start()
+        return _Opened(utc_now(), server, window, calibration, sampler)
 
     def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
-        after = self._cost(label)
+        after, sampled = self._cost(label), opened.sampled()
         profile = self.plan.profile
+        if sampled and sampled.wrong:
+            raise ContractError(
+                label,
+                f"{sampled.wrong} of {sampled.calls} replies that were checked during the load are "
+                f"wrong ({sampled.sample:.200})",
+                log=shot.raw,
+            )
         measured = self._measurement(shot, label, profile)
         self._settle(label, measured)
         watch = opened.window.watch(opened.calibration, self.sentinel.calibrate())
@@ -245,6 +272,7 @@ class Driver:
             started_at=opened.started_at,
             server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
             generator=shot.cost,
+            sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),
             generators=generators,
             watch=watch,
@@ -328,6 +356,8 @@ class Driver:
     def _measurement(self, shot: Shot, stage: str, profile: MeasuredProfile) -> Measurement:
         """Read the generator's output; FrameworkError if too many calls failed.
 
+        One wrong reply is a ContractError: no rule about shares excuses it.
+
         A load whose calls were all cut is no failure: the server was too slow to finish any call.
         A load that counts failures, like a blast, may have any share of them.
         """
@@ -337,7 +367,11 @@ class Driver:
             raise GeneratorError(
                 stage, f"{self.generator.name}'s output cannot be read: {error}", log=shot.raw
             ) from error
-        calls = measured.calls
+        calls, wrong = measured.calls, measured.wrong
+        if wrong.calls:
+            made = calls.ok + sum(calls.failed.values())
+            reason = f"{wrong.calls:,} of {made:,} calls had a wrong reply ({wrong.sample:.200})"
+            raise ContractError(stage, reason, log=shot.raw, output=shot.output)
         failed = sum(calls.failed.values())
         codes = ", ".join(f"{n} x {code}" for code, n in calls.failed.items())
         reason = ""

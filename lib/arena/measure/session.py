@@ -1,9 +1,10 @@
 """A session: one framework under one profile, stage by stage, from its build to its record."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from arena.base.errors import ContractError, FrameworkError, StageError
@@ -16,7 +17,7 @@ from arena.machine import certs, ports
 from arena.machine.sentinel import Sentinel
 from arena.measure import contract
 from arena.measure.builds import finished
-from arena.measure.contract import Report, Scope
+from arena.measure.contract import Report, Sampler, Scope
 from arena.measure.driver import Driver, ended_amid
 from arena.measure.generators import Generator, WarmUp
 from arena.measure.plan import Plan
@@ -66,7 +67,9 @@ class Session:
 
     def __post_init__(self) -> None:
         self._course = self.course or classic(self.plan.profile)
-        self._scope = contract.scope_of(self.plan.profile)
+        generator = self.generator.info(self.plan.profile)
+        look = contract.disguise_of(generator.name, generator.version)
+        self._scope = replace(contract.scope_of(self.plan.profile), disguise=look)
         # Read before the build: later edits are not measured.
         source = source_sha256(self.workspace.framework(self.plan.framework.name))
         self._seen = Observed(utc_now(), source, visit=self._course.visit)
@@ -113,11 +116,19 @@ class Session:
                     seen.started_at,
                     progress,
                     self.sentinel,
+                    self._sampler(),
                 )
             )
             if self._course.is_checked:
                 seen.after = self._contract(server, _AFTER, "contract check, after the runs")
                 _require(seen.after, _AFTER, server)
+
+    def _sampler(self) -> Callable[[], Sampler] | None:
+        """Return what makes the checker of replies; None if the generator checks them itself."""
+        if self.generator.checks_replies or not isinstance(self._scope, Scope):
+            return None
+        plan = self.plan
+        return partial(Sampler, self._scope, plan.profile, self._course.runs, plan.cpus.generator)
 
     def _load(self, driver: Driver) -> None:
         """Warm the server up and make the runs."""

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from parsers.common.figures import Calls, Latency, Second, Whole
+from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Whole, Wrong
 
 __all__ = [
     "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
-    "Second", "Step",
+    "Sampled", "Second", "Step", "Wrong",
 ]  # fmt: skip
 
 Share = Annotated[float, Field(ge=-1, le=1e6)]
@@ -89,7 +89,8 @@ class Measurement(Frozen, revalidate_instances="always"):
     of iterations. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
     window, if the generator counts them. `warm_up` has the messages of each second of the warm-up,
     from the first call on, if the same program made it. `approximate` means that the generator
-    cannot make this load exactly; docs/measuring.md states the difference.
+    cannot make this load exactly; docs/measuring.md states the difference. `wrong` replies are in
+    no record: a run that has any is not kept.
     """
 
     elapsed_s: Annotated[float, Field(gt=0, le=1e9)]
@@ -107,6 +108,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     data_frames: Whole | None = None
     warm_up: tuple[Whole, ...] = ()
     approximate: bool = False
+    wrong: Annotated[Wrong, Field(exclude=True)] = NOTHING_WRONG
 
 
 class Watch(Frozen):
@@ -158,6 +160,20 @@ class Raw(Frozen):
     sha256: str
 
 
+class Sampled(Frozen):
+    """The calls that the runner itself made during a run, beside a generator that checks no reply.
+
+    `failed` ones had another status, or lost their connection; of all others the replies were
+    right. `cpu_s` is what these calls cost the runner. A run with `wrong` replies is not kept.
+    """
+
+    calls: Whole
+    failed: Whole
+    cpu_s: Seconds
+    wrong: Annotated[Whole, Field(exclude=True)] = 0
+    sample: Annotated[str, Field(exclude=True)] = ""
+
+
 # The flag of a generator host that was at its limit.
 SATURATED = "saturated"
 
@@ -193,6 +209,7 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
 class Run(Measurement):
     """A measurement, the cost on both sides, the raw output, and what the host did meanwhile.
 
+    `sampled` are the runner's own calls meanwhile, if the generator does not check replies.
     `generators` are the hosts that made the load, if it was a fleet. `disturbed` has the signals
     over their limits: with any of them, the run is not trusted.
     """
@@ -200,6 +217,7 @@ class Run(Measurement):
     started_at: str
     server: Cost
     generator: Cost
+    sampled: Sampled | None = None
     raw: Raw
     generators: tuple[GeneratorHost, ...] = ()
     watch: Watch | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsers.blast.median import Interval, interval
-from parsers.common.figures import Latency
+from parsers.common.figures import NOTHING_WRONG, Latency, Wrong
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class BlastReport:
     elapsed_s: float
     points: tuple[Point, ...]
     replies_checked: int | None = None
+    wrong: Wrong = NOTHING_WRONG
 
     @property
     def ok(self) -> int:

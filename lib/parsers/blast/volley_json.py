@@ -9,7 +9,7 @@ from parsers.blast.median import Interval
 from parsers.blast.report import BlastReport, Point, Shot
 from parsers.common.errors import ParseError
 from parsers.common.json_values import INT64_MAX, JsonObject, load
-from parsers.ghz.counted import read_failed, read_latency, read_replies_checked
+from parsers.ghz.counted import read_failed, read_latency, read_replies_checked, read_wrong
 
 _SCHEMA = 1
 
@@ -38,6 +38,7 @@ def read_volley(text: str) -> BlastReport:
         elapsed_s=elapsed_s,
         points=tuple(point for point in points if point.shots),
         replies_checked=read_replies_checked(sweep.child("checks")),
+        wrong=read_wrong(sweep.child("checks")),
     )
 
 

@@ -45,6 +45,17 @@ class Calls:
     cut: Whole
 
 
+@dataclass(frozen=True)
+class Wrong:
+    """How many calls had a reply that was not as expected, and what was wrong with the first."""
+
+    calls: int = 0
+    sample: str = ""
+
+
+NOTHING_WRONG = Wrong()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Latency:
     """Latency of calls in nanoseconds: of `samples` OK ones and, from volley, of open ones.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from parsers.common.errors import ParseError, quoted
-from parsers.common.figures import Calls, Latency, LatencyKind, Second
+from parsers.common.figures import NOTHING_WRONG, Calls, Latency, LatencyKind, Second, Wrong
 from parsers.common.json_values import INT64_MAX, JsonObject
 from parsers.ghz.seconds import as_counted
 
@@ -38,6 +38,7 @@ class Counted:
     latency: Latency
     seconds: tuple[Second, ...]
     replies_checked: int | None
+    wrong: Wrong
     data_frames: int | None
     warm_up: tuple[int, ...]
     cpu_s: float | None
@@ -60,6 +61,7 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         latency=read_latency(own.child("latency_ns"), calls.ok),
         seconds=as_counted(own, total_ns),
         replies_checked=read_replies_checked(own.child("checks")),
+        wrong=read_wrong(own.child("checks")),
         data_frames=_data_frames(own, messages),
         warm_up=_warm_up(own),
         cpu_s=own.real("cpu_s") if "cpu_s" in own.members else None,
@@ -91,6 +93,14 @@ def read_replies_checked(checks: JsonObject) -> int | None:
     """Read how many replies were compared with the expected ones; None if none was expected."""
     compared = "compared" in checks.members and checks.flag("compared")
     return checks.whole("replies_checked") if compared else None
+
+
+def read_wrong(checks: JsonObject) -> Wrong:
+    """Read how many calls had a wrong reply, and what was wrong with the first."""
+    if "failed" not in checks.members:
+        return NOTHING_WRONG
+    samples = checks.strings("samples")
+    return Wrong(checks.whole("failed", INT64_MAX), samples[0] if samples else "")
 
 
 def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from parsers.common.figures import Latency
+from parsers.common.figures import NOTHING_WRONG, Latency
 from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz import cut
 from parsers.ghz.counted import read_counted
@@ -69,6 +69,7 @@ def parse_json(text: str) -> GhzReport:
         messages=counted.messages if counted is not None else None,
         seconds=seconds,
         replies_checked=counted.replies_checked if counted is not None else None,
+        wrong=counted.wrong if counted is not None else NOTHING_WRONG,
         data_frames=counted.data_frames if counted is not None else None,
         warm_up=counted.warm_up if counted is not None else (),
         cpu_s=counted.cpu_s if counted is not None else None,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsers.common.errors import ParseError
-from parsers.common.figures import Calls, Latency, Second
+from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Wrong
 from parsers.common.json_values import JsonObject
 
 
@@ -64,6 +64,8 @@ class GhzReport:
     """From the run's start; empty where the output has no single calls, as in text."""
     replies_checked: int | None = None
     """Replies that volley compared with the expected ones; None if it compared none."""
+    wrong: Wrong = NOTHING_WRONG
+    """Calls with a wrong reply, as volley compared them; none for ghz."""
     data_frames: int | None = None
     """DATA frames with content received inside the run; None if they were not counted."""
     warm_up: tuple[int, ...] = ()

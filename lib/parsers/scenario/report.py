@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.common.figures import Calls, Latency, Second
+from parsers.common.figures import Calls, Latency, Second, Wrong
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class ScenarioReport:
     iterations: Iterations
     steps: tuple[Step, ...]
     seconds: tuple[Second, ...]
+    wrong: Wrong
 
     @property
     def requests_per_s(self) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from parsers.common.errors import ParseError
-from parsers.common.figures import Calls, Second
+from parsers.common.figures import Calls, Second, Wrong
 from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz.counted import read_latency
 from parsers.scenario.report import Iterations, ScenarioReport, Step
@@ -21,6 +21,16 @@ _SCHEMA = 1
 _ROUNDING = 1e-3
 
 _LONGEST_NAME = 200
+
+# The reasons of a failure that are about what a response says. A status is not one of them.
+_WRONG = {
+    "cannot be decoded",
+    "each",
+    "replies",
+    "check",
+    "missing value",
+    "Lua check",
+}
 
 
 def read_volley(text: str) -> ScenarioReport:
@@ -53,6 +63,7 @@ def read_volley(text: str) -> ScenarioReport:
         iterations=_iterations(run.child("iterations")),
         steps=steps,
         seconds=_seconds(scenarios, own, elapsed_s),
+        wrong=_wrong(own),
     )
 
 
@@ -70,6 +81,18 @@ def _step(told: JsonObject, *, has_several: bool) -> Step:
         raise ParseError(f"`{told.where}.failures` are not the {count} that failed")
     latency = read_latency(told.child("latency_ns"), ok)
     return Step(name, Calls(ok=ok, failed=dict(sorted(failed.items())), cut=cut), latency)
+
+
+def _wrong(steps: Sequence[JsonObject]) -> Wrong:
+    """Count the requests whose response came, and was not what the file expects."""
+    found = [
+        each
+        for step in steps
+        for each in step.children("failures")
+        if each.string("reason") in _WRONG
+    ]
+    samples = [sample for each in found for sample in each.strings("samples")]
+    return Wrong(sum(each.whole("count") for each in found), samples[0] if samples else "")
 
 
 def _counts(requests: JsonObject) -> tuple[int, int, int]:

@@ -167,10 +167,13 @@ impl<M> Call<M> {
                 "the server closed the stream without sending trailers".to_owned(),
             ),
             Some(status) if status.code != Code::Ok => {}
-            Some(_) if !self.splitter.is_between_messages() => self.blame(
-                Code::Internal,
-                "the stream ended in the middle of a message".to_owned(),
-            ),
+            Some(_) if !self.splitter.is_between_messages() => {
+                self.blame(
+                    Code::Internal,
+                    "the stream ended in the middle of a message".to_owned(),
+                );
+                self.wrong_reply = true;
+            }
             Some(_) => {
                 if let Some(expected) = self.expected.replies()
                     && expected != self.replies

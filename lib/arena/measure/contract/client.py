@@ -14,7 +14,6 @@ from arena.measure.contract.scope import Call
 from arena.measure.contract.wire import Answer, Wire, code_name
 
 SERVICE = "benchmark.BenchmarkService"
-OPEN_WINDOW = 1 << 20  # bytes that a stream may send before a WINDOW_UPDATE
 
 _MANY = 10_000  # more replies than any call has whose end is awaited
 _STEP_S = 0.1
@@ -23,7 +22,8 @@ _STEP_S = 0.1
 class Client:
     """One connection to a server on localhost; every failure is a WrongError.
 
-    All waiting ends at the deadline, `timeout_s` from now.
+    It looks like the generator that the place names. All waiting ends at the deadline, `timeout_s`
+    from now.
     """
 
     def __init__(
@@ -31,13 +31,19 @@ class Client:
         place: Place,
         timeout_s: float,
         *,
-        window: int = OPEN_WINDOW,
+        window: int | None = None,
         held: bool = False,
         tight: bool = False,
         receive_buffer: int | None = None,
     ) -> None:
         self.wire = Wire(
-            f"localhost:{place.port}", tls=place.tls, window=window, held=held, tight=tight
+            f"localhost:{place.port}",
+            tls=place.tls,
+            disguise=place.disguise,
+            window=window,
+            held=held,
+            tight=tight,
+            timeout_s=timeout_s,
         )
         self._link = Link(place, timeout_s, "h2", receive_buffer)
 

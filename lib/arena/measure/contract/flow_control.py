@@ -5,13 +5,14 @@ from contextlib import contextmanager
 
 from arena.measure.contract.asks import still_right
 from arena.measure.contract.client import Client
+from arena.measure.contract.disguise import DEFAULT_WINDOW
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
 from arena.measure.contract.idle import Watched, rest
 from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S, finish_stream
-from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
+from arena.measure.contract.wire import LARGEST_WINDOW, Answer
 from arena.what.benchmark_pb2 import StreamRequest
 
 LONG = 100_000

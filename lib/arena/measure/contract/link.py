@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from arena.measure.contract.disguise import Disguise
 from arena.measure.contract.messages import WrongError
 
 _READ = 1 << 16
@@ -30,6 +31,10 @@ class Place(Protocol):
     @property
     def tls(self) -> bool:
         """Whether it speaks TLS."""
+
+    @property
+    def disguise(self) -> Disguise | None:
+        """What its clients look like; None for any generator."""
 
 
 class Link:

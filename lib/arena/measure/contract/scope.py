@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from arena.measure.contract.disguise import Disguise
 from arena.what.framework import Framework
 from arena.what.loads import Scenario
 from arena.what.profile import Profile
@@ -23,7 +24,8 @@ class Scope:
     `requests` are the profiles' exact StreamSum requests: the generators rely on the replies'
     length. `own` are the profiles with a .proto of their own, whose calls are checked too. If
     there are no other `calls`, these take the place of GetSum. A `light` scope has only the
-    values and TLS: another port has all the other checks.
+    values and TLS: another port has all the other checks. Clients look like `disguise`, or like any
+    generator.
     """
 
     port: int
@@ -32,6 +34,7 @@ class Scope:
     requests: tuple[Mapping[str, Any], ...] = ()
     own: tuple[Profile, ...] = ()
     light: bool = False
+    disguise: Disguise | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class ItemScope:
     versions: tuple[Version, ...]
     light: bool = False
     is_known: bool = True
+    disguise: Disguise | None = None
 
 
 AnyScope = Scope | ItemScope

@@ -19,6 +19,7 @@ from arena.measure.contract.scope import Scope
 from arena.record.record import Offers
 
 _TIMEOUT_S = 2.0
+_WINDOW = 1 << 20  # more than any answer has
 
 _HEALTH = "grpc.health.v1.Health/Check"
 _REFLECTION = "grpc.reflection.{}.ServerReflection/ServerReflectionInfo"
@@ -90,7 +91,7 @@ def _services(scope: Scope) -> set[str]:
 
 def _answer(scope: Scope, path: str, request: bytes, kind: str) -> Any:
     """Return the first reply to one request; WrongError without a readable one in time."""
-    with Client(scope, _TIMEOUT_S, held=True) as client:
+    with Client(scope, _TIMEOUT_S, window=_WINDOW, held=True) as client:
         answer = client.ask(path, frame(request))
         client.wait(lambda: answer.over or answer.messages)
         # A status of OK may still be on its way after a reply.

@@ -82,9 +82,9 @@ def _saying(client: Client, a: int, b: int) -> None:
         get_sum(client, SumRequest(a=a, b=b))
 
 
-def stream(scope: Scope, request: StreamRequest) -> Answer:
+def stream(scope: Scope, request: StreamRequest, window: int | None = None) -> Answer:
     """Call StreamSum: exactly the expected replies, in order, and status OK."""
-    with Client(scope, TIMEOUT_S) as client:
+    with Client(scope, TIMEOUT_S, window=window) as client:
         return finish_stream(client, client.call("StreamSum", request), request)
 
 

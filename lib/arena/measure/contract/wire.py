@@ -4,9 +4,8 @@ It checks servers and never loads them: it looks at every frame, and sends nothi
 Anything a server must not do is a WrongError. Source: RFC 9113.
 """
 
-import random
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +13,10 @@ import hpack
 from hyperframe import frame
 from hyperframe.exceptions import HyperframeError
 
+from arena.measure.contract.disguise import DEFAULT_WINDOW, Disguise, disguise_of
 from arena.measure.contract.messages import WrongError, is_grpc, split
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DEFAULT_WINDOW = 65_535
 LARGEST_WINDOW = 2**31 - 1
 
 _FRAME_HEAD = struct.Struct(">BHBBI")  # the length in two parts, then type, flags and stream
@@ -27,8 +26,6 @@ _LARGEST_FRAME = 16_384
 _LARGEST_BODY = 1 << 20
 _LARGEST_BLOCK = 1 << 16  # a header block, as it comes
 _MOST_REPLIES = 64 << 20  # bytes of all messages on a connection, which are kept
-_H2LOAD = "h2load nghttp2/1.52.0"
-USER_AGENTS = ("grpc-go/1.82.0", _H2LOAD, "volley/0.1.0")  # the generators'
 _CANCEL = 8
 _LARGEST_TABLE = 4096  # HPACK's, unless the server wants a smaller one (RFC 9113, 6.5.2)
 
@@ -102,13 +99,23 @@ class _Sending:
 class Wire:
     """One connection: the caller sends `output` and gives received bytes to `take`.
 
-    A stream's window is `window` bytes. It is refilled as bytes arrive unless it is `held`. The
-    connection's own window is a limit only if it is `tight`. `greeted`: the server's SETTINGS
-    have arrived; `most_streams` is the limit they set.
+    It looks like a load generator: like `disguise`, or like any. With a `window`, a stream has that
+    many bytes; without, the streams and the connection have what the generator has. Windows are
+    refilled as bytes arrive unless they are `held`. With a `window`, or if it is `held`, the
+    connection's own window is a limit only if it is `tight`. `timeout_s` is the deadline that calls
+    announce. `greeted`: the server's SETTINGS have arrived; `most_streams` is the limit they set.
     """
 
     def __init__(
-        self, authority: str, *, tls: bool, window: int, held: bool = False, tight: bool = False
+        self,
+        authority: str,
+        *,
+        tls: bool,
+        disguise: Disguise | None = None,
+        window: int | None = None,
+        held: bool = False,
+        tight: bool = False,
+        timeout_s: float = 20.0,
     ) -> None:
         self.output = bytearray(PREFACE)
         self.answers: dict[int, Answer] = {}
@@ -118,10 +125,11 @@ class Wire:
         self.most_streams: int | None = None
         self._authority = authority
         self._scheme = "https" if tls else "http"
-        self._window = window
-        self._next_stream = 1
         # A server must not be able to distinguish a check from a load.
-        self._user_agent = random.choice(USER_AGENTS)  # noqa: S311 - not a secret
+        self._look = disguise or disguise_of()
+        self._timeout_us = round(timeout_s * 1e6)
+        self._window = self._look.window if window is None else window
+        self._next_stream = 1
         self._encoder = hpack.Encoder()
         self._decoder = hpack.Decoder()
         self._partial = bytearray()
@@ -142,24 +150,35 @@ class Wire:
             frame.PushPromiseFrame: self._push,
             frame.WindowUpdateFrame: self._window_update,
         }
-        settings = {
-            frame.SettingsFrame.ENABLE_PUSH: 0,
-            frame.SettingsFrame.INITIAL_WINDOW_SIZE: window,
-        }
+        settings = dict(self._look.settings)
+        if self._window != self._look.window:
+            settings[frame.SettingsFrame.INITIAL_WINDOW_SIZE] = self._window
         self._send(frame.SettingsFrame(0, settings=settings))
-        if not tight:
-            self.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
+        is_usual = window is None and not held
+        self._connection = self._look.connection if is_usual else LARGEST_WINDOW
+        if not tight and self._connection > DEFAULT_WINDOW:
+            self.open_connection(self._connection - DEFAULT_WINDOW)
+        self._refills = is_usual and not tight
 
     def request(
         self, path: str, body: bytes, *, end: bool = True, content_type: str = "application/grpc"
     ) -> Answer:
         """Open a gRPC call with the first bytes of its body."""
-        fields = [("te", "trailers"), ("content-type", content_type)]
-        accepts = "" if self._user_agent == _H2LOAD else "gzip"
-        if accepts:
-            fields.append(("grpc-accept-encoding", accepts))
-        answer = self.open("POST", f"/{path}", fields)
-        answer.accepts = accepts
+        values = {
+            "scheme": self._scheme,
+            "path": f"/{path}",
+            "authority": self._authority,
+            "type": content_type,
+            "timeout": f"{self._timeout_us}u",
+            "length": str(len(body)),
+        }
+        fields = [
+            (name, value.format_map(values))
+            for name, value in self._look.fields
+            if end or name != "content-length"
+        ]
+        answer = self._opened(fields)
+        answer.accepts = self._look.accepts
         if body or end:
             self.send(answer, body, end=end)
         return answer
@@ -168,19 +187,19 @@ class Wire:
         self, method: str, path: str, fields: Iterable[tuple[str, str]] = (), *, end: bool = False
     ) -> Answer:
         """Open a stream with the head of a request, which may be all of it."""
+        start = [
+            (":method", method),
+            (":scheme", self._scheme),
+            (":path", path),
+            (":authority", self._authority),
+        ]
+        return self._opened([*start, *fields, ("user-agent", self._look.agent)], end=end)
+
+    def _opened(self, fields: Sequence[tuple[str, str]], *, end: bool = False) -> Answer:
         answer = Answer(self._next_stream, self._window)
         self._next_stream += 2
         self.answers[answer.stream] = answer
-        block = self._encoder.encode(
-            [
-                (":method", method),
-                (":scheme", self._scheme),
-                (":path", path),
-                (":authority", self._authority),
-                *fields,
-                ("user-agent", self._user_agent),
-            ]
-        )
+        block = self._encoder.encode(fields)
         flags = ["END_HEADERS", "END_STREAM"] if end else ["END_HEADERS"]
         self._send(frame.HeadersFrame(answer.stream, block, flags=flags))
         return answer
@@ -344,6 +363,8 @@ class Wire:
         answer.received += size
         self._left -= size
         _require_room(self._left, data)
+        if self._refills and self._left < self._connection // 2:
+            self.open_connection(self._connection - self._left)
         if answer.cancelled:
             return
         if answer.ended:

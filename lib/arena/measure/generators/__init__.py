@@ -61,6 +61,7 @@ class Generator(Protocol):
     """
 
     name: str
+    checks_replies: bool
     is_away: bool  # Whether it runs in a container, outside this process's tree.
 
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:

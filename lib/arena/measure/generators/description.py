@@ -101,7 +101,8 @@ class Description:
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
     `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its
     raw output. The program is killed `grace_s` after its window, if not earlier. `false_start` is
-    what it prints if a fault of its own keeps it from beginning.
+    what it prints if a fault of its own keeps it from beginning. One that `checks_replies` compares
+    each of them with what the profile expects.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Description:
     suffix: str = ".json"
     grace_s: float = math.inf
     false_start: str = ""
+    checks_replies: bool = False
 
     @property
     def variable(self) -> str:

@@ -75,6 +75,7 @@ def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
         seconds=_seconds(report, profile),
         data_frames=report.data_frames,
         warm_up=tuple(each * messages for messages in report.warm_up) if each else (),
+        wrong=report.wrong,
     )
 
 
@@ -159,6 +160,7 @@ def of_blast(raw: Path) -> Measurement:
         latency_ns=fastest.latency_ns if fastest else Latency(kind="response", samples=0),
         unchecked=_unchecked(report.replies_checked, report.ok, report.ok),
         points=points,
+        wrong=report.wrong,
         # ghz opens each connection when a call needs it, and sends one call after another.
         approximate=report.form == "ghz",
     )
@@ -193,6 +195,7 @@ def of_scenario(raw: Path, profile: MeasuredProfile) -> Measurement:
             )
             for step in report.steps
         ),
+        wrong=report.wrong,
     )
 
 

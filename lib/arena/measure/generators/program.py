@@ -37,6 +37,7 @@ class Program:
         found: str,
     ) -> None:
         self.name = description.name
+        self.checks_replies = description.checks_replies
         self.program = program
         self.version = version
         self._description = description

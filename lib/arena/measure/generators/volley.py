@@ -204,6 +204,7 @@ def _image(workspace: Workspace, named: str | None) -> Image:
 # By itself, it uses as many threads as it is allowed CPUs.
 VOLLEY = Description(
     name="volley",
+    checks_replies=True,
     ways={
         Closed: Way(
             lambda profile, _, __: closed(profile),

@@ -82,6 +82,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         kinds=SHOWN,
         standin=words.STANDIN,
         ended=words.ENDED,
+        unchecking=words.UNCHECKING,
         bounds=words.BOUNDS,
     )
     return environment

@@ -30,6 +30,9 @@ TYPES = {
 FRAMINGS = {"all": "all", "single": "one message a frame"}
 
 # What a generator's latencies leave out. volley's have calls that never ended, with their ages.
+# Generators that check no reply.
+UNCHECKING = ("ghz", "h2load")
+
 ENDED = {
     name: f"{name}'s latencies are of calls that ended: a call without an end is in none of its "
     "percentiles."

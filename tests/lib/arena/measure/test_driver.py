@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from arena.base.errors import FrameworkError, GeneratorError
+from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.machine.cpus import CpuPlan
 from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel
 from arena.measure.driver import Driver
 from arena.measure.generators.find import Located
 from arena.measure.generators.ghz import GHZ
 from arena.measure.plan import Plan
-from arena.record.measurement import Cost, Run
+from arena.record.measurement import Cost, Run, Sampled, Wrong
 from tests.fakes import (
     FakeGenerator,
     FakeProgress,
@@ -381,3 +381,57 @@ def test_what_happens_before_the_window_opens_is_not_the_runs(
     monkeypatch.setattr(rig.generator, "fire", lambda *given: fire(*given[:3]))
     with pytest.raises(GeneratorError, match="ended before its window opened"):
         rig.driver().run(1, 1)
+
+
+@dataclass
+class FakeSampler:
+    """Finds what it is told to; `ends` counts how often it was ended."""
+
+    found: Sampled
+    starts: int = 0
+    ends: int = 0
+
+    def start(self) -> None:
+        self.starts += 1
+
+    def stop(self) -> Sampled:
+        self.ends += 1
+        return self.found
+
+
+def sampling(rig: Rig, sampler: Any) -> Driver:
+    return replace(rig.driver(), sampler=lambda: sampler)
+
+
+def test_replies_are_sampled_while_the_window_is_open_and_the_run_says_so(rig: Rig) -> None:
+    sampler = FakeSampler(Sampled(calls=80, failed=1, cpu_s=0.1))
+    driver = sampling(rig, sampler)
+    driver.warm_up(1.0)
+    assert sampler.starts == 0
+    run = driver.run(1, 3)
+    assert (sampler.starts, sampler.ends) == (1, 1)
+    assert run.sampled == Sampled(calls=80, failed=1, cpu_s=0.1)
+
+
+def test_one_wrong_sample_is_against_the_contract(rig: Rig) -> None:
+    sampler = FakeSampler(Sampled(calls=80, failed=0, cpu_s=0.1, wrong=1, sample="reply 0 is 4"))
+    with pytest.raises(ContractError, match=r"1 of 80 replies .* are wrong \(reply 0 is 4\)"):
+        sampling(rig, sampler).run(1, 3)
+
+
+def test_sampling_ends_with_a_load_that_breaks(rig: Rig) -> None:
+    sampler = FakeSampler(Sampled(calls=0, failed=0, cpu_s=0.0))
+    rig.generator.on_fire = lambda _: "it broke"
+    with pytest.raises(GeneratorError):
+        sampling(rig, sampler).run(1, 3)
+    assert sampler.starts == sampler.ends == 1
+
+
+@pytest.mark.parametrize("warms_up", [True, False])
+def test_one_wrong_reply_that_the_generator_found_is_against_the_contract(
+    rig: Rig, *, warms_up: bool
+) -> None:
+    rig.generator.measurements = [a_measurement().changed(wrong=Wrong(1, "reply 0: 4, not 3"))]
+    driver = rig.driver()
+    with pytest.raises(ContractError, match=r"1 of [\d,]+ calls had a wrong reply \(reply 0: 4"):
+        driver.warm_up(1.0) if warms_up else driver.run(1, 3)

@@ -1,6 +1,7 @@
 """A session, with fakes of everything that has an effect."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from arena.machine import ports
 from arena.machine.cpus import CpuPlan
 from arena.measure import contract
 from arena.measure.contract import AnyScope, ItemScope, Report, Scope
+from arena.measure.contract.disguise import GHZ
 from arena.measure.generators.find import Located
-from arena.measure.generators.ghz import GHZ
+from arena.measure.generators.ghz import GHZ as GHZ_PROGRAM
 from arena.measure.plan import Plan
 from arena.measure.session import Session
 from arena.record.reading import read_record
@@ -72,7 +74,7 @@ class Outcome:
         plan = Plan(
             a_framework(),
             profile,
-            Located(GHZ, GHZ),
+            Located(GHZ_PROGRAM, GHZ_PROGRAM),
             CpuPlan("pinned", (0, 1), (2, 3)),
             ready_timeout_s=1,
             overrides={"RUNS": "3"},
@@ -346,7 +348,8 @@ def test_a_server_of_items_is_not_asked_for_the_services_of_grpc(
     monkeypatch.setattr(contract, "check", check)
     record = measure(profile=a_profile(**ITEMS)).record
     assert (record.status, record.offers) == ("ok", None)
-    assert checked == [ItemScope(8080, tls=False, versions=("h2",))] * 2
+    expected = ItemScope(8080, tls=False, versions=("h2",), disguise=GHZ)
+    assert checked == [expected] * 2
 
 
 def test_what_the_contract_found_is_in_the_record(measure: Measure, find: Find) -> None:
@@ -372,7 +375,8 @@ def test_both_times_the_profiles_own_port_and_call_are_checked(
     runtime = FakeRuntime()
     profile = a_profile(port=8443, tls=True)
     measure(runtime, profile=profile)
-    assert asked == [(contract.scope_of(profile), runtime.server)] * 2
+    expected = replace(contract.scope_of(profile), disguise=GHZ)
+    assert asked == [(expected, runtime.server)] * 2
 
 
 def test_a_warning_is_said_once_and_is_no_hindrance(measure: Measure, find: Find) -> None:

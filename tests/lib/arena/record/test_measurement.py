@@ -11,13 +11,19 @@ from tests.fakes import a_measurement, a_run
 from tests.lib.parsers.changes import put
 
 
+# A run that has any is not kept.
+NEVER_KEPT = {"wrong"}
+
+
 def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:
     measured = a_measurement(1e6, cut=3, failed={"Internal": 2})
     run = a_run(1e6, cut=3, failed={"Internal": 2})
     shared = run.model_dump(include=set(type(measured).model_fields))
     assert shared == measured.model_dump()
-    own = {"started_at", "server", "generator", "generators", "raw", "watch", "disturbed"}
-    assert set(Run.model_fields) - set(shared) == own
+    own = {
+        "started_at", "server", "generator", "generators", "raw", "watch", "disturbed", "sampled",
+    }  # fmt: skip
+    assert set(Run.model_fields) - set(shared) == own | NEVER_KEPT
 
 
 def test_a_run_reads_back_as_it_was_written() -> None:
@@ -33,11 +39,11 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "disturbed", "generators",
+    "disturbed", "generators", "sampled",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(set(Run.model_fields) - OPTIONAL))
+@pytest.mark.parametrize("name", sorted(set(Run.model_fields) - OPTIONAL - NEVER_KEPT))
 def test_a_run_without_one_of_its_facts_is_none(name: str) -> None:
     with pytest.raises(ValidationError, match=name):
         Run.model_validate(a_run().model_dump(exclude={name}))

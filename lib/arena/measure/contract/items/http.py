@@ -3,7 +3,6 @@
 Sources: RFC 9110, RFC 9112, RFC 9113.
 """
 
-import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,10 +11,11 @@ from typing import Any, Protocol, Self
 import h11
 
 from arena.measure.contract.client import Client
+from arena.measure.contract.disguise import disguise_of
 from arena.measure.contract.link import Link, LostError, Place
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Version
-from arena.measure.contract.wire import USER_AGENTS, Answer
+from arena.measure.contract.wire import Answer
 
 TIMEOUT_S = 20.0
 
@@ -157,7 +157,7 @@ class Http1:
             self._connect()
         head = [
             ("host", f"localhost:{self._place.port}"),
-            ("user-agent", random.choice(USER_AGENTS)),  # noqa: S311 - not a secret
+            ("user-agent", (self._place.disguise or disguise_of()).agent),
             *request.all_fields,
         ]
         if request.body is not None and not request.sized:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from arena.measure.contract import Scope
-from arena.measure.contract.client import OPEN_WINDOW, Client
+from arena.measure.contract.client import Client
 from arena.measure.contract.expected import sum_request
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.peer import wrong
@@ -59,7 +59,7 @@ def speaking_http1(connection: socket.socket) -> None:
 
 @contextmanager
 def a_client(
-    manner: Manner = honest, timeout_s: float = LONG_S, window: int = OPEN_WINDOW
+    manner: Manner = honest, timeout_s: float = LONG_S, window: int = 1 << 20
 ) -> Iterator[Client]:
     """Connect to a server of this manner."""
     with serving(manner) as server, Client(server.scope, timeout_s, window=window) as client:

@@ -7,9 +7,9 @@ from typing import Any
 from hyperframe.frame import DataFrame, Frame, HeadersFrame
 
 from arena.measure.contract import flow_control
-from arena.measure.contract.client import OPEN_WINDOW
 from arena.measure.contract.expected import INT32_MAX
 from arena.measure.contract.messages import PREFIX
+from arena.measure.contract.wire import LARGEST_WINDOW
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 from tests.lib.arena.measure.contract.talk import (
     NEWS,
@@ -67,7 +67,7 @@ def streaming(lie: Manner, *counts: int) -> Manner:
 
 def endlessly(lie: Manner, *, narrow: bool) -> Manner:
     """Lie about a StreamSum without end: through a narrow window, or a wide one."""
-    lie = choosing(lambda talk: (talk.first_window <= OPEN_WINDOW) == narrow, lie)
+    lie = choosing(lambda talk: (talk.first_window < LARGEST_WINDOW) == narrow, lie)
     return streaming(lie, flow_control.ENDLESS, INT32_MAX)
 
 

@@ -17,6 +17,19 @@ TWO = frame(b"ab") + frame(b"")
 Fields = Iterable[tuple[str, str]]
 
 
+def frames(data: bytes) -> list[Frame]:
+    """Return the frames in some bytes, of which the last may be incomplete."""
+    found = []
+    while len(data) >= 9:
+        seen, length = Frame.parse_frame_header(memoryview(data[:9]))
+        if len(data) < 9 + length:
+            break
+        seen.parse_body(memoryview(data[9 : 9 + length]))
+        found.append(seen)
+        data = data[9 + length :]
+    return found
+
+
 class Peer:
     """A server that has greeted a client: what it sends is taken at once."""
 
@@ -31,13 +44,7 @@ class Peer:
 
     def sent(self) -> list[Frame]:
         """Return what the client has sent since the last look."""
-        found = []
-        data = bytes(self.wire.output)
-        while data:
-            seen, length = Frame.parse_frame_header(memoryview(data[:9]))
-            seen.parse_body(memoryview(data[9 : 9 + length]))
-            found.append(seen)
-            data = data[9 + length :]
+        found = frames(bytes(self.wire.output))
         self.wire.output.clear()
         return found
 

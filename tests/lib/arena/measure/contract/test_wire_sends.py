@@ -1,13 +1,20 @@
 """What the client sends over HTTP/2: requests, acknowledgements and its name."""
 
-from unittest.mock import ANY
-
 import hpack
 import pytest
-from hyperframe.frame import DataFrame, GoAwayFrame, PingFrame, SettingsFrame, WindowUpdateFrame
+from hyperframe.frame import (
+    DataFrame,
+    GoAwayFrame,
+    HeadersFrame,
+    PingFrame,
+    SettingsFrame,
+    WindowUpdateFrame,
+)
 
+from arena.measure.contract.disguise import ALL, GHZ, Disguise
+from arena.measure.contract.messages import frame
 from arena.measure.contract.wire import LARGEST_WINDOW, PREFACE, Answer, Wire, code_name
-from tests.lib.arena.measure.contract.peer import OK_HEADERS, Peer
+from tests.lib.arena.measure.contract.peer import OK_HEADERS, Peer, frames
 
 END = ["END_STREAM"]
 
@@ -22,25 +29,39 @@ def allowing(streams: int) -> SettingsFrame:
     return SettingsFrame(0, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: streams})
 
 
-def test_it_greets_with_the_preface_its_window_and_a_ban_on_pushes() -> None:
+@pytest.mark.parametrize("disguise", ALL, ids=lambda it: it.generator)
+def test_it_greets_as_its_generator_does_but_for_a_window_of_its_own(disguise: Disguise) -> None:
     assert PREFACE.startswith(b"PRI * HTTP/2.0")
-    settings = {SettingsFrame.ENABLE_PUSH: 0, SettingsFrame.INITIAL_WINDOW_SIZE: 70_000}
+    settings = {**dict(disguise.settings), SettingsFrame.INITIAL_WINDOW_SIZE: 70_000}
     update = WindowUpdateFrame(0, window_increment=LARGEST_WINDOW - 65_535)
     greeting = PREFACE + SettingsFrame(0, settings=settings).serialize() + update.serialize()
-    wire = Wire("localhost:1", tls=False, window=70_000)
+    wire = Wire("localhost:1", tls=False, disguise=disguise, window=70_000)
     assert (bytes(wire.output), wire.greeted) == (greeting, False)
+
+
+def test_a_connection_with_the_windows_of_a_generator_is_refilled() -> None:
+    wire = Wire("localhost:1", tls=False, disguise=GHZ)
+    wire.request("a.B/C", b"body")
+    greeting = HeadersFrame(1, hpack.Encoder().encode(OK_HEADERS), flags=["END_HEADERS"])
+    for each in (SettingsFrame(0), greeting):
+        wire.take(each.serialize())
+    wire.output.clear()
+    for _ in range(3):
+        wire.take(DataFrame(1, frame(b"x" * 12_000)).serialize())
+    updates = [each.stream_id for each in frames(bytes(wire.output))]
+    assert sorted(updates) == [0, 1]
 
 
 @pytest.mark.parametrize(("tls", "scheme"), [(False, "http"), (True, "https")])
 def test_a_request_is_that_of_a_grpc_client(tls: bool, scheme: str) -> None:
     peer = Peer(tls=tls)
     headers = peer.request("a.B/C", b"body")
-    sent = [each for each in decoded(headers.data) if each[0] != "grpc-accept-encoding"]
-    assert sent == [
-        (":method", "POST"), (":scheme", scheme), (":path", "/a.B/C"),
-        (":authority", "localhost:8080"), ("te", "trailers"),
-        ("content-type", "application/grpc"), ("user-agent", ANY),
-    ]  # fmt: skip
+    values = {
+        "scheme": scheme, "path": "/a.B/C", "authority": "localhost:8080",
+        "type": "application/grpc", "timeout": "20000000u", "length": "4",
+    }  # fmt: skip
+    looks = [[(name, each.format_map(values)) for name, each in it.fields] for it in ALL]
+    assert decoded(headers.data) in looks
     assert (headers.stream_id, set(headers.flags)) == (1, {"END_HEADERS"})
     assert [(each, answer.stream) for each, answer in peer.wire.answers.items()] == [(1, 1)]
 
