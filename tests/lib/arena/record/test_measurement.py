@@ -10,7 +10,6 @@ from arena.record.measurement import Calls, Cost, Latency, Measurement, Run
 from tests.fakes import a_measurement, a_run
 from tests.lib.parsers.changes import put
 
-
 # A run that has any is not kept.
 NEVER_KEPT = {"wrong"}
 

@@ -10,7 +10,7 @@ from arena.measure.generators import volley
 from arena.measure.generators.ghz import GHZ as DESCRIBED
 from arena.measure.generators.measurements import of_blast, of_volley
 from arena.measure.generators.volley import VOLLEY as VOLLEY_ITSELF
-from arena.record.measurement import Unchecked
+from arena.record.measurement import Unchecked, Wrong
 from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, VOLLEY, small_sweep
 
 from .blasts import a_blast
@@ -62,6 +62,7 @@ def test_a_sweep_without_an_ok_call_is_one_of_failures() -> None:
     found = of_blast(VOLLEY / "wrong.json")
     assert (found.calls.ok, found.calls.failed) == (0, {"DataLoss": 24})
     assert (found.rate, found.rate_at_most, found.latency_ns.samples) == (0.0, 0.0, 0)
+    assert found.wrong == Wrong(24, "reply 0: `result` is 3, expected -1 = a - b")
 
 
 def test_a_sweep_cut_before_its_first_blast_has_made_no_call(tmp_path: Path) -> None:

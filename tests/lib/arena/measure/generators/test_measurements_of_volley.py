@@ -190,3 +190,10 @@ def test_a_report_in_which_no_message_is_counted_is_refused(name: str) -> None:
 def test_a_missing_file_is_refused_in_a_line(raw: Path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         of_volley(raw, a_profile())
+
+
+def test_wrong_replies_are_told_with_the_first(raw: Path) -> None:
+    assert not measured(raw).wrong.calls
+    checks = {"compared": True, "replies_checked": 9, "failed": 2, "samples": ["reply 0: 4", "x"]}
+    found = measured(raw, **{"volley.checks": checks}).wrong
+    assert (found.calls, found.sample) == (2, "reply 0: 4")
