@@ -103,6 +103,16 @@ class Client:
                 meanwhile()
                 due = time.monotonic() + step
 
+    def fileno(self) -> int:
+        """Return the socket's number, for select(2)."""
+        return self._link.fileno()
+
+    def take_ready(self) -> None:
+        """Take what has come, without waiting, and send what that calls for."""
+        for data in self._link.ready():
+            self._taken(data)
+        self.flush()
+
     def until_quiet(self, quiet_s: float) -> None:
         """Exchange bytes until none has come for `quiet_s`, or the server has hung up."""
         while True:

@@ -3,7 +3,7 @@
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -80,6 +80,23 @@ class Link:
             raise
         except (OSError, ValueError) as error:
             raise self._failure(error) from error
+
+    def fileno(self) -> int:
+        """Return the socket's number."""
+        return self._socket.fileno()
+
+    def ready(self) -> Iterator[bytes]:
+        """Yield what can be read without waiting; no bytes at the end of the connection."""
+        data = b"x"
+        while data:
+            try:
+                self._socket.settimeout(0)
+                data = self._socket.recv(_READ)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                return
+            except (OSError, ValueError) as error:
+                raise self._failure(error) from error
+            yield data
 
     def left(self) -> float:
         """Return the seconds until the deadline; HangError if it has passed."""

@@ -5,11 +5,13 @@ window. A reply that is wrong shows itself here; a call that fails is only count
 """
 
 import os
+import select
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from math import ceil
 from typing import Any
@@ -34,18 +36,20 @@ _SHARE = 0.95
 _TIMEOUT_S = 20.0
 # A call that is open at the end is not waited for any longer.
 _END_S = 1.0
+_LOOK_S = 0.1
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A call that ended: whether its status was OK, and what was wrong with its reply."""
+@dataclass
+class _Line:
+    """A connection, and the calls that are open on it. A `lost` one is of no more use."""
 
-    is_ok: bool
-    wrong: str = ""
+    client: Client
+    open: list[tuple[Ask, Answer]] = field(default_factory=list)
+    lost: bool = False
 
 
 class Sampler:
-    """Checks replies from its start to its stop, in a thread of its own, at most `calls` times."""
+    """Checks replies from its start to its stop, in a thread of its own: its share of CALLS."""
 
     def __init__(
         self, scope: Scope, profile: Profile, runs: int, cpus: Sequence[int] | None
@@ -53,10 +57,12 @@ class Sampler:
         self._scope = scope
         self._asks = _asks_of(profile)
         calls = ceil(CALLS / runs / max(profile.replies, profile.requests_per_call))
-        self._due_s = [profile.window_s * _SHARE * i / calls for i in range(calls)]
+        self._due_s = deque(profile.window_s * _SHARE * i / calls for i in range(calls))
         self._cpus = cpus
         self._is_over = threading.Event()
-        self._seen: list[_Call] = []
+        self._lines: list[_Line | None] = [None] * _CONNECTIONS
+        self._ended = self._failed = 0
+        self._wrong: list[str] = []
         self._cpu_s = 0.0
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
@@ -73,14 +79,12 @@ class Sampler:
         """End, and return what was seen; calls that are still open are not in it."""
         self._is_over.set()
         self._thread.join(_END_S)
-        seen = list(self._seen)
-        wrong = [each.wrong for each in seen if each.wrong]
         return Sampled(
-            calls=len(seen),
-            failed=sum(not each.is_ok for each in seen),
+            calls=self._ended,
+            failed=self._failed,
             cpu_s=self._cpu_s,
-            wrong=len(wrong),
-            sample=wrong[0] if wrong else "",
+            wrong=len(self._wrong),
+            sample=self._wrong[0] if self._wrong else "",
         )
 
     def _run(self) -> None:
@@ -88,49 +92,90 @@ class Sampler:
             with suppress(OSError):
                 os.sched_setaffinity(0, self._cpus)
         began = time.monotonic()
-        each = ceil(len(self._due_s) / _CONNECTIONS)
-        due = iter(self._due_s)
-        while not self._is_over.is_set() and self._made_on_one(began, due, each):
-            pass
-        self._cpu_s = time.thread_time()
-
-    def _made_on_one(self, began: float, due: Iterator[float], calls: int) -> bool:
-        """Make so many calls on one connection; return whether there may be more to make."""
-        client: Client | None = None
         try:
-            for _ in range(calls):
-                at_s = next(due, None)
-                if at_s is None or self._is_over.wait(max(0.0, began + at_s - time.monotonic())):
-                    return False
-                if client is None:
-                    client = Client(self._scope, _TIMEOUT_S)
-                self._seen.append(_made(client, next(self._asks)))
+            while not self._is_over.is_set() and (self._due_s or self._busy()):
+                now_s = time.monotonic() - began
+                while self._due_s and self._due_s[0] <= now_s:
+                    self._begin(len(self._due_s) % _CONNECTIONS)
+                    self._due_s.popleft()
+                self._look(max(0.0, self._due_s[0] - now_s) if self._due_s else _LOOK_S)
                 self._cpu_s = time.thread_time()
-        except (WrongError, OSError):
-            self._seen.append(_Call(is_ok=False))
         finally:
-            if client:
-                client.close()
-        return True
+            for line in filter(None, self._lines):
+                line.client.close()
 
+    def _busy(self) -> list[_Line]:
+        return [line for line in self._lines if line and line.open]
 
-def _made(client: Client, ask: Ask) -> _Call:
-    """Make a call; LostError or HangError if its connection is of no more use."""
-    answer = client.ask(ask.path, ask.body)
-    try:
-        client.wait(lambda: answer.over or len(answer.messages) > ask.replies)
+    def _begin(self, number: int) -> None:
+        """Begin a call on a connection, without waiting for those before it."""
+        line = self._lines[number]
+        try:
+            if line is None or line.lost:
+                line = self._lines[number] = _Line(Client(self._scope, _TIMEOUT_S))
+            ask = next(self._asks)
+            line.open.append((ask, line.client.ask(ask.path, ask.body)))
+            line.client.flush()
+        except WrongError:
+            self._lose(line)
+            self._fail()
+
+    def _look(self, at_most_s: float) -> None:
+        """Wait for news of the open calls, and judge those that are over."""
+        busy = self._busy()
+        if not busy:
+            self._is_over.wait(at_most_s)
+            return
+        ready, _, _ = select.select([each.client for each in busy], [], [], min(at_most_s, _LOOK_S))
+        for line in busy:
+            if line.client in ready:
+                self._read(line)
+
+    def _read(self, line: _Line) -> None:
+        problem: WrongError | None = None
+        try:
+            line.client.take_ready()
+        except WrongError as error:
+            problem = error
+        still: list[tuple[Ask, Answer]] = []
+        for ask, answer in line.open:
+            if answer.over or len(answer.messages) > ask.replies:
+                self._judge(ask, answer)
+            else:
+                still.append((ask, answer))
+        line.open = still
+        if problem:
+            # A connection that ends, or is refused, loses calls. Other bytes are wrong ones.
+            if not isinstance(problem, (LostError, HangError)) and line.client.wire.goaway is None:
+                self._wrong.append(problem.detail)
+            self._lose(line)
+
+    def _judge(self, ask: Ask, answer: Answer) -> None:
         if answer.reset is not None or _is_refused(answer):
-            return _Call(is_ok=False)
+            self._fail()
+            return
+        self._ended += 1
         if not answer.over:
-            return _Call(is_ok=True, wrong=f"there are more than {ask.replies} replies")
-        ask.require(answer)
-    except (LostError, HangError):
-        raise
-    except WrongError as error:
-        if client.wire.goaway is not None and not answer.over:
-            raise LostError(error.detail) from error
-        return _Call(is_ok=True, wrong=error.detail)
-    return _Call(is_ok=True)
+            self._wrong.append(f"there are more than {ask.replies} replies")
+            return
+        try:
+            ask.require(answer)
+        except WrongError as error:
+            self._wrong.append(error.detail)
+
+    def _fail(self) -> None:
+        self._ended += 1
+        self._failed += 1
+
+    def _lose(self, line: _Line | None) -> None:
+        """Give a connection up: the calls that were open on it have failed."""
+        if line is None:
+            return
+        line.lost = True
+        line.client.close()
+        for _ in line.open:
+            self._fail()
+        line.open = []
 
 
 def _is_refused(answer: Answer) -> bool:

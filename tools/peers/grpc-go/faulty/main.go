@@ -8,6 +8,8 @@
 //	tired           StreamSum ends with an error as soon as there is load, and ever after
 //	worn            GetSum is one too high as soon as there was load
 //	collapsing      the first GetSum after the load has begun ends the server with exit code 7
+//	sly TELL N      GetSum is one too high in one of N calls that it takes for the load's; TELL is
+//	                settings, agent, connections or time (see sly.go)
 //	deaf            no fault, but it does not end on SIGTERM
 //	counts FILE     no fault: writes to FILE how many messages it sent to those who asked StreamSum
 //	                for a=1 and b=2, as the load does, when told to stop
@@ -54,7 +56,14 @@ func run(service *faulty, files []string) error {
 	if err != nil {
 		return err
 	}
-	server := grpc.NewServer()
+	var options []grpc.ServerOption
+	if service.fault == "sly" {
+		if service.sly, err = newSly(files); err != nil {
+			return err
+		}
+		listener, options = service.sly.listen(listener), service.sly.options()
+	}
+	server := grpc.NewServer(options...)
 	pb.RegisterBenchmarkServiceServer(server, service)
 	go func() {
 		for range told {
@@ -80,11 +89,12 @@ type faulty struct {
 	fault  string
 	loaded atomic.Bool
 	sent   atomic.Int64
+	sly    *sly
 	mutex  sync.Mutex
 	asked  map[request]bool
 }
 
-func (f *faulty) GetSum(_ context.Context, sum *pb.SumRequest) (*pb.SumReply, error) {
+func (f *faulty) GetSum(ctx context.Context, sum *pb.SumRequest) (*pb.SumReply, error) {
 	reply := &pb.SumReply{Result: sum.GetA() + sum.GetB()}
 	switch loaded := f.loaded.Load(); {
 	case f.fault == "garbage":
@@ -92,6 +102,8 @@ func (f *faulty) GetSum(_ context.Context, sum *pb.SumRequest) (*pb.SumReply, er
 		reply.ProtoReflect().SetUnknown([]byte{0xff})
 	case f.fault == "collapsing" && loaded:
 		os.Exit(7)
+	case f.sly != nil && f.sly.lies(ctx):
+		reply.Result++
 	case f.fault == "wrong-sum", f.fault == "worn" && loaded:
 		reply.Result++
 	}
