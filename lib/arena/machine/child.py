@@ -30,7 +30,17 @@ _MOST_OPEN_FILES = 1 << 20
 _PR_SET_CHILD_SUBREAPER = 36
 
 _running: set["Child"] = set()
-_orphans = {"adopted": False}
+
+
+@dataclass
+class _Orphans:
+    """Whether this process adopts what its children leave behind, and what that has used."""
+
+    adopted: bool = False
+    used_s: float = 0.0
+
+
+_orphans = _Orphans()
 
 
 def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> list[str]:
@@ -75,6 +85,8 @@ class Child:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
         self._used_s = 0.0
+        self._hidden_s = 0.0
+        self._orphans_before_s = _orphans.used_s
         self._is_contained = is_contained
         self._members: set[psutil.Process] = set()
         with stdout.open("ab") as out, stderr.open("ab") as err, held():
@@ -144,21 +156,35 @@ class Child:
         cpu_s, peak = 0.0, 0
         for process in self._tree():
             try:
-                times = process.cpu_times()
+                cpu_s += _used_s(process)
                 peak += _peak_resident(process.pid)
             except (psutil.Error, OSError):
                 continue
-            cpu_s += times.user + times.system + times.children_user + times.children_system
         if self._group:
             return Cost(cpu_s=self._group.cpu_s(), peak_bytes=peak, source="control-group")
         self._used_s = max(self._used_s, cpu_s)
         return Cost(cpu_s=self._used_s, peak_bytes=peak, source="process-tree")
 
+    def hidden_s(self) -> float:
+        """Return the CPU seconds of its group that no process shows, so far; 0 without a group.
+
+        Where SIGCHLD is ignored, the time of an ended process is lost to all others.
+        """
+        if self._group:
+            with suppress(OSError):
+                _reap_orphans()
+                shown_s = _orphans.used_s - self._orphans_before_s
+                for process in self._tree():
+                    with suppress(psutil.Error):
+                        shown_s += _used_s(process)
+                self._hidden_s = self._group.cpu_s() - shown_s
+        return self._hidden_s
+
     def _tree(self) -> list[psutil.Process]:
         if self._group:
             return [each for pid in self._group.pids() for each in _process(pid)]
         tree = [each for root in _process(self.pid) for each in _with_descendants(root)]
-        if self._is_contained and _orphans["adopted"]:
+        if self._is_contained and _orphans.adopted:
             started = {each.pid for each in _running}
             for child in psutil.Process().children():
                 if child.pid not in started:
@@ -197,7 +223,7 @@ class Child:
             with suppress(OSError):
                 self._popen.stdin.close()
         _running.discard(self)
-        if _orphans["adopted"] and not _running:
+        if _orphans.adopted and not _running:
             _end_orphans()
         return code
 
@@ -249,8 +275,7 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
         if elapsed > timeout_s:
             return False
         child.sample()
-        if _orphans["adopted"]:
-            _reap_orphans()
+        _reap_orphans()
         on_tick(elapsed)
         time.sleep(min(TICK_S, max(0.001, elapsed / 20)))
     return True
@@ -280,7 +305,7 @@ def adopt_orphans() -> None:
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
-        _orphans["adopted"] = True
+        _orphans.adopted = True
 
 
 def _end_orphans() -> None:
@@ -296,14 +321,25 @@ def _end_orphans() -> None:
 def _reap_orphans() -> None:
     """Collect what ended without a parent, so that a server cannot fill the host with zombies.
 
-    The children that this process has started itself, which others wait for, are in its session or
-    lead one of their own. An orphan that leads one is left to `_end_orphans`.
+    What this process has started itself has others who wait for it: it is in `_running`, or in the
+    session of this process.
     """
+    if not _orphans.adopted:
+        return
+    own = os.getsid(0)
     with suppress(OSError):
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if os.getsid(ended.si_pid) in {ended.si_pid, os.getsid(0)}:
+            is_own = any(ended.si_pid == each.pid for each in _running)
+            if is_own or os.getsid(ended.si_pid) == own:
                 return
-            os.waitpid(ended.si_pid, 0)
+            _, _, usage = os.wait4(ended.si_pid, 0)
+            _orphans.used_s += usage.ru_utime + usage.ru_stime
+
+
+def _used_s(process: psutil.Process) -> float:
+    """Return the CPU seconds of a process and of the children that it waited for."""
+    times = process.cpu_times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _process(pid: int) -> list[psutil.Process]:

@@ -270,7 +270,7 @@ class Driver:
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
-            server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
+            server=after.changed(cpu_s=spent_s),
             generator=shot.cost,
             sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),

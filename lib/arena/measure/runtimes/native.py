@@ -41,8 +41,8 @@ class NativeServer:
         return self._child.tree_cost()
 
     def away_s(self) -> float:
-        """Return 0: it is a child of this process."""
-        return 0.0
+        """Return what no process below this one shows of its CPU time: 0, unless it hides some."""
+        return self._child.hidden_s()
 
 
 class NativeRuntime:

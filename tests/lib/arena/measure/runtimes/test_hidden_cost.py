@@ -127,6 +127,19 @@ def test_a_server_pays_for_every_process_and_none_survives(starts: Starts, scrip
 
 
 @pytest.mark.usefixtures("grouped")
+def test_time_that_no_process_shows_is_the_servers_and_not_a_strangers(starts: Starts) -> None:
+    running, log = starts(HIDDEN["an ignored SIGCHLD"])
+    with running as server:
+        until(lambda: "done" in log.read_text())
+        assert server.away_s() >= 0.9 * USED_S
+    running, log = starts("burn(USED_S); print('done', flush=True); time.sleep(60)")
+    with running as server:
+        until(lambda: "done" in log.read_text())
+        # What /proc shows is cut to 10 ms for each of a process's four times.
+        assert abs(server.away_s()) < 0.1 * USED_S
+
+
+@pytest.mark.usefixtures("grouped")
 def test_a_chain_that_never_ends_is_ended(starts: Starts) -> None:
     running, log = starts("""
 def link():
@@ -164,7 +177,7 @@ def test_without_a_control_group_orphans_count_and_are_ended(
 ) -> None:
     libc = ctypes.CDLL(None)
     monkeypatch.setattr(child_room, "own_group", lambda _: None)
-    monkeypatch.setitem(child_room._orphans, "adopted", True)
+    monkeypatch.setattr(child_room._orphans, "adopted", True)
     libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     request.addfinalizer(lambda: libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0))
     running, log = starts(HIDDEN["a double fork"])
