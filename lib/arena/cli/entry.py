@@ -49,12 +49,9 @@ def _code_of(command: click.Command, name: str) -> int:
 def _words(error: Exception) -> str:
     if isinstance(error, OSError):
         # A full disk or too many processes can cause this anywhere.
-        from pathlib import Path
+        from arena.machine import blame
 
-        from arena.base.text import shown
-
-        where = f"{shown(Path(os.fsdecode(error.filename)))}: " if error.filename else ""
-        return f"{where}{error.strerror or error}"
+        return blame.words(error)
     return (
         f"this is a bug: {type(error).__name__}: {error} "
         "(please report it with the output of ARENA_DEBUG=1)"

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from arena.base.cpu_list import format_cpus
+from arena.machine.blame import cannot, judged
 from arena.machine.cgroups import own_group
 from arena.machine.interrupts import held, released
 from arena.machine.leftovers import MARK, STOP_GRACE_S, own_mark
@@ -47,10 +48,12 @@ def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> lis
     """Return the command line that is run, shown and recorded for `argv`.
 
     util-linux's setpriv, if installed, kills the program together with the process that started
-    it; taskset keeps it on `cpus`, if given.
+    it; taskset keeps it on `cpus`, if given: HostError if it is not installed.
     """
     whole = list(argv)
     if cpus is not None:
+        if not shutil.which("taskset"):
+            raise cannot("keep a program on its CPUs: there is no `taskset`", "install util-linux")
         whole = ["taskset", "--cpu-list", format_cpus(cpus), *whole]
     return ["setpriv", "--pdeathsig", "KILL", "--", *whole] if shutil.which("setpriv") else whole
 
@@ -69,6 +72,7 @@ class Child:
     `tell` writes: its stdin is then a pipe, which ends when this process does. `argv` is run
     unchanged: `whole_command` makes one that the kernel kills if this process dies without a chance
     to clean up. The children of such a program survive until `end_leftovers`.
+    HostError if it cannot be started.
     """
 
     def __init__(
@@ -89,26 +93,23 @@ class Child:
         self._orphans_before_s = _orphans.used_s
         self._is_contained = is_contained
         self._members: set[psutil.Process] = set()
-        with stdout.open("ab") as out, stderr.open("ab") as err, held():
-            self._group = own_group(own_mark()) if is_contained else None
-            try:
-                with self._group.entered() if self._group else nullcontext():
-                    self._popen = subprocess.Popen(
-                        argv,
-                        cwd=cwd,
-                        env={
-                            **(os.environ if environment is None else environment),
-                            MARK: own_mark(),
-                        },
-                        stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
-                        stdout=out,
-                        stderr=err,
-                        start_new_session=True,
-                    )
-            except OSError:
-                self._end_group()
-                raise
-            _running.add(self)
+        self._group = own_group(own_mark()) if is_contained else None
+        inside = self._group.entered() if self._group else nullcontext()
+        try:
+            with stdout.open("ab") as out, stderr.open("ab") as err, held(), inside:
+                self._popen = subprocess.Popen(
+                    argv,
+                    cwd=cwd,
+                    env={**(os.environ if environment is None else environment), MARK: own_mark()},
+                    stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+                _running.add(self)
+        except OSError as error:
+            self._end_group()
+            raise judged(error, "start", f"start {argv[-1]:.80}") or error from error
         self.pid = self._popen.pid
 
     def poll(self) -> int | None:

@@ -1,16 +1,54 @@
-"""TCP ports of this machine."""
+"""TCP ports of this machine, and what a server and its clients need of it."""
 
-from contextlib import suppress
+import errno
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
 
-from arena.base.errors import HostError
+from arena.machine.blame import LOOPBACK, cannot, of_host
+from arena.machine.child import most_open_files
+
+# What a server, or a client, has open beside its connections.
+_OTHER_FILES = 64
+
+_LISTENS = "0A"
+_NET = Path("/proc/net")
+_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def require_free_port(port: int) -> None:
-    """Raise HostError, naming the process, if something already listens on the TCP port."""
-    listeners = _listeners()
-    if port in listeners:
-        holder = _process_name(listeners[port])
-        raise HostError(f"port {port} is taken by {holder}; stop it and try again")
+    """Raise HostError, naming the process, if no server can listen on the TCP port now.
+
+    Something listens there already, or a client has it as its local port.
+    """
+    if port in _listeners() or _is_held(port):
+        raise cannot(f"listen: port {port} is taken by {_holder(port)}; stop it and try again")
+
+
+def require_able(port: int, connections: int, folder: Path) -> None:
+    """Raise HostError unless this host can serve so many connections to the port, and log to disk.
+
+    It is asked before a session, and again when a server has failed: was that its own fault?
+    """
+    _require_localhost()
+    files = connections + _OTHER_FILES
+    if files > (most := most_open_files()):
+        raise cannot(
+            f"open {connections:,} connections: a program may have {most:,} files open, and needs "
+            f"{files:,}; raise the limit: ulimit -n {files}"
+        )
+    if (left := _local_ports_left(port)) is not None and left < connections:
+        raise cannot(
+            f"open {connections:,} connections: {left:,} local ports are left for them; "
+            "wait, or have more: sysctl net.ipv4.ip_local_port_range"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 16))
+    except OSError as error:
+        raise of_host(error, "start", "write to the disk") from error
 
 
 def taken_ports() -> frozenset[int]:
@@ -18,19 +56,97 @@ def taken_ports() -> frozenset[int]:
     return frozenset(_listeners())
 
 
+def _require_localhost() -> None:
+    """Raise HostError unless `localhost` is there, and a client reaches a server on it."""
+    try:
+        found = socket.getaddrinfo("localhost", 0, 0, socket.SOCK_STREAM)
+    except OSError as error:
+        raise of_host(error, "probe", "find localhost") from error
+    problem: OSError | None = None
+    for family, kind, protocol, _, address in found:
+        try:
+            with (
+                socket.socket(family, kind, protocol) as server,
+                socket.socket(family, kind, protocol) as client,
+            ):
+                server.bind(address)
+                server.listen(1)
+                client.settimeout(1)
+                client.connect(server.getsockname())
+        except OSError as error:
+            problem = error
+        else:
+            return
+    if problem and problem.errno in {errno.EADDRNOTAVAIL, errno.ENETUNREACH}:
+        raise cannot(f"reach a server on localhost: {problem.strerror}", LOOPBACK)
+    if problem:
+        raise of_host(problem, "probe", "reach a server on localhost") from problem
+
+
+def _is_held(port: int) -> bool:
+    """Return whether the port cannot be bound, as a server binds it: to all addresses."""
+    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104
+        with suppress(OSError), closing(socket.socket(family, socket.SOCK_STREAM)) as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                server.bind((address, port))
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    return True
+    return False
+
+
+def _local_ports_left(port: int) -> int | None:
+    """Return how many local ports are left for clients of a port; None if that is unknown."""
+    try:
+        first, last = map(int, _RANGE.read_text().split())
+    except (OSError, ValueError):
+        return None
+    used = {
+        local
+        for local, remote, state in _sockets()
+        if first <= local <= last and (remote == port or state == _LISTENS)
+    }
+    return last - first + 1 - len(used)
+
+
+def _sockets() -> Iterator[tuple[int, int, str]]:
+    """Yield the local port, the remote port and the state of each TCP socket (proc(5))."""
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError), (_NET / name).open() as file:
+            next(file, None)
+            for line in file:
+                _, local, remote, state, *_ = line.split()
+                yield int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state
+
+
 def _listeners() -> dict[int, int | None]:
     """Return each port on which something listens, with the id of the process, if known."""
     import psutil
 
+    return {port: pid for port, status, pid in _known_sockets() if status == psutil.CONN_LISTEN}
+
+
+def _known_sockets() -> list[tuple[int, str, int | None]]:
+    """Return the port, the status and the process, if known, of each socket that has a port."""
+    import psutil
+
     try:
-        sockets = psutil.net_connections(kind="tcp")
+        found = psutil.net_connections(kind="tcp")
     except psutil.AccessDenied:
-        return {}
-    return {
-        each.laddr.port: each.pid
-        for each in sockets
-        if each.status == psutil.CONN_LISTEN and each.laddr
-    }
+        return []
+    return [(each.laddr.port, each.status, each.pid) for each in found if each.laddr]
+
+
+def _holder(port: int) -> str:
+    """Return who has a port, as text: who listens there before all others."""
+    listeners = _listeners()
+    if port in listeners:
+        return _process_name(listeners[port])
+    pids = [pid for local, _, pid in _known_sockets() if local == port and pid is not None]
+    return f"a connection of {_process_name(pids[0] if pids else None)}"
 
 
 def _process_name(pid: int | None) -> str:

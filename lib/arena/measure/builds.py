@@ -1,5 +1,6 @@
 """Builds: the commands that make a generator or a server, of several at the same time."""
 
+import os
 import time
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -8,10 +9,12 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from arena.base.durations import format_duration
-from arena.base.errors import ArenaError, FrameworkError
+from arena.base.errors import ArenaError, FrameworkError, HostError
 from arena.base.progress import Progress
 from arena.base.reading import tail
+from arena.base.text import shown
 from arena.base.writing import shorten
+from arena.machine.blame import cannot, said
 from arena.machine.child import TICK_S, Child, exit_words, whole_command
 from arena.machine.interrupts import held
 
@@ -104,7 +107,7 @@ def _steps(build: Build[T], shows: Progress) -> Generator[None, None, T]:
 
 
 def _run(command: Command, shows: Progress) -> Generator[None, None, None]:
-    """Run a command; yield while it runs, and raise FrameworkError if it fails."""
+    """Run a command; yield while it runs. FrameworkError if it fails, HostError by this host."""
     argv, log = whole_command(command.argv), command.log
     began, child, code = time.monotonic(), None, None
     with shows.waiting(command.words):
@@ -124,8 +127,19 @@ def _run(command: Command, shows: Progress) -> Generator[None, None, None]:
             why = f"failed ({exit_words(code)})"
         else:
             return
-        called = command.called or command.argv[-1]
-        raise FrameworkError("build", f"`{called}` {why}", log=log, output=tail(log))
+        called, output = command.called or command.argv[-1], tail(log)
+        if fault := said("build", output, log) or _homeless():
+            raise fault
+        raise FrameworkError("build", f"`{called}` {why}", log=log, output=output)
+
+
+def _homeless() -> HostError | None:
+    """Return the error of a host whose HOME is no folder: most builds need one."""
+    home = os.environ.get("HOME", "")
+    if Path(home).is_absolute() and os.access(home, os.W_OK | os.X_OK):
+        return None
+    what = f"{shown(Path(home))}, which is no folder to write in" if home else "not set"
+    return cannot(f"build: HOME is {what}", "set it to a folder")
 
 
 def _returns(made: T) -> Callable[[], T]:

@@ -17,6 +17,7 @@ from arena.base.workspace import Workspace
 from arena.judge.host_class import class_of
 from arena.judge.store import Draft, clear_drafts
 from arena.machine import cpus, facts, lock
+from arena.machine.blame import words
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.leftovers import end_leftovers
 from arena.machine.needs import install_lines
@@ -212,7 +213,8 @@ class Runner:
             if not goes_on or os.environ.get("ARENA_DEBUG"):
                 raise
             kind = "" if isinstance(error, ArenaError) else f"{type(error).__name__}: "
-            report_error(f"{each.title}: {kind}{error}")
+            why = words(error) if isinstance(error, OSError) else f"{kind}{error}"
+            report_error(f"{each.title}: {why}")
             is_hosts = isinstance(error, HostError | OSError)
             return Outcome(each, HostError.exit_code, is_hosts=is_hosts)
 

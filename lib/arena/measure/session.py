@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from arena.base.errors import ContractError, FrameworkError, StageError
+from arena.base.errors import (
+    ContractError,
+    FrameworkError,
+    GeneratorError,
+    HostError,
+    StageError,
+)
 from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.base.writing import shorten
 from arena.judge.store import Draft
 from arena.machine import certs, ports
+from arena.machine.blame import said
 from arena.machine.sentinel import Sentinel
 from arena.measure import contract
 from arena.measure.builds import finished
@@ -84,17 +91,34 @@ class Session:
         try:
             self._measure(draft.folder)
         except StageError as error:
+            self._require_able(draft.folder, error)
             failure = error
         record = record_of(
             self.workspace, self.plan, self.runtime, self.generator, self._seen, failure
         )
         return record, failure
 
+    def _require_able(self, folder: Path, error: StageError | None = None) -> None:
+        """Raise HostError if this host cannot do what a session needs, or could not: an `error`."""
+        if isinstance(error, ContractError):
+            return
+        if error is None or error.stage == "start":
+            # HttpArena's entries listen on both, whichever port the profile uses.
+            for port in sorted({STANDARD.h2c, STANDARD.tls, self.plan.profile.port}):
+                ports.require_free_port(port)
+        profile = self.plan.profile
+        try:
+            if isinstance(error, GeneratorError) and (found := said("generator", error.output)):
+                raise found
+            ports.require_able(profile.port, profile.connection_count, folder)
+        except HostError:
+            for line in error.output.splitlines() if error else ():
+                self.progress.say(f"  | {line}")
+            raise
+
     def _measure(self, folder: Path) -> None:
         plan, progress, seen = self.plan, self.progress, self._seen
-        # HttpArena's entries listen on both, whichever port the profile uses.
-        for port in sorted({STANDARD.h2c, STANDARD.tls, plan.profile.port}):
-            ports.require_free_port(port)
+        self._require_able(folder)
         certs.ensure_certificate(self.workspace.certs)
         with self._stage("build"):
             build = self.runtime.build(plan.framework, folder / "build.log")

@@ -29,7 +29,7 @@ from arena.machine.interrupts import held
 from arena.measure import contract
 from arena.measure.beside import Beside, Part
 from arena.measure.builds import finished
-from arena.measure.contract import AnyScope, Scope
+from arena.measure.contract import AnyScope, Scope, concurrency
 from arena.measure.proving import is_proven, record
 from arena.measure.runner import remove_leftovers
 from arena.measure.runtimes import Runtime, Server, choose, require_known
@@ -264,15 +264,20 @@ def _started(
     source = source_sha256(workspace.framework(framework.name))
     if unavailable := runtime.unavailable(framework):
         return _skipped(framework.name, unavailable.reason, unavailable.missing)
-    for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
-        machine_ports.require_free_port(port)
     checked: list[PortChecks] = []
     problem = ""
     logs = workspace.tools / "validate" / framework.name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     log = logs / "server.log"
+
+    def require_able() -> None:
+        for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
+            machine_ports.require_free_port(port)
+        machine_ports.require_able(ports.h2c, concurrency.CONNECTIONS, logs)
+
     try:
+        require_able()
         finished(runtime.build(framework, logs / "build.log"), shows)
         with runtime.start(framework, None, log) as server:
             checked, problem = _check_ports(job, server, options, shows)
@@ -286,6 +291,8 @@ def _started(
     finally:
         if not problem:
             shutil.rmtree(logs)
+    if problem and not checked:
+        require_able()  # or this host is why it did not start
     outcome = judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
     return outcome.changed(runtime=runtime.name, source=source)
 

@@ -1,16 +1,23 @@
-"""A socket to a server on localhost, with a deadline; every failure is a WrongError."""
+"""A socket to a server on localhost, with a deadline.
 
+Every failure is a WrongError, but what this host cannot do is a HostError.
+"""
+
+import errno
+import os
 import socket
 import ssl
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
+from arena.machine.blame import judged
 from arena.measure.contract.disguise import Disguise
 from arena.measure.contract.messages import WrongError
 
 _READ = 1 << 16
+_WHAT = "talk to the server"
 
 
 class HangError(WrongError):
@@ -108,7 +115,9 @@ class Link:
         """Return the error of a server that lets the deadline pass."""
         return HangError(f"no answer within {self._timeout_s:g} s")
 
-    def _failure(self, error: Exception) -> WrongError:
+    def _failure(self, error: OSError | ValueError) -> Exception:
+        if isinstance(error, OSError) and (other := judged(error, "contract", _WHAT)):
+            return other
         if isinstance(error, TimeoutError):
             return self.hang()
         if isinstance(error, ConnectionRefusedError):
@@ -121,28 +130,51 @@ class Link:
 
 
 def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
-    """Connect to the first address of localhost that answers."""
-    problem: OSError = ConnectionRefusedError()
-    found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
+    """Connect to the first address of localhost that answers.
+
+    OSError if that is the server's fault, else HostError: what an address that was reached says
+    of the server weighs more than that another one cannot be used here.
+    """
+    problem: OSError | None = None
+    try:
+        found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
+    except OSError as error:
+        found, problem = [], error
     for family, kind, protocol, _, address in found:
-        plain = socket.socket(family, kind, protocol)
         try:
-            # The kernel limits the offered window only if the size is set before connect (tcp(7)).
-            if receive_buffer is not None:
-                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            plain.settimeout(timeout_s)
-            plain.connect(address)
-            # If no server listens, a port of this range can be given to the client, which then
-            # has itself at the other end.
-            if plain.getsockname() == plain.getpeername():
-                raise ConnectionRefusedError
+            plain = socket.socket(family, kind, protocol)
+            return _connected(plain, address, timeout_s, receive_buffer)
         except OSError as error:
-            plain.close()
-            problem = error
-        else:
+            if problem is None or judged(problem, "contract", _WHAT):
+                problem = error
+    problem = problem or _nobody()
+    raise judged(problem, "contract", "connect to the server") or problem
+
+
+def _nobody() -> ConnectionRefusedError:
+    return ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+
+
+def _connected(
+    plain: socket.socket, address: Any, timeout_s: float, receive_buffer: int | None
+) -> socket.socket:
+    """Connect a socket; close it if that fails."""
+    try:
+        # The kernel limits the offered window only if the size is set before connect (tcp(7)).
+        if receive_buffer is not None:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain.settimeout(timeout_s)
+        plain.connect(address)
+        # If no server listens, a port of this range can be given to the client, which then
+        # has itself at the other end.
+        if plain.getsockname() != plain.getpeername():
             return plain
-    raise problem
+    except BaseException:
+        plain.close()
+        raise
+    plain.close()
+    raise _nobody()
 
 
 def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:

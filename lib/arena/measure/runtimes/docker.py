@@ -4,7 +4,6 @@ It uses the docker command line, so that recorded commands can be repeated by ha
 """
 
 import os
-import re
 import select
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
+from arena.machine.blame import said
 from arena.machine.cgroups import Cgroup, cgroup_of
 from arena.machine.child import whole_command
 from arena.machine.docker import (
@@ -36,17 +36,6 @@ from arena.what.ports import STANDARD, Ports
 _STANDIN_LABEL = "httparena.standin.provides"
 _STOP_GRACE_S = 2
 _LAST_BREATH_S = 2.0
-
-# The messages of docker and BuildKit for an unreachable image registry or network.
-_NO_NETWORK = re.compile(
-    r"(?i)no such host|name resolution|connection refused|network is unreachable|i/o timeout"
-    r"|TLS handshake timeout|Client\.Timeout exceeded|context deadline exceeded"
-    r"|failed to resolve source metadata(?!.*not found)|toomanyrequests"
-)
-_WAY_OUT = (
-    "no image can be pulled from the registry; use --runtime native, or make the base images "
-    "with ./scripts/standin-images.sh"
-)
 
 # HttpArena mounts this into every container: some entries that also serve HTTP do not start
 # without it. No gRPC call reads it, so it is empty.
@@ -139,15 +128,8 @@ class DockerRuntime:
     def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build the image from the framework's folder."""
         folder = self._workspace.framework(framework.name)
-        try:
-            argv, words = build_argv(_tag(framework), folder), f"build {framework.name} (docker)"
-            yield Command(argv, folder, log, words, "docker build")
-        except FrameworkError as error:
-            if _NO_NETWORK.search(error.output):
-                raise FrameworkError(
-                    error.stage, f"{error.reason}: {_WAY_OUT}", log=log, output=error.output
-                ) from error
-            raise
+        argv, words = build_argv(_tag(framework), folder), f"build {framework.name} (docker)"
+        yield Command(argv, folder, log, words, "docker build")
         image = inspect("image", _tag(framework))
         labels = image["Config"].get("Labels") or {}
         return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))
@@ -204,7 +186,7 @@ def _start_container(argv: list[str]) -> None:
     try:
         docker(*argv[1:])
     except HostError as error:
-        raise FrameworkError("start", str(error)) from error
+        raise said("start", str(error)) or FrameworkError("start", str(error)) from error
 
 
 def _stop(name: str, log: Path) -> None:

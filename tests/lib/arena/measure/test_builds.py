@@ -176,3 +176,22 @@ def test_a_long_log_keeps_its_two_ends(tmp_path: Path, code: int) -> None:
     assert text.startswith("first\n")
     assert text.endswith("last\n")
     assert "bytes are left out here" in text
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "/nonexistent/home"])
+def test_a_build_that_fails_without_a_home_is_the_fault_of_the_host(
+    shell: Callable[[str], Command], monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    run(shell("true"), FakeProgress())  # It needs none.
+    with pytest.raises(HostError, match=r"^this host cannot: build: HOME is .*; set it to a"):
+        run(shell("false"), FakeProgress())
+
+
+def test_a_build_on_a_full_disk_is_the_fault_of_the_host(shell: Callable[[str], Command]) -> None:
+    script = "echo 'ld: out: No space left on device' >&2; seq 40; exit 2"
+    with pytest.raises(HostError, match=r"cannot: build: ld: out: No space .*; free space on the"):
+        run(shell(script), FakeProgress())

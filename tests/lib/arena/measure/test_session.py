@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from arena.machine.cpus import CpuPlan
 from arena.measure import contract
 from arena.measure.contract import AnyScope, ItemScope, Report, Scope
 from arena.measure.contract.disguise import GHZ
+from arena.measure.generators import Shot
 from arena.measure.generators.find import Located
 from arena.measure.generators.ghz import GHZ as GHZ_PROGRAM
 from arena.measure.plan import Plan
@@ -475,3 +477,44 @@ def test_a_person_reads_a_line_for_each_run(measure: Measure) -> None:
     assert (
         "run 2 of 3: 1.50 M messages/s; p99 2.10 s; CPU server 1.0 s, generator 0.5 s; calls cut: 3"
     ) in lines
+
+
+@pytest.mark.parametrize("why", ["port 8080 is taken by process 1", "find localhost"])
+def test_a_start_that_fails_as_the_host_does_is_no_failure_of_the_framework(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    """The host is asked before the session, and again after the failure."""
+    at_fault: list[bool] = []
+
+    def require_free_port(_: int) -> None:
+        if at_fault and "port" in why:
+            raise HostError(why)
+
+    def require_able(*_: object) -> None:
+        if at_fault:
+            raise HostError(why)
+
+    def fail(*_: object) -> None:
+        at_fault.append(True)
+        raise FrameworkError("start", "the server ended before it was ready (exit code 1)")
+
+    monkeypatch.setattr(ports, "require_free_port", require_free_port)
+    monkeypatch.setattr(ports, "require_able", require_able)
+    monkeypatch.setattr(contract, "wait_ready", fail)
+    with pytest.raises(HostError, match=why):
+        measure()
+
+
+def test_a_generator_without_descriptors_leaves_no_record(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = FakeGenerator(on_fire=lambda number: "ghz ended in the middle" * (number == 1))
+    fire = generator.fire
+
+    def broken(*arguments: Any) -> Shot:
+        shot = fire(*arguments)
+        return replace(shot, output="socket: too many open files") if shot.problem else shot
+
+    monkeypatch.setattr(generator, "fire", broken)
+    with pytest.raises(HostError, match=r"^this host cannot: generator: .*files; .*: ulimit -n$"):
+        measure(generator=generator)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.errors import FrameworkError, HostError
+from arena.base.errors import ArenaError, FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.machine import docker
 from arena.machine.cgroups import Cgroup
@@ -114,14 +114,31 @@ def test_a_build_without_a_registry_names_the_ways_out(
     workspace: Workspace, folder: Path, bin_: Path, tmp_path: Path, printed: str, no_network: bool
 ) -> None:
     a_program(bin_ / "docker", f"echo '{printed}'; exit 1")
-    with pytest.raises(FrameworkError) as caught:
+    with pytest.raises(ArenaError) as caught:
         finished(
             DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log"), FakeProgress()
         )
-    reason = caught.value.reason
-    assert reason.startswith("`docker build` failed (exit code 1)")
-    assert ("--runtime native" in reason) == ("standin-images.sh" in reason) == no_network
-    assert caught.value.output == printed
+    error, said = caught.value, str(caught.value)
+    assert ("--runtime native" in said) == ("standin-images.sh" in said) == no_network
+    if no_network:
+        assert isinstance(error, HostError)
+        assert said.startswith(f"this host cannot: build: {printed}")
+    else:
+        assert isinstance(error, FrameworkError)
+        assert error.reason.startswith("`docker build` failed (exit code 1)")
+        assert error.output == printed
+
+
+def test_a_daemon_that_cannot_start_containers_is_no_failure_of_a_framework(
+    workspace: Workspace, bin_: Path, tmp_path: Path
+) -> None:
+    said = "Error response from daemon: write /var/lib/docker/x: no space left on device"
+    a_program(bin_ / "docker", f"[ $1 = rm ] || {{ echo {said} >&2; exit 125; }}")
+    with (
+        pytest.raises(HostError, match=r"cannot: start: docker run: .*; free space on the disk"),
+        DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
+    ):
+        pytest.fail("started")
 
 
 def test_a_container_that_died_at_once_says_how_and_is_removed(
