@@ -34,7 +34,7 @@ _PIECE = bytes(1 << 22)
 
 def until_quiet(sentinel: Sentinel, at_most_s: float, shows: Progress) -> float:
     """Wait for five quiet seconds in a row, for `at_most_s` at most; return the seconds waited."""
-    quiet = Quiet(sentinel, lambda: 0.0, at_most_s, shows.say)
+    quiet = Quiet(sentinel, lambda: 0.0, sentinel.wait_s(at_most_s), shows.say)
     with _spinning():
         while not quiet.is_over():
             time.sleep(TICK_S)
@@ -70,7 +70,7 @@ def command(root: Path, *, quiet_wait: float) -> None:
     """Wait until this host is quiet, and print how long that took."""
     shows = progress()
     with lock.only_benchmark("quiet", wait=False):
-        sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows, is_kept=False))
+        sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows))
         waited_s = until_quiet(sentinel, quiet_wait, shows)
     click.echo(f"waited {waited_s:.0f} s for a quiet host")
 

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.entry import start
 from arena.cli.options import Duration
+from arena.measure.limits import limits_here
 from arena.measure.plan import RunOptions, plan_sessions
 from arena.measure.runner import only_here
 from arena.what import selection
@@ -19,7 +21,7 @@ from tools import quiet
 from tools.bench_sentinel.bursts import bursts
 from tools.bench_sentinel.rig import Rig, TimedFiles, Trial
 from tools.bench_sentinel.scatter import scatter
-from tools.bench_sentinel.stranger import stranger
+from tools.bench_sentinel.stranger import loops_beside, stranger
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -44,6 +46,10 @@ from tools.bench_sentinel.stranger import stranger
     "--warm-up", type=Duration(), default="10s", show_default=True,
     help="The warm-up before a window; with bursts, 5s are enough.",
 )  # fmt: skip
+@click.option(
+    "--beside", type=click.IntRange(0, 100), default=0, metavar="LOOPS",
+    help="So many other processes use 1 % of a CPU each, from before the background is measured.",
+)  # fmt: skip
 @quiet.option
 @click.option("--generator", default="volley", show_default=True, help="What makes the load.")
 @options.wait
@@ -57,6 +63,7 @@ def command(
     runs: int,
     duration: float,
     warm_up: float,
+    beside: int,
     quiet_wait: float,
     generator: str,
     wait: bool,
@@ -65,7 +72,7 @@ def command(
 
     Measures windows with and without a burst: one second of another process that spins on one CPU,
     at a random time. Prints how many of each the sentinel voids and by what, the steal it saw, what
-    the wait for quiet cost, and what the watching cost.
+    the wait for quiet cost, the background and who makes it, and what the watching cost.
     """
     workspace, shows = Workspace(root.resolve()), progress()
     asked = RunOptions(
@@ -74,8 +81,13 @@ def command(
     )  # fmt: skip
     selected = selection.frameworks(workspace, frameworks)
     plans = plan_sessions(workspace, asked, os.environ, selected)
-    # It must have lost its parent before this process adopts orphans.
-    with stranger() as them, only_here(workspace, asked, shlex.join(sys.argv), shows) as runner:
+    # They must have lost their parent before this process adopts orphans.
+    with (
+        stranger() as them,
+        loops_beside(beside),
+        only_here(workspace, asked, shlex.join(sys.argv), shows) as runner,
+        tempfile.TemporaryDirectory() as fresh,
+    ):
         plans = runner.runnable(plans)
         found = runner.find_generators(plans)
         files = TimedFiles()
@@ -84,7 +96,7 @@ def command(
             runner,
             found,
             files,
-            Trial(runner.sentinel.limits, files),
+            Trial(limits_here(Workspace(Path(fresh)), shows, is_kept=False), files),
         )
         if starts:
             text = scatter(rig, plans, starts, runs, warm_up, quiet_wait)

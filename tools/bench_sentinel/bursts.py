@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from arena.base.text import columns
+from arena.machine.sentinel import Sentinel, names, share_words
 from arena.measure.driver import Driver, Warmed
 from arena.measure.plan import Plan
 from arena.record.measurement import Run
@@ -33,7 +34,10 @@ def bursts(
                 rig.sentinel.opened = lambda: them.burst(
                     random.uniform(0, room_s), random.choice(cpus)
                 )
-            warmed = driver.warmed_run(number, len(kinds), warm_up_s=warm_up_s, quiet_wait_s=wait_s)
+            longest_s = rig.sentinel.wait_s(wait_s)
+            warmed = driver.warmed_run(
+                number, len(kinds), warm_up_s=warm_up_s, quiet_wait_s=longest_s
+            )
             found[with_burst].append(warmed)
         return [each.run for group in found.values() for each in group]
 
@@ -52,7 +56,18 @@ def bursts(
         f"watching took {sum(spent) / elapsed_s * 100:.2f} % of one CPU: {len(spent)} looks of "
         f"{statistics.fmean(spent) * 1e3:.2f} ms in {elapsed_s:.0f} s"
     )
-    return "\n".join([*columns(rows), about, cost])
+    return "\n".join([*columns(rows), about, _background(rig.sentinel), cost])
+
+
+def _background(sentinel: Sentinel) -> str:
+    """Return what the host does by itself, who does it, and how many waits were in vain."""
+    found, limit = sentinel.limits.background, sentinel.limits.in_force("foreign") or 0.0
+    share = share_words(found.share) if found else "unknown"
+    who = f" ({names(found.processes)})" if found and found.processes else ""
+    return (
+        f"background: {share}{who}, limit of foreign CPU {share_words(limit)}; "
+        f"waits in vain: {sentinel.vain_waits}"
+    )
 
 
 def _burst_row(group: Sequence[Warmed], name: str) -> list[str]:

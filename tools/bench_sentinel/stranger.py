@@ -1,12 +1,18 @@
-"""A process outside our process tree, whose CPU time is foreign."""
+"""Processes outside our process tree, whose CPU time is foreign."""
 
 import os
+import random
+import select
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 BURST_S = 1.0
+
+# A loop beside: so long at work, once in so long, which is 1 % of a CPU.
+_WORK_S = 0.01
+_EVERY_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,39 @@ def stranger() -> Iterator[Stranger]:
         yield Stranger(writing)
     finally:
         os.close(writing)
+
+
+@contextmanager
+def loops_beside(count: int) -> Iterator[None]:
+    """Keep `count` loops of 1 % of a CPU each at work for the block, each of them nobody's child.
+
+    They end with this process, too.
+    """
+    reading, writing = os.pipe()
+    for _ in range(count):
+        child = os.fork()
+        if not child:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            os.close(writing)
+            _spin_until_closed(reading)
+            os._exit(0)
+        os.waitpid(child, 0)
+    os.close(reading)
+    try:
+        yield
+    finally:
+        os.close(writing)
+
+
+def _spin_until_closed(reading: int) -> None:
+    random.seed()
+    # At times of its own: a loop in step with the kernel's ticks would not be counted.
+    while not select.select([reading], [], [], _EVERY_S * random.uniform(0.5, 1.5))[0]:
+        until = time.thread_time() + _WORK_S
+        while time.thread_time() < until:
+            pass
 
 
 def _spin_when_told(reading: int) -> None:

@@ -21,13 +21,17 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.machine import facts
-from arena.machine.sentinel import Limits
-from arena.machine.sentinel.limits import MOST_WINDOWS
+from arena.machine.sentinel import HostFiles, Limits, names, share_words
+from arena.machine.sentinel.background import MOST, Background, look, middle
+from arena.machine.sentinel.limits import FIRST, MOST_WINDOWS, value_of
 from arena.record.measurement import Watch
 from arena.record.record import Host
 from arena.record.times import parse_utc, utc_now
 
 _BETWEEN = timedelta(hours=1)
+_A_DAY = timedelta(days=1)
+
+_WORTH_A_WORD = 0.003
 
 # Records of other hosts may lie between ours.
 _MOST_FILES = 600
@@ -41,16 +45,22 @@ def limits_file(workspace: Workspace) -> Path:
 def limits_here(workspace: Workspace, progress: Progress, *, is_kept: bool = True) -> Limits:
     """Return this host's limits for a whole command; learn from its records once an hour.
 
+    The background of the host is measured first, for eight seconds, and once a day after that.
     A file that is broken or of another host does not count, and a line says so. One that cannot be
     written is reported: these limits then hold for this command, as they do if not `is_kept`.
     """
     host = facts.describe(None)
     path, now = limits_file(workspace), utc_now()
     kept = _kept(path, host_words(host), progress)
-    if kept and kept.learned_at and _is_fresh(kept.learned_at, now):
+    is_known = kept is not None and _has_background(kept, now)
+    if kept and is_known and kept.learned_at and _is_fresh(kept.learned_at, now, _BETWEEN):
         return kept
     first = Limits.first(host_words(host), is_virtual=_is_virtual(host))
-    learned = first.taught(list(_windows(workspace.results, first.host)), now)
+    windows = list(_windows(workspace.results, first.host))
+    learned = first.taught(windows, now)
+    background = kept.background if kept and is_known else _background(learned, now, progress)
+    if background:
+        learned = first.beside(background).taught(windows, now)
     if is_kept:
         try:
             write_atomic(path, to_json(learned))
@@ -87,9 +97,41 @@ def _kept(path: Path, host: str, progress: Progress) -> Limits | None:
     return kept
 
 
-def _is_fresh(learned_at: str, now: str) -> bool:
-    age = parse_utc(now) - parse_utc(learned_at)
-    return timedelta() <= age < _BETWEEN
+def _is_fresh(then: str, now: str, longest: timedelta) -> bool:
+    age = parse_utc(now) - parse_utc(then)
+    return timedelta() <= age < longest
+
+
+def _has_background(kept: Limits, now: str) -> bool:
+    """Return whether the background needs no measurement: a recent one, or foreign CPU is free."""
+    if kept.in_force("foreign") is None:
+        return True
+    return kept.background is not None and _is_fresh(kept.background.measured_at, now, _A_DAY)
+
+
+def _background(limits: Limits, now: str, progress: Progress) -> Background | None:
+    """Measure the foreign CPU of this host while we are idle; None if it is unknown, or too much.
+
+    It is told if it is worth a word, with the processes that make it.
+    """
+    with progress.waiting("look at what this host does by itself"):
+        watches, busy = look(HostFiles())
+    in_tasks = limits.softirq_in_tasks
+    values = (value_of("foreign", each, softirq_in_tasks=in_tasks) for each in watches)
+    share = middle([value for value in values if value is not None])
+    if share is None:
+        return None
+    who = f" ({names(busy)})" if busy else ""
+    if share > MOST:
+        progress.say(
+            f"warning: this host is not idle: {share_words(share)} of its CPUs{who}; "
+            f"more than {share_words(MOST)} is not lived with"
+        )
+        return None
+    if share >= _WORTH_A_WORD:
+        quiet = share_words(share + FIRST["foreign"])
+        progress.say(f"background: {share_words(share)} of the CPUs{who}; up to {quiet} is quiet")
+    return Background(share=round(share, 6), processes=busy, measured_at=now)
 
 
 def _windows(results: Path, host: str) -> Iterator[Watch]:

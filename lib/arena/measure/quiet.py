@@ -8,7 +8,19 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from arena.machine.sentinel import BETWEEN_S, Away, Sample, Sentinel, judged, watch_of, words
+from arena.machine.sentinel import (
+    BETWEEN_S,
+    MOST_VAIN_WAITS,
+    SHORT_WAIT_S,
+    Away,
+    Sample,
+    Sentinel,
+    busiest,
+    judged,
+    names,
+    watch_of,
+    words,
+)
 from arena.record.measurement import Disturbance
 
 # Steal comes in episodes: each second of these must be without it, since one that has just begun
@@ -25,6 +37,8 @@ _AGAIN_S = 30.0
 
 class Quiet:
     """The wait of one warm-up, of `at_most_s` (0: it does not wait).
+
+    Each wait that ends without quiet is counted in the sentinel.
 
     `tick` it about ten times a second while the load runs, `begin` it when the warm-up's own time
     is over, and ask then whether it `is_over`.
@@ -47,6 +61,7 @@ class Quiet:
         self._began: float | None = None
         self._said_at = 0.0
         self._over_after_s: float | None = None
+        self._strangers = (clock(), sentinel.files.strangers()) if at_most_s else None
 
     @property
     def waited_s(self) -> float:
@@ -86,7 +101,13 @@ class Quiet:
             if self._said_at:
                 self._say(f"quiet after {waited_s:.0f} s")
         elif waited_s >= self.at_most_s:
-            self._say(f"not quiet within {self.at_most_s:g} s: the run begins all the same")
+            self._sentinel.vain_waits += 1
+            more = ""
+            if self._sentinel.vain_waits == MOST_VAIN_WAITS:
+                more = (
+                    f"; that was in vain {MOST_VAIN_WAITS} times: from now on, {SHORT_WAIT_S:g} s"
+                )
+            self._say(f"not quiet within {self.at_most_s:g} s: the run begins all the same{more}")
         else:
             self._tell(disturbed, waited_s)
             return False
@@ -119,5 +140,17 @@ class Quiet:
             self._said_at = max(waited_s, 1e-9)
             self._say(
                 f"waiting for quiet: {words(disturbed)}, "
-                f"{waited_s:.0f} s of at most {self.at_most_s:g} s"
+                f"{waited_s:.0f} s of at most {self.at_most_s:g} s{self._by_whom(disturbed)}"
             )
+
+    def _by_whom(self, disturbed: tuple[Disturbance, ...]) -> str:
+        """Return the processes that made foreign CPU since it was last asked, as text.
+
+        With a program of ours in a container, nobody is named: its processes would be, too.
+        """
+        if self._strangers is None or all(each.signal != "foreign" for each in disturbed):
+            return ""
+        (at, before), files = self._strangers, self._sentinel.files
+        self._strangers = now, after = self._clock(), files.strangers()
+        found = () if self._away() else busiest(before, after, now - at, len(files.cpus))
+        return f"; busiest: {names(found)}" if found else ""

@@ -169,12 +169,13 @@ class Session:
     def _visit(self, driver: Driver, visit: Visit) -> None:
         """Warm the server up until the host is quiet, and make the run that counts."""
         course, seen = self._course, self._seen
+        wait_s = self.sentinel.wait_s(course.quiet_wait_s)
         if self.generator.tells_window(self.plan.profile):
-            seen.warm_up = WarmUp(course.warm_up_s, course.quiet_wait_s)
+            seen.warm_up = WarmUp(course.warm_up_s, wait_s)
         seen.stages_s["warm-up"] = 0.0
         with self._stage("runs"):
             warmed = driver.warmed_run(
-                1, course.runs, warm_up_s=course.warm_up_s, quiet_wait_s=course.quiet_wait_s
+                1, course.runs, warm_up_s=course.warm_up_s, quiet_wait_s=wait_s
             )
         seen.stages_s["warm-up"] = warmed.warm_up_s + warmed.waited_s
         seen.stages_s["runs"] -= seen.stages_s["warm-up"]

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from arena.machine.sentinel.background import busiest
 from arena.machine.sentinel.calibration import Calibration, calibrate, median_of
 from arena.machine.sentinel.limits import Limits
 from arena.machine.sentinel.sample import HostFiles, Sample
-from arena.machine.sentinel.verdict import judged, share_words, words
+from arena.machine.sentinel.verdict import judged, names, share_words, words
 from arena.machine.sentinel.watch import watch_of
 from arena.record.measurement import Watch
 
@@ -24,7 +25,9 @@ __all__ = [
     "Sample",
     "Sentinel",
     "Window",
+    "busiest",
     "judged",
+    "names",
     "share_words",
     "watch_of",
     "words",
@@ -33,6 +36,10 @@ __all__ = [
 # The time between two samples while a load runs. Each costs the host about 1 ms.
 BETWEEN_S = 0.5
 
+# After so many waits that ended without quiet, the next ones are short.
+MOST_VAIN_WAITS = 3
+SHORT_WAIT_S = 10.0
+
 # The CPU seconds so far of our programs that are not below this process, such as containers; None
 # while they cannot be read.
 Away = Callable[[], float | None]
@@ -40,12 +47,20 @@ Away = Callable[[], float | None]
 
 @dataclass
 class Sentinel:
-    """Watches this host for a night, or for one command; the limits stay the same for as long."""
+    """Watches this host for a night, or for one command; the limits stay the same for as long.
+
+    `vain_waits` counts the waits for quiet meanwhile that ended without it.
+    """
 
     limits: Limits
     files: HostFiles = field(default_factory=HostFiles)
     measure: Callable[[], Calibration] | None = None
+    vain_waits: int = 0
     _calibrations: list[Calibration] = field(default_factory=list)
+
+    def wait_s(self, at_most_s: float) -> float:
+        """Return how long the next wait for quiet may be: 10 s once three were in vain."""
+        return min(at_most_s, SHORT_WAIT_S) if self.vain_waits >= MOST_VAIN_WAITS else at_most_s
 
     def calibrate(self) -> Calibration:
         """Measure the speed of the CPUs, in 0.25 s; nothing else of ours may run meanwhile."""

@@ -2,7 +2,8 @@
 
 A signal with a noise of its own has a limit that is learned: the median of the newest windows plus
 five times their median absolute deviation (about 3.4 standard deviations), never below the first
-value and at most so many times it. Windows with steal, throttling, swapping or a clock that jumped
+value and at most so many times it. That of foreign CPU has the host's background below it, which is
+measured: `beside`. Windows with steal, throttling, swapping or a clock that jumped
 teach nothing; a window with any other disturbance hardly moves a median. All other limits stay.
 """
 
@@ -13,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
+from arena.machine.sentinel.background import Background
 from arena.record.measurement import Watch
 from arena.record.times import UtcTime
 
@@ -77,12 +79,14 @@ class Limits(Frozen):
 
     `learned_at` is when its records were last looked at. `softirq_in_tasks`: whether the kernel
     counts softirq time as time of the tasks that it interrupts, too; None while that is unknown.
+    `background` is the foreign CPU of the idle host; None while it was not measured.
     """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     host: str
     learned_at: UtcTime | None = None
     softirq_in_tasks: bool | None = None
+    background: Background | None = None
     limits: dict[str, Limit]
 
     @classmethod
@@ -101,6 +105,13 @@ class Limits(Frozen):
         """Return the limit that judges a signal; None if none does."""
         limit = self.limits.get(signal)
         return limit.in_force if limit else None
+
+    def beside(self, background: Background) -> "Limits":
+        """Return the limits on a host with a background: that plus 1 % of foreign CPU is quiet."""
+        foreign = self.limits["foreign"]
+        first = round(FIRST["foreign"] + background.share, 6)
+        changed = foreign.changed(first=first, in_force=first)
+        return self.changed(background=background, limits={**self.limits, "foreign": changed})
 
     def taught(self, windows: Sequence[Watch], now: str) -> "Limits":
         """Return what windows of this host teach, the newest first; first values if too few do."""
@@ -149,7 +160,7 @@ def _learned(
     middle = statistics.median(values)
     deviation = statistics.median(abs(value - middle) for value in values)
     wanted = max(limit.first, middle + _DEVIATIONS * deviation)
-    most = limit.first * LEARNED[signal]
+    most = limit.first + FIRST[signal] * (LEARNED[signal] - 1)
     too_wide = wanted > most and signal in _ONLY_LEARNED
     return limit.changed(
         learned=round(wanted, 6),

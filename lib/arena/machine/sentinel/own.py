@@ -11,8 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.base.text import printable
+
 # The places of these fields behind the name of the program.
-_PARENT, _TIMES = 1, slice(11, 15)
+_PARENT, _OWN_TIMES, _TIMES = 1, slice(11, 13), slice(11, 15)
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process's name, and the CPU seconds that it has used itself."""
+
+    name: str
+    cpu_s: float
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Tree:
     def cpu_s(self) -> float | None:
         """Return the CPU seconds of the tree, ended children included; None without /proc."""
         ticks, seen = 0, False
-        for pid in self._pids():
+        for pid in self.pids():
             if fields := _fields(self.proc / str(pid)):
                 ticks += sum(map(int, fields[_TIMES]))
                 seen = True
@@ -34,7 +44,7 @@ class Tree:
     def involuntary_switches(self) -> int | None:
         """Return how often threads of the tree, and ended children, were taken off their CPU."""
         count, seen = 0, False
-        for pid in self._pids():
+        for pid in self.pids():
             for task in _tasks(self.proc / str(pid)):
                 for line in _text(task / "status").splitlines():
                     if line.startswith("nonvoluntary_ctxt_switches:"):
@@ -42,7 +52,21 @@ class Tree:
                         seen = True
         return count + resource.getrusage(resource.RUSAGE_CHILDREN).ru_nivcsw if seen else None
 
-    def _pids(self) -> list[int]:
+    def others(self) -> dict[int, "Process"]:
+        """Return all processes that are not of the tree, with their own time, by id."""
+        own = set(self.pids())
+        found = {}
+        for each in _numbered(self.proc):
+            if int(each.name) in own:
+                continue
+            head, _, rest = _text(each / "stat").rpartition(")")
+            if fields := rest.split():
+                ticks = sum(map(int, fields[_OWN_TIMES]))
+                name = printable(head.partition("(")[2])
+                found[int(each.name)] = Process(name, ticks / os.sysconf("SC_CLK_TCK"))
+        return found
+
+    def pids(self) -> list[int]:
         """Return the processes of the tree, parents first."""
         pids = [self.pid]
         if (self.proc / str(self.pid) / "task" / str(self.pid) / "children").exists():

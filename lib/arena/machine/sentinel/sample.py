@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from arena.machine.cgroups import folder_of
-from arena.machine.sentinel.own import Tree
+from arena.machine.sentinel.own import Process, Tree
 
 # The columns of a CPU's line in /proc/stat; `guest` is in `user` already.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
@@ -72,6 +72,10 @@ class HostFiles:
         totals.update(self._throttling())
         totals.update(_clocks())
         return Sample(at, cpus or len(self.cpus), totals)
+
+    def strangers(self) -> dict[int, Process]:
+        """Return the processes outside our tree by their ids; it takes a look at every process."""
+        return Tree(self.proc, self.pid).others()
 
     def _cpu_times(self) -> tuple[int, dict[str, float]]:
         """Return how many of our CPUs /proc/stat has, and their times in seconds."""

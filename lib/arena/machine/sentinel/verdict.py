@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from arena.machine.sentinel.background import Busy
 from arena.machine.sentinel.limits import FIRST, Limits, value_of
 from arena.record.measurement import Disturbance, Watch
 
@@ -54,6 +55,11 @@ def _words(it: Disturbance) -> str:
         return f"{name} {share_words(it.value)} (limit {it.limit * 100:.3g} %)"
     unit = " s" if it.signal.endswith("_s") else ""
     return f"{name} {_short(it.value)}{unit} (limit {it.limit:g}{unit})"
+
+
+def names(busy: Sequence[Busy]) -> str:
+    """Return busy processes for people: `agent (12) 0.8 %, [kworker/0:1] (7) 0.3 %`."""
+    return ", ".join(f"{each.name} {share_words(each.share)}" for each in busy)
 
 
 def share_words(share: float) -> str:

@@ -11,6 +11,7 @@ import pytest
 from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.machine.cpus import CpuPlan
 from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel
+from arena.machine.sentinel.own import Process
 from arena.measure.driver import Driver
 from arena.measure.generators.find import Located
 from arena.measure.generators.ghz import GHZ
@@ -35,6 +36,10 @@ class Host:
     calibrations: int = 0
     total: float = 0.0
     away: list[float | None] = field(default_factory=list)
+    cpus: frozenset[int] = frozenset({0, 1})
+
+    def strangers(self) -> dict[int, Process]:
+        return {}
 
     def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
         del in_full

@@ -59,3 +59,29 @@ def test_a_burst_of_another_process_disturbs() -> None:
 
 def test_a_child_that_worked_and_ended_is_ours() -> None:
     on_this_host(_CHILD)
+
+
+_BESIDE = """
+from tools.bench_sentinel.stranger import loops_beside
+
+before = set(sentinel.files.strangers())
+with loops_beside(2):
+    while len(new := set(sentinel.files.strangers()) - before) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    used = lambda: {pid: each.cpu_s for pid, each in sentinel.files.strangers().items()}
+    first, own = used(), sentinel.files.sample().totals["own"]
+    while time.monotonic() < deadline:
+        grown = [pid for pid in new if used().get(pid, 0) - first.get(pid, 0) >= 0.02]
+        if len(grown) == 2:
+            break
+        time.sleep(0.2)
+    else:
+        raise AssertionError("they are not at work")
+while new & set(sentinel.files.strangers()) and time.monotonic() < deadline:
+    time.sleep(0.05)
+assert not new & set(sentinel.files.strangers())
+"""
+
+
+def test_loops_beside_are_strangers_at_work_and_end_with_the_block() -> None:
+    on_this_host(_BESIDE)
