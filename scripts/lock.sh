@@ -10,7 +10,7 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
     exit 0
 fi
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 compile=(uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
     --no-emit-index-url --no-header pyproject.toml)

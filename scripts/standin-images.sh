@@ -27,7 +27,7 @@
 # Exit codes: 0 done, 2 bad usage or an image it cannot make, 3 the host cannot do it.
 set -euo pipefail
 shopt -s inherit_errexit
-here=$(dirname "${BASH_SOURCE[0]}")
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
 # shellcheck source=scripts/standin/base.sh
 source "$here/standin/base.sh"

@@ -26,7 +26,7 @@
 #
 # Exit code: 0 all passed, 1 something failed, 3 the host cannot do it, 130 interrupted.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 # shellcheck source=scripts/venv.sh
 source scripts/venv.sh

@@ -15,7 +15,7 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
     exit 0
 fi
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/volley/target}
 packages=${VOLLEY_PACKAGES:-$PWD/volley/target/packages}

@@ -13,7 +13,7 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
     exit 0
 fi
-cd "$(dirname "${BASH_SOURCE[0]}")/../volley/edit"
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../volley/edit"
 
 marker=dist/sources.sha256
 

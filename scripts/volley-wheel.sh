@@ -7,4 +7,4 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
     exit 0
 fi
-exec "$(dirname "${BASH_SOURCE[0]}")/volley-packages.sh" wheel "$@"
+exec "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/volley-packages.sh" wheel "$@"

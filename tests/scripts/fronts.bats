@@ -86,6 +86,21 @@ TABLE
     done < <(fronts)
 }
 
+@test "so do the scripts that do not start Python" {
+    local script
+    for script in "$root"/scripts/*.sh; do
+        # What a link is in the folder of, but for the help, which reads the file itself.
+        run grep -E 'dirname "\$(\{BASH_SOURCE|0)' "$script"
+        [ -z "$output" ] || { echo "$script: $output"; false; }
+    done
+    printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$root/scripts/volley-packages.sh"
+    mkdir "$BATS_TEST_TMPDIR/elsewhere"
+    ln -s "$root/scripts/volley-wheel.sh" "$BATS_TEST_TMPDIR/elsewhere/wheel"
+    run "$BATS_TEST_TMPDIR/elsewhere/wheel" --out 'a folder'
+    [ "$status" -eq 0 ]
+    [ "$output" = '<wheel><--out><a folder>' ]
+}
+
 @test "site.sh alone builds" {
     run "$root/scripts/site.sh"
     [ "$output" = "<$root/lib><site><build>" ]

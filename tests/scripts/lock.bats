@@ -5,7 +5,7 @@ setup() {
     lock=$BATS_TEST_DIRNAME/../../scripts/lock.sh
     mkdir "$BATS_TEST_TMPDIR/bin"
     local tool
-    for tool in bash dirname sed; do
+    for tool in bash dirname readlink sed; do
         ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin/$tool"
     done
 }

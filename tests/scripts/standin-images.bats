@@ -112,7 +112,7 @@ nothing_was_made() {
 
 @test "without docker the error names the remedy" {
     mkdir "$BATS_TEST_TMPDIR/bare"
-    ln -s "$(command -v dirname)" "$BATS_TEST_TMPDIR/bare/dirname"
+    ln -s "$(command -v dirname)" "$(command -v readlink)" "$BATS_TEST_TMPDIR/bare"
     PATH=$BATS_TEST_TMPDIR/bare run "$BASH" "$script" debian:bookworm
     [ "$status" -eq 3 ]
     [ "$output" = "error: no docker on PATH: install it (Debian: apt-get install docker.io)" ]
@@ -127,7 +127,7 @@ nothing_was_made() {
 @test "without debootstrap the error names the package" {
     rm "$STUBS/debootstrap"
     mkdir "$BATS_TEST_TMPDIR/bare"
-    for tool in awk bash cat dirname mktemp mkdir rm sleep; do
+    for tool in awk bash cat dirname mktemp mkdir readlink rm sleep; do
         ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bare/$tool"
     done
     PATH=$STUBS:$BATS_TEST_TMPDIR/bare run "$script" debian:bookworm

@@ -212,7 +212,7 @@ volley: test'
 without_toolchains() {
     local name folder=$BATS_TEST_TMPDIR/few
     mkdir -p "$folder"
-    for name in awk bash cut dirname env git grep head mkdir nproc rm sed sh sort tail tee; do
+    for name in awk bash cut dirname env git grep head mkdir nproc readlink rm sed sh sort tail tee; do
         ln -sf "$(type -P "$name")" "$folder/$name"
     done
     printf '%s\n' "$folder"

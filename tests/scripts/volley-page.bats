@@ -6,7 +6,7 @@ setup() {
     mkdir -p "$root"/{scripts,volley/edit/{src,dist}} "$BATS_TEST_TMPDIR/bin"
     cp "$BATS_TEST_DIRNAME/../../scripts/volley-page.sh" "$root/scripts"
     touch "$root"/volley/edit/{build.mjs,package.json,package-lock.json,src/main.js} "$calls"
-    for tool in bash dirname sha256sum flock rm; do
+    for tool in bash dirname readlink sha256sum flock rm; do
         ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin"
     done
 }

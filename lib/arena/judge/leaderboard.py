@@ -283,7 +283,7 @@ def _boards(
         histories: dict[str, list[Entry]] = defaultdict(list)
         for entry in own:
             histories[entry.framework].append(entry)
-        rows = [_row(history, read) for history in histories.values()]
+        rows = _told_apart([_row(history, read) for history in histories.values()])
         groups: dict[Division, list[Row]] = {"framework": [], "engine": []}
         for row in rows:
             groups[DIVISIONS[row.type]].append(row)
@@ -454,6 +454,20 @@ def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
         result=_result(read(good.path)) if good else None,
         failure=_failure(newest, history[-1].problem),
     )
+
+
+def _told_apart(rows: list[Row]) -> list[Row]:
+    """Return the rows of a board; of those with the same display name, each has its folder's, too.
+
+    Readers know a row by its display name alone.
+    """
+    names = Counter(row.display_name.casefold() for row in rows)
+    return [
+        row.model_copy(update={"display_name": f"{row.display_name} ({row.framework})"})
+        if names[row.display_name.casefold()] > 1
+        else row
+        for row in rows
+    ]
 
 
 def _failure(record: Record, problem: str) -> RowFailure | None:

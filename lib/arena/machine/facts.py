@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from arena.machine.blame import cannot
 from arena.machine.cpus import CPU_FOLDERS, first_line, physical_cores
 from arena.record.record import Host
 
@@ -37,6 +38,19 @@ _FIRMWARE_TEXTS = ("sys_vendor", "product_name", "bios_vendor")
 # The kernel's number for the process namespace in which no container is.
 _NO_CONTAINER = "pid:[4026531836]"
 _CONTAINERS = {".dockerenv": "docker", "run/.containerenv": "podman"}
+
+
+def require_stat(stat: Path = Path("/proc/stat")) -> None:
+    """Raise HostError if /proc/stat does not tell what the CPUs do, as in some sandboxes.
+
+    Neither processes nor their cost can be followed there, and the sentinel sees nothing.
+    """
+    try:
+        words = set(stat.read_text().split())
+    except OSError:
+        words = set()
+    if not {"btime", "cpu"} <= words:
+        raise cannot(f"tell what its CPUs do: {stat} is empty", "run with a whole /proc")
 
 
 def describe(docker_version: str | None) -> Host:

@@ -257,6 +257,7 @@ def only_here(
     HostError if another benchmark is running, records cannot be saved (with an `advice` for it) or
     Docker is missing.
     """
+    facts.require_stat()
     adopt_orphans()
     allow_open_files()
     with lock.only_benchmark(command, wait=options.wait, say=shows.say):

@@ -22,7 +22,7 @@ from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.proofs import Proofs
-from arena.machine import certs, lock, needs
+from arena.machine import certs, facts, lock, needs
 from arena.machine import ports as machine_ports
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.interrupts import held
@@ -108,6 +108,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     planned = plan(workspace, selected, options.profiles)
     if not options.is_part:
         selection.warn_of_typos(workspace, selected.frameworks, shows)
+    facts.require_stat()
     adopt_orphans()
     allow_open_files()
     outcomes = [each for each in planned if isinstance(each, Outcome)]

@@ -7,7 +7,7 @@ from functools import partial
 
 from arena.base.errors import UsageError
 from arena.base.progress import Progress
-from arena.base.text import nearest, shown, typing_errors
+from arena.base.text import nearest, printable, shown, typing_errors
 from arena.base.workspace import Workspace
 from arena.what.framework import Framework, framework_names, load_framework
 from arena.what.measured import measured_profile
@@ -68,12 +68,19 @@ def frameworks(workspace: Workspace, words: str) -> Selection:
     broken: list[Broken] = []
     for name in sorted(named | matched):
         try:
-            found.append(load_framework(workspace.frameworks, name))
+            found.append(_loaded(workspace, name))
         except UsageError as error:
             if name in named:
                 raise
             broken.append(Broken(name, error))
     return Selection(tuple(found), tuple(broken), frozenset(named))
+
+
+def _loaded(workspace: Workspace, name: str) -> Framework:
+    if name == ALL:
+        where = shown(workspace.framework(name))
+        raise UsageError(f"{where}: `{ALL}` stands for all frameworks: rename the folder")
+    return load_framework(workspace.frameworks, name)
 
 
 def profiles(
@@ -116,7 +123,7 @@ def by_kind(workspace: Workspace, words: Sequence[str]) -> tuple[list[str], list
     """
     of_frameworks: list[str] = []
     of_profiles: list[str] = []
-    frameworks_known = [ALL, *framework_names(workspace.frameworks)]
+    frameworks_known = sorted({ALL, *framework_names(workspace.frameworks)})
     profiles_known = profile_names(workspace.profiles)
     for word in words:
         is_framework, is_profile = (
@@ -141,9 +148,18 @@ def by_kind(workspace: Workspace, words: Sequence[str]) -> tuple[list[str], list
 
 
 def warn_of_typos(workspace: Workspace, selected: Iterable[Framework], shows: Progress) -> None:
-    """Warn of each subscription that looks like a misspelt profile; others may be HttpArena's."""
+    """Warn of each subscription that looks like a misspelt profile; others may be HttpArena's.
+
+    Warn of a display name that another one of the frameworks has, too: boards then add the folder.
+    """
     known = profile_names(workspace.profiles)
+    first: dict[str, str] = {}
     for framework in selected:
+        other = first.setdefault(framework.display_name.casefold(), framework.name)
+        if other != framework.name:
+            path = shown(workspace.framework(framework.name) / "meta.json")
+            name = printable(framework.display_name)
+            shows.say(f"warning: {path}: display_name: {other} is called `{name}`, too")
         for name in sorted(set(framework.tests) - set(known)):
             # All others differ too much in length alone.
             near = [each for each in known if abs(len(each) - len(name)) <= _MOST_TYPING_ERRORS]

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+<<<<<<< HEAD
 from parsers.common.figures import NOTHING_WRONG, Latency
+=======
+from parsers.common.errors import ParseError
+from parsers.common.figures import Latency
+>>>>>>> 03d5f7de (Use: what --resume does, display names, a folder named all, links to scripts, --skipFirst, h2load's bound, an empty /proc/stat)
 from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz import cut
 from parsers.ghz.counted import read_counted
@@ -26,6 +31,11 @@ def parse_json(text: str) -> GhzReport:
     count = report.whole("count")
     total_ns = report.whole("total", INT64_MAX)
     check_elapsed(total_ns)
+    if count and (skipped := _skipped(report)):
+        raise ParseError(
+            f"made with --skipFirst {skipped}: these calls are in no figure but the time, "
+            "so there is no rate; run it without"
+        )
     statuses = read_statuses(report, count)
     errors = report.counts("errorDistribution")
     counted = read_counted(report, total_ns, statuses)
@@ -74,6 +84,12 @@ def parse_json(text: str) -> GhzReport:
         warm_up=counted.warm_up if counted is not None else (),
         cpu_s=counted.cpu_s if counted is not None else None,
     )
+
+
+def _skipped(report: JsonObject) -> int:
+    """Return how many calls were left out at the front."""
+    options = report.child("options") if "options" in report.members else None
+    return options.whole("skipFirst") if options and "skipFirst" in options.members else 0
 
 
 def _percentiles(report: JsonObject) -> dict[int, int]:

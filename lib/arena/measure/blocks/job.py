@@ -37,7 +37,7 @@ from arena.measure.blocks.table import lines_of, verdicts_of
 from arena.measure.blocks.warm_ups import WarmUps
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
-from arena.measure.night.diary import Diary, Scope
+from arena.measure.night.diary import Diary, Scope, unresumable
 from arena.measure.night.history import History
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan, RunOptions
@@ -115,7 +115,10 @@ def _has_blocks(plan: Plan) -> bool:
 
 
 class _Night:
-    """One night, new or resumed. Its plan is made at once; HostError if it cannot be resumed."""
+    """One night, new or resumed. Its plan is made at once.
+
+    If it cannot be resumed: HostError on a host of another class, else UsageError.
+    """
 
     def __init__(
         self, asked: Request, runner: AnyRunner, found: Mapping[Located, Generator]
@@ -143,8 +146,7 @@ class _Night:
         if self._diary and self._diary.planned and (why := self._why_not(self._diary.planned)):
             if asked.sessions.night:
                 raise HostError(f"this is not as the night was planned: {why}")
-            self._shows.say(f"that night cannot be resumed: {why}: a new one begins")
-            self._diary = None
+            raise unresumable(f"that night cannot be resumed: {why}")
         self.id = self._diary.started_at if self._diary else utc_now()
         resumed = self._diary.planned if self._diary else None
         once_s = sum(self._history.expected_s(each) for each in self._once if not self._made(each))

@@ -115,10 +115,10 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
 def of_h2load(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved output of h2load into a measurement.
 
-    After a warm-up, it counts what ends inside its window, so there is no error bar. If nothing
-    ended, the calls in flight bound the rate. Without a warm-up, it does not report how every call
-    ended. The unreported calls may have been answered or not, and the error bar covers both. It
-    checks neither the gRPC status nor the replies.
+    After a warm-up, it counts what ends inside its window, so there is no error bar. Without a
+    warm-up, it does not report how every call ended. The unreported calls may have been answered or
+    not, and the error bar covers both. If no call was OK, those that it may have in flight bound
+    the rate, whatever it counted. It checks neither the gRPC status nor the replies.
     """
     report = parse_h2load.parse_file(raw)
     calls, each = report.calls, profile.messages_per_call
@@ -126,7 +126,9 @@ def of_h2load(raw: Path, profile: MeasuredProfile) -> Measurement:
     if report.warm_up_s:
         begun = report.counts.started - report.counts.done
         calls = replace(calls, cut=max(profile.in_flight + begun, 0))
-        at_most = report.calls_per_s or calls.cut / report.elapsed_s
+        at_most = report.calls_per_s
+    if not calls.ok:
+        at_most = max(calls.cut, profile.in_flight) / report.elapsed_s
     return Measurement(
         elapsed_s=report.elapsed_s,
         calls=calls,

@@ -159,20 +159,25 @@ def diary_text(
     return "".join(f"{line}\n" for line in lines)
 
 
+def unresumable(why: str) -> UsageError:
+    """Return the error of a night that was cut short and cannot be resumed: no other one begins."""
+    return UsageError(f"--resume: {why}; without --resume, a new night begins")
+
+
 def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
-    """Return the diary of the night to resume, and report which, or why none is resumed.
+    """Return the diary of the night to resume, and report which; None if none was cut short.
 
     Without a requested scope, it is the newest night, if that was cut short. A night of blocks is
     resumed if it is the newest one of the requested scope, any other night only if it is the
-    newest of all. UsageError for a fleet's night without the fleet.
+    newest of all. UsageError for a night that measures something else, for a fleet's night without
+    the fleet, and for a broken diary.
     """
     of_blocks = bool(scope.blocks)
     for path in sorted(folder.glob("[0-9]*Z.jsonl"), reverse=True):
         try:
             found = Diary.read(path)
         except ValueError as error:
-            shows.say(f"warning: {error}: a new night begins")
-            return None
+            raise unresumable(str(error)) from error
         if of_blocks and scope != found.scope:
             continue
         if not found.is_open:
@@ -184,8 +189,7 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
             raise UsageError(f"--resume: {of} was a fleet's: add --fleet ADDRESS")
         everything = Scope(generator=FLEET_GENERATOR if is_fleets else None)
         if scope not in (everything, found.scope):
-            shows.say(f"{of} measures something else: a new one begins")
-            return None
+            raise unresumable(f"{of} measures something else")
         shows.say(f"resuming {of}")
         return found
     such = " of such blocks" if of_blocks else ""

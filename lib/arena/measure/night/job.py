@@ -23,7 +23,7 @@ from arena.measure.blocks.engine import ends_here
 from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
-from arena.measure.night.diary import Diary, Scope, to_resume
+from arena.measure.night.diary import Diary, Scope, to_resume, unresumable
 from arena.measure.night.history import History, in_order
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
@@ -107,9 +107,7 @@ def night(
     except UsageError as error:
         if scope == options.scope:
             raise
-        shows.say(f"that night cannot be resumed: {error}: a new one begins")
-        diary, scope, tally = None, options.scope, Tally()
-        sessions, plans = _plans(workspace, options, scope, environment, tally, shows, away)
+        raise unresumable(f"that night cannot be resumed: {error}") from error
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
     at_racks = _at_racks(workspace, options, sessions, plans, racks, shows) if racks else None
     if scope.blocks:

@@ -455,3 +455,12 @@ def test_runs_with_and_without_the_generators_own_warm_up_share_no_board() -> No
 def test_a_warm_up_that_is_no_time_is_none() -> None:
     assert generator_warm_up(("h2load", "--warm-up-time=6s")) == "6s"
     assert generator_warm_up(("h2load", "--warm-up-time=3s/../..")) == ""
+
+
+def test_rows_of_one_display_name_are_told_apart_by_their_folders() -> None:
+    board = only_board(
+        a_record("a", 3.0, display_name="Same"),
+        a_record("b", 2.0, display_name="same"),
+        a_record("c", 1.0, display_name="Other"),
+    )
+    assert [row.display_name for row in board.rows] == ["Same (a)", "same (b)", "Other"]

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from arena.base.errors import HostError
-from arena.machine import blame, ports
+from arena.machine import blame, facts, ports
 from arena.machine.blame import Stage, Whose
 from arena.machine.child import Child, whole_command
 from arena.measure.contract.link import connected
@@ -243,3 +243,15 @@ def test_a_host_without_taskset_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert whole_command(["true"])[-1] == "true"
     with pytest.raises(HostError, match="there is no `taskset`; install util-linux"):
         whole_command(["true"], (0,))
+
+
+@pytest.mark.parametrize("text", [None, "", "cpu0 1 2 3 4 5 6 7 8\n"])
+def test_a_host_whose_proc_says_nothing_of_the_cpus_is_named(
+    tmp_path: Path, text: str | None
+) -> None:
+    facts.require_stat()
+    stat = tmp_path / "stat"
+    if text is not None:
+        stat.write_text(text)
+    with pytest.raises(HostError, match=r"cannot: tell what its CPUs do: .* a whole /proc$"):
+        facts.require_stat(stat)

@@ -1,5 +1,7 @@
 """Which frameworks and profiles the words of a command line select."""
 
+import re
+
 import pytest
 
 from arena.base.errors import UsageError
@@ -185,4 +187,24 @@ def test_a_misspelt_subscription_is_warned_of_and_no_other_runners(
     selection.warn_of_typos(workspace, selection.frameworks(workspace, "typist").frameworks, shows)
     assert shows.lines == [
         f"warning: frameworks/typist/meta.json: tests: no profile `{test}` (did you mean {meant}?)"
+    ]
+
+
+def test_a_folder_named_all_is_refused_and_the_others_are_there(workspace: Workspace) -> None:
+    add_framework(workspace, "all", "stream-grpc")
+    why = r"^frameworks/all: `all` stands for all frameworks: rename the folder$"
+    for words in ("all", "*", "al?,odd"):
+        selected = selection.frameworks(workspace, words)
+        (broken,) = (each for each in selected.broken if each.name == "all")
+        assert re.search(why, str(broken.error))
+        assert "odd" in [each.name for each in selected.frameworks]
+
+
+def test_a_display_name_of_two_frameworks_is_warned_of(workspace: Workspace) -> None:
+    add_framework(workspace, "same-a", "stream-grpc", display_name="Same")
+    add_framework(workspace, "same-b", "stream-grpc", display_name="sAME")
+    shows = FakeProgress()
+    selection.warn_of_typos(workspace, selection.frameworks(workspace, "same*").frameworks, shows)
+    assert shows.lines == [
+        "warning: frameworks/same-b/meta.json: display_name: same-a is called `sAME`, too"
     ]

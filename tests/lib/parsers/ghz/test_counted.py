@@ -141,3 +141,15 @@ def test_a_member_that_is_broken_or_contradicts_itself_is_refused_in_a_line(
 def test_a_member_that_is_null_is_no_member_of_ghzs() -> None:
     with pytest.raises(ParseError, match="`volley` must be a JSON object, is None"):
         parse(json.dumps(a_report() | {"volley": None}))
+
+
+@pytest.mark.parametrize("is_volleys", [True, False])
+def test_a_report_without_its_first_calls_has_no_rate(*, is_volleys: bool) -> None:
+    report = a_report()
+    if not is_volleys:
+        del report["volley"]
+    report["options"] = {**report.get("options", {}), "skipFirst": 0}
+    parse(json.dumps(report))
+    report["options"]["skipFirst"] = 100
+    with pytest.raises(ParseError, match=r"--skipFirst 100: .* no rate; run it without"):
+        parse(json.dumps(report))

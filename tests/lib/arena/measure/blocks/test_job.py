@@ -287,13 +287,16 @@ def test_a_framework_that_failed_before_the_cut_is_not_visited_after_it(blocks: 
     assert failed.isdisjoint(name for block, _, name, _ in blocks.visits() if block > 1)
 
 
-def test_a_framework_that_changed_makes_a_new_night(blocks: Blocks) -> None:
+def test_a_night_whose_framework_has_changed_is_not_resumed_and_no_other_begins(
+    blocks: Blocks,
+) -> None:
     cut_short(blocks, 3)
+    made = len(blocks.records())
     blocks.shop.add("alpha", QUICK, language="Rust")
-    assert blocks(resume=True) == 0
-    assert "that night cannot be resumed: alpha has changed since: a new one begins" in (
-        blocks.shop.capsys.readouterr().err
-    )
+    with pytest.raises(UsageError, match=r"cannot be resumed: alpha has changed since; without"):
+        blocks(resume=True)
+    assert len(blocks.records()) == made
+    assert blocks() == 0
     assert len({visit.night for _, visit in blocks.records()}) == 2
 
 

@@ -1,6 +1,7 @@
 """h2load: its command line, what it refuses, the ways it is found, what is read of it."""
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -379,6 +380,27 @@ def test_if_nothing_ended_after_a_warm_up_the_calls_in_flight_bound_the_rate() -
     told = of_h2load(FIXTURES / "h2load-152-warm-up-none.txt", unary(connection_count=1024))
     assert (told.calls.ok, told.calls.cut, told.elapsed_s) == (0, 102_400, 5.0)
     assert (told.rate, told.rate_at_most) == (0.0, 20_480.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        # All that were open when the window opened were reset, and as many are open again.
+        ("152-warm-up-none", "1000 total, 0 started, 1000 done, 0 succeeded, 1000 failed, 1000"),
+        ("152-half-second", "0 total, 0 started, 0 done, 0 succeeded, 0 failed, 0"),
+    ],
+)
+def test_a_run_without_an_ok_call_is_bounded_by_the_calls_in_flight(
+    tmp_path: Path, name: str, counts: str
+) -> None:
+    text = (FIXTURES / f"h2load-{name}.txt").read_text()
+    text = re.sub(r"requests: .* errored", f"requests: {counts} errored", text)
+    raw = tmp_path / "raw.txt"
+    raw.write_text(re.sub(r"status codes: \d+ 2xx", "status codes: 0 2xx", text))
+    profile = unary(connections=(10,), connection_count=10, streams_per_connection=100)
+    told = of_h2load(raw, profile)
+    assert told.calls.ok == 0
+    assert told.rate_at_most == pytest.approx(1000 / told.elapsed_s)
 
 
 def test_what_h2load_did_not_look_at_is_said() -> None:

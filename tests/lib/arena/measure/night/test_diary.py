@@ -66,7 +66,8 @@ def test_a_fleet_goes_on_with_its_night(tmp_path: Path, asked: Scope) -> None:
 
 def test_a_fleet_does_not_go_on_with_the_night_of_a_machine(tmp_path: Path) -> None:
     Diary.new(tmp_path, NIGHT, Scope())
-    assert to_resume(tmp_path, Scope(generator="volley-fleet"), FakeProgress()) is None
+    with pytest.raises(UsageError, match=r"everything\) measures something else"):
+        to_resume(tmp_path, Scope(generator="volley-fleet"), FakeProgress())
 
 
 def test_only_the_newest_night_counts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from arena.base.errors import UsageError
 from tests.fakes import FakeGenerator
 from tests.lib.arena.measure.night.shop import QUICK, SLOW, Shop
 
@@ -66,27 +67,26 @@ def test_what_the_night_was_asked_for_need_not_be_said_again(shop: Shop) -> None
     assert shop.measured() == [("alpha", SLOW), ("beta", SLOW)]
 
 
-def test_asked_for_something_else_a_new_night_begins(shop: Shop) -> None:
+def test_asked_for_something_else_no_night_begins(shop: Shop) -> None:
     cut_short(shop, 1, profiles=(SLOW,))
-    shop.night("alpha", profiles=(SLOW,), resume=True)
+    why = r"^--resume: .*\(--profile slow\) measures something else; without --resume, a new night"
+    with pytest.raises(UsageError, match=why):
+        shop.night("alpha", profiles=(SLOW,), resume=True)
+    assert shop.measured() == [("alpha", SLOW)]
+    shop.night("alpha", profiles=(SLOW,))
     assert shop.measured() == [("alpha", SLOW), ("alpha", SLOW)]
-    assert "(--profile slow) measures something else: a new one begins" in (
-        shop.capsys.readouterr().err
-    )
 
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"tests": ["x"]}, {"language": 5}])
-def test_where_its_framework_cannot_be_measured_any_more_a_new_night_begins(
+def test_where_its_framework_cannot_be_measured_any_more_no_night_begins(
     shop: Shop, change: dict[str, Any]
 ) -> None:
     shop.add("gamma", QUICK)
     cut_short(shop, 0, "gamma")
     shop.add("gamma", QUICK, **change)
-    shop.night(resume=True)
-    assert len(shop.records()) == 4
-    err = shop.capsys.readouterr().err
-    assert "that night cannot be resumed: " in err
-    assert ": a new one begins\n" in err
+    with pytest.raises(UsageError, match=r"night cannot be resumed: .*; without --resume, a new"):
+        shop.night(resume=True)
+    assert shop.records() == []
 
 
 def test_a_night_that_ended_is_not_gone_on_with(shop: Shop) -> None:
@@ -106,16 +106,14 @@ def test_going_on_twice_ends_where_going_on_once_would(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]\n", '{"schema": 2}\n', "\x00\xff"])
-def test_a_broken_diary_is_said_and_a_new_night_begins(shop: Shop, content: str) -> None:
+def test_a_broken_diary_is_said_and_no_night_begins(shop: Shop, content: str) -> None:
     shop.workspace.nights.mkdir()
     path = shop.workspace.nights / "2026-01-01T00-00-00.000000Z.jsonl"
     path.write_text(content)
-    assert shop.night(profiles=(QUICK,), resume=True) == 0
-    assert len(shop.records()) == 2
-    assert (
-        f"{path.name}: is not the diary of a night: a new night begins"
-        in shop.capsys.readouterr().err
-    )
+    why = f"{path.name}: is not the diary of a night; without --resume, a new night begins"
+    with pytest.raises(UsageError, match=why):
+        shop.night(profiles=(QUICK,), resume=True)
+    assert shop.records() == []
     assert path.read_text() == content
 
 
