@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-stamp=$(find build.sh pom.xml src -type f -exec cat {} +)
+stamp=$(find build.sh .mvn/maven.config pom.xml src -type f -exec cat {} +)
 if [ -d .build/classes ] && [ "$stamp" = "$(cat .build/stamp 2>/dev/null)" ]; then
     exit 0
 fi

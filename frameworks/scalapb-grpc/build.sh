@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-stamp=$(cat build.sh pom.xml benchmark.proto src/main/scala/benchmark/*.scala)
+stamp=$(cat build.sh .mvn/maven.config pom.xml benchmark.proto src/main/scala/benchmark/*.scala)
 if [ -d .build/classes ] && [ "$stamp" = "$(cat .build/stamp 2>/dev/null)" ]; then
     exit 0
 fi

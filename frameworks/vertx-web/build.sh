@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-stamp=$(cat build.sh pom.xml src/main/java/items/*.java)
+stamp=$(cat build.sh .mvn/maven.config pom.xml src/main/java/items/*.java)
 if [ -d .build/classes ] && [ "$stamp" = "$(cat .build/stamp 2>/dev/null)" ]; then
     exit 0
 fi

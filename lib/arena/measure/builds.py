@@ -29,7 +29,8 @@ T = TypeVar("T")
 class Command:
     """A command of a build, run in `folder` with all its output to `log`.
 
-    `words` say what it does. An error names it as `called`, by default as its last word.
+    `words` say what it does. An error names it as `called`, by default as its last word. Without an
+    `environment`, it has the caller's.
     """
 
     argv: Sequence[str]
@@ -37,6 +38,7 @@ class Command:
     log: Path
     words: str
     called: str = ""
+    environment: Mapping[str, str] | None = None
 
 
 # A build yields its commands, each after the end of the one before, and returns what it made. The
@@ -113,7 +115,13 @@ def _run(command: Command, shows: Progress) -> Generator[None, None, None]:
     with shows.waiting(command.words):
         try:
             with held():
-                child = Child(argv, cwd=command.folder, stdout=log, stderr=log)
+                child = Child(
+                    argv,
+                    cwd=command.folder,
+                    stdout=log,
+                    stderr=log,
+                    environment=command.environment,
+                )
             while (code := child.poll()) is None and time.monotonic() - began < TIMEOUT_S:
                 yield
         finally:

@@ -19,6 +19,23 @@ from arena.what.ports import STANDARD, Ports
 # A server gets only these environment variables, so that no run depends on the shell.
 _KEPT = ("PATH", "HOME", "LANG")
 
+# A build has the network: it also gets the way to it, in either case, whom to trust there, and what
+# tells compilers and package managers where they and their caches are. No variable with a token or
+# a password of its own is among them.
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_BUILDS = (
+    *_KEPT, *_PROXIES, *map(str.upper, _PROXIES),
+    "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+    "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN",
+    "CARGO_HOME", "CARGO_NET_OFFLINE", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTUP_DIST_SERVER",
+    "PIP_INDEX_URL", "PIP_CERT", "PIP_CACHE_DIR", "PIP_CONFIG_FILE", "PIP_NO_INDEX",
+    "NPM_CONFIG_REGISTRY", "npm_config_registry", "NPM_CONFIG_CACHE", "npm_config_cache",
+    "JAVA_HOME", "M2_HOME", "MAVEN_HOME", "MAVEN_OPTS", "MAVEN_ARGS",
+    "DOTNET_ROOT", "DOTNET_CLI_HOME", "NUGET_PACKAGES",
+    "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "DENO_DIR", "PKG_CONFIG_PATH",
+)  # fmt: skip
+
 
 class NativeServer:
     """A server in its own process group."""
@@ -71,10 +88,11 @@ class NativeRuntime:
         )
 
     def build(self, framework: Framework, log: Path) -> Build[Built]:
-        """Run the build command in the caller's environment."""
+        """Run the build command in a small environment: paths, proxies and package managers'."""
         if command := _commands(framework).build:
             folder = self._workspace.framework(framework.name)
-            yield Command(_shell(command), folder, log, f"build {framework.name} (native)")
+            words, environment = f"build {framework.name} (native)", _kept(_BUILDS)
+            yield Command(_shell(command), folder, log, words, environment=environment)
         return Built()
 
     @contextmanager
@@ -83,7 +101,7 @@ class NativeRuntime:
     ) -> Iterator[NativeServer]:
         """Run the run command for the block, in a small fixed environment."""
         argv = whole_command(_shell(_commands(framework).run), cpus)
-        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment = _kept(_KEPT)
         environment.update(self._ports.given_to(framework.ports).environment)
         environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
         environment["TLS_KEY"] = str(self._workspace.certs / "server.key")
@@ -109,6 +127,10 @@ class NativeRuntime:
         native = _commands(framework)
         build = [whole_command(_shell(native.build))] if native.build else []
         return [*build, whole_command(_shell(native.run), cpus)]
+
+
+def _kept(names: Sequence[str]) -> dict[str, str]:
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _shell(command: str) -> list[str]:

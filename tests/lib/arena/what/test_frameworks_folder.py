@@ -1,8 +1,12 @@
 """Every entry below frameworks/ is complete, pinned and can be built anywhere (docs/rules.md)."""
 
 import re
+import shutil
 import subprocess
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -163,3 +167,54 @@ def test_a_dockerfile_is_pinned_and_needs_no_new_builder(name: str) -> None:
     assert not re.search(r"(?m)^\s*(RUN\s+(--mount|<<)|COPY\s+(--link|<<)|#\s*syntax=)", text)
     # The server itself is process 1 and gets the signals.
     assert re.search(r"(?m)^(ENTRYPOINT|CMD) \[", text)
+
+
+MAVEN = [name for name in NAMES if (FRAMEWORKS / name / "pom.xml").exists()]
+
+
+@pytest.mark.parametrize("name", MAVEN)
+def test_maven_takes_no_file_whose_checksum_differs(name: str) -> None:
+    """Maven has no lock: it warns only, unless it is told. The build is made again if that goes."""
+    config = FRAMEWORKS / name / ".mvn" / "maven.config"
+    assert config.read_text().split() == ["--strict-checksums"]
+    assert ".mvn/maven.config" in (FRAMEWORKS / name / "build.sh").read_text()
+    ignored = (FRAMEWORKS / name / ".dockerignore").read_text().split()
+    assert ".mvn" not in ignored
+
+
+class Repository(SimpleHTTPRequestHandler):
+    """Files of a Maven repository, in silence."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.skipif(not shutil.which("mvn"), reason="there is no Maven")
+@pytest.mark.parametrize("is_strict", [True, False])
+def test_mavens_own_file_of_a_checksum_is_obeyed(tmp_path: Path, *, is_strict: bool) -> None:
+    """A parent from a repository that says another SHA-1 of it: only strictness refuses it."""
+    head = '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+    place = tmp_path / "repository" / "a" / "parent" / "7"
+    place.mkdir(parents=True)
+    names = "<groupId>a</groupId><artifactId>parent</artifactId><version>7</version>"
+    parent = f"{head}{names}<packaging>pom</packaging></project>"
+    (place / "parent-7.pom").write_text(parent)
+    (place / "parent-7.pom.sha1").write_text("0" * 40)
+    folder = tmp_path / "own"
+    (folder / ".mvn").mkdir(parents=True)
+    if is_strict:
+        shutil.copy(FRAMEWORKS / MAVEN[0] / ".mvn" / "maven.config", folder / ".mvn")
+    handler = partial(Repository, directory=str(tmp_path / "repository"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        (folder / "pom.xml").write_text(
+            f"{head}<parent>{names}<relativePath/></parent><artifactId>own</artifactId>"
+            "<packaging>pom</packaging><repositories><repository><id>loopback</id>"
+            f"<url>{url}</url></repository></repositories></project>"
+        )
+        argv = ["mvn", "--batch-mode", f"-Dmaven.repo.local={tmp_path / 'local'}", "validate"]
+        done = subprocess.run(argv, check=False, cwd=folder, capture_output=True, text=True)
+        server.shutdown()
+    assert (done.returncode != 0) == is_strict, done.stdout
+    assert "hecksum validation failed" in done.stdout

@@ -52,6 +52,23 @@ def test_a_native_build_runs_in_the_frameworks_folder(
     assert nothing.image_digest is None
 
 
+def test_a_native_build_has_the_way_to_its_packages_and_no_secret(
+    workspace: Workspace, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"https_proxy": "http://p:1", "NO_PROXY": "a", "CARGO_HOME": "/c", "GOPROXY": "off"}
+    secret = ("GITHUB_TOKEN", "CARGO_REGISTRY_TOKEN", "SSH_AUTH_SOCK", "AWS_SECRET_ACCESS_KEY")
+    for name, value in {**given, **dict.fromkeys(secret, "hidden")}.items():
+        monkeypatch.setenv(name, value)
+    build = NativeRuntime(workspace).build(native(build="env >made"), tmp_path / "log")
+    finished(build, FakeProgress())
+    found = dict(line.split("=", 1) for line in (folder / "made").read_text().splitlines())
+    assert given.items() <= found.items()
+    assert {name: found[name] for name in ("PATH", "HOME")} == {
+        name: os.environ[name] for name in ("PATH", "HOME")
+    }
+    assert "hidden" not in found.values()
+
+
 def test_a_native_server_has_a_small_environment_and_the_certificate(
     workspace: Workspace, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
