@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-<<<<<<< HEAD
-from parsers.common.figures import NOTHING_WRONG, Latency
-=======
 from parsers.common.errors import ParseError
-from parsers.common.figures import Latency
->>>>>>> 03d5f7de (Use: what --resume does, display names, a folder named all, links to scripts, --skipFirst, h2load's bound, an empty /proc/stat)
+from parsers.common.figures import NOTHING_WRONG, Latency
 from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz import cut
 from parsers.ghz.counted import read_counted

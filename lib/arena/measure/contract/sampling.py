@@ -16,6 +16,7 @@ from itertools import count
 from math import ceil
 from typing import Any
 
+from arena.base.errors import HostError
 from arena.measure.contract import asks
 from arena.measure.contract.asks import Ask
 from arena.measure.contract.client import SERVICE, Client
@@ -116,7 +117,7 @@ class Sampler:
             ask = next(self._asks)
             line.open.append((ask, line.client.ask(ask.path, ask.body)))
             line.client.flush()
-        except WrongError:
+        except (WrongError, HostError):
             self._lose(line)
             self._fail()
 
@@ -132,10 +133,10 @@ class Sampler:
                 self._read(line)
 
     def _read(self, line: _Line) -> None:
-        problem: WrongError | None = None
+        problem: WrongError | HostError | None = None
         try:
             line.client.take_ready()
-        except WrongError as error:
+        except (WrongError, HostError) as error:
             problem = error
         still: list[tuple[Ask, Answer]] = []
         for ask, answer in line.open:
@@ -146,8 +147,9 @@ class Sampler:
         line.open = still
         if problem:
             # A connection that ends, or is refused, loses calls. Other bytes are wrong ones.
-            if not isinstance(problem, (LostError, HangError)) and line.client.wire.goaway is None:
-                self._wrong.append(problem.detail)
+            is_lost = isinstance(problem, (LostError, HangError, HostError))
+            if not is_lost and line.client.wire.goaway is None:
+                self._wrong.append(str(problem))
             self._lose(line)
 
     def _judge(self, ask: Ask, answer: Answer) -> None:
