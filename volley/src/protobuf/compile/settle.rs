@@ -99,6 +99,10 @@ impl Settler<'_> {
                 field.features = oneof
                     .map_or(features, |oneof| oneof.features)
                     .with(own_of(field));
+                // Maps and the parts of their entries are never delimited.
+                if field.is_map || info.map_entry {
+                    field.features.encoding = MessageEncoding::LENGTH_PREFIXED;
+                }
                 tell(field, known, edition);
                 if known.required {
                     info.required.push(known.number);

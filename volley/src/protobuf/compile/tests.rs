@@ -9,6 +9,8 @@ use buffa_descriptor::generated::descriptor::{
     Edition, FileDescriptorProto, FileDescriptorSet, SymbolVisibility, feature_set,
 };
 
+mod as_protoc;
+
 use super::{CompileError, compile};
 
 /// Compiles `root.proto`; the others are beside it.
