@@ -5,11 +5,9 @@ use std::collections::HashMap;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Enum, Field, File, Message, Service};
 use super::universe::{
-    EnumInfo, FileInfo, Kind, MessageInfo, Symbol, TypeRef, Universe, join, last_part,
+    EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe, join, last_part,
 };
 
-/// The longest full name. The pool of descriptors takes none that is longer.
-const MAX_NAME: usize = 512;
 /// The longest name of a package.
 const MAX_PACKAGE: usize = 511;
 

@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
             match self.rest {
                 [b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c, ..] => self.skip(1),
                 [b'/', b'/', ..] => {
-                    self.skip_while(|byte| byte != b'\n');
+                    self.skip_while(|byte| byte != b'\n' && byte != b'\0');
                 }
                 [b'/', b'*', ..] => self.skip_block()?,
                 _ => return Ok(()),
@@ -133,9 +133,10 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         self.skip(2);
         loop {
-            self.skip_while(|byte| byte != b'*' && byte != b'/');
+            self.skip_while(|byte| !matches!(byte, b'*' | b'/' | b'\0'));
             match self.rest {
                 [] => return Err(start.fault("the comment has no end: `*/` is missing")),
+                [b'\0', ..] => return Err(self.at.fault("a comment has no NUL in it")),
                 [b'*', b'/', ..] => {
                     self.skip(2);
                     return Ok(());

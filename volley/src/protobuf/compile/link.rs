@@ -6,7 +6,7 @@ use super::declare;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Field, File, Message};
 use super::universe::{
-    FieldInfo, Kind, Lost, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join, last_part,
+    FieldInfo, Kind, Lost, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join,
 };
 
 /// Resolves all names, and adds the fields to what is known of their messages.
@@ -111,12 +111,6 @@ impl Linker<'_> {
                 .filter(|_| proto.proto3_optional != Some(true)),
             parent: 0,
             extension: false,
-            group_name: match (proto.r#type, field.target) {
-                (Some(Type::TYPE_GROUP), Some(target)) => {
-                    last_part(self.universe.type_name(target)).to_owned()
-                }
-                _ => String::new(),
-            },
             targets: Vec::new(),
             support: None,
         }

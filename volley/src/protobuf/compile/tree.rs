@@ -217,9 +217,14 @@ pub(super) struct Method {
 }
 
 impl Assignment {
+    /// Whether it sets the plain option of this name, or a part of it.
+    pub fn sets(&self, name: &str) -> bool {
+        let first = self.path.first();
+        first.is_some_and(|part| part.name == name && !part.extension)
+    }
+
     /// Whether it sets the plain option of this name to true.
     pub fn is_true(&self, name: &str) -> bool {
-        let named = matches!(self.path.as_slice(), [part] if part.name == name && !part.extension);
-        named && matches!(&self.value, Value::Name(word) if word == "true")
+        self.sets(name) && matches!(&self.value, Value::Name(word) if word == "true")
     }
 }

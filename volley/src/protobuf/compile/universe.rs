@@ -9,6 +9,9 @@ use buffa_descriptor::generated::descriptor::{
 
 use super::tree::Range;
 
+/// The longest full name. The pool of descriptors takes none that is longer.
+pub(super) const MAX_NAME: usize = 512;
+
 /// The type of a field that has a name: the index of a message or an enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TypeRef {
@@ -68,8 +71,6 @@ pub(super) struct FieldInfo {
     /// The message it belongs to, or extends.
     pub parent: usize,
     pub extension: bool,
-    /// The short name of its type, if it is a group.
-    pub group_name: String,
     /// What it may be an option of; anything if empty.
     pub targets: Vec<field_options::OptionTargetType>,
     pub support: Option<field_options::FeatureSupport>,
@@ -274,6 +275,9 @@ impl View {
     ) -> Result<Symbol, Lost> {
         let mut lost = Lost::Undefined;
         let options = mode == Mode::Option;
+        if name.len() > MAX_NAME + 1 {
+            return Err(lost);
+        }
         if let Some(name) = name.strip_prefix('.') {
             return self.find(universe, name, options, &mut lost).ok_or(lost);
         }

@@ -9,6 +9,7 @@ use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Typ
 
 use super::super::DESCRIPTOR;
 use super::super::error::{Fault, shown};
+use super::super::parse::scalar;
 use super::super::tree::{Field, Message, Range};
 use super::super::universe::{MessageInfo, TypeRef, Universe};
 
@@ -42,8 +43,9 @@ pub(super) fn range(range: &Range) -> Result<(), Fault> {
                         shown(name)
                     ));
                 }
+                // Without a name, an enum is declared for nothing.
                 let is_scalar =
-                    super::super::parse::scalar(kind).is_some_and(|kind| kind != Type::TYPE_GROUP);
+                    kind == "enum" || scalar(kind).is_some_and(|kind| kind != Type::TYPE_GROUP);
                 if !is_scalar && !is_absolute(kind) {
                     return fault(format!(
                         "{} must be a type with a point before it",
@@ -138,8 +140,8 @@ fn matches(
             }
             None => String::new(),
         };
-        let scalar = super::super::parse::scalar(kind);
-        if *kind != own && (scalar.is_none() || scalar != field.proto.r#type) {
+        let declared = scalar(kind);
+        if *kind != own && (declared.is_none() || declared != field.proto.r#type) {
             return Err(format!(
                 "the number {number} is declared with the type {}",
                 shown(kind)

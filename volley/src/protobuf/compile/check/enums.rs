@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use buffa_descriptor::generated::descriptor::Edition;
 use buffa_descriptor::generated::descriptor::feature_set::EnumType;
 
 use super::super::error::{Fault, shown};
 use super::super::names;
 use super::super::tree::Enum;
 
-pub(super) fn check(item: &Enum) -> Result<(), Fault> {
+pub(super) fn check(item: &Enum, edition: Edition) -> Result<(), Fault> {
     let Some(first) = item.values.first() else {
         return Err(item.at.fault("the enum has no value"));
     };
@@ -18,7 +19,12 @@ pub(super) fn check(item: &Enum) -> Result<(), Fault> {
             .fault("the first value of an open enum is 0"));
     }
     aliases(item)?;
-    unique_names(item)?;
+    let options = item.proto.options.as_option();
+    let lenient =
+        options.is_some_and(|own| own.deprecated_legacy_json_field_conflicts == Some(true));
+    if !lenient || edition != Edition::EDITION_PROTO2 {
+        unique_names(item)?;
+    }
     reserved(item)
 }
 
@@ -28,12 +34,8 @@ fn aliases(item: &Enum) -> Result<(), Fault> {
         .options
         .as_option()
         .and_then(|options| options.allow_alias);
-    let written = item.options.iter().find(|option| {
-        option
-            .path
-            .first()
-            .is_some_and(|part| part.name == "allow_alias")
-    });
+    let mut written = item.options.iter();
+    let written = written.find(|option| option.sets("allow_alias"));
     let option_at = written.map_or(item.at, |option| option.at);
     if allowed == Some(false) {
         return Err(option_at.fault("`allow_alias = false` has no effect: remove it"));

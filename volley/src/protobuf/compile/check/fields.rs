@@ -4,12 +4,12 @@ use buffa_descriptor::generated::descriptor::feature_set::MessageEncoding;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 use buffa_descriptor::generated::descriptor::field_options::JSType;
 
-use super::super::error::{Fault, Pos, shown};
+use super::super::error::{Fault, shown};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
 use super::super::tree::{Field, Message};
 use super::super::universe::{EnumInfo, TypeRef, join};
-use super::{Checker, declarations, numbers, presence, style};
+use super::{Checker, declarations, json, numbers, presence, style};
 
 /// The messages that proto3 may extend.
 const OPTIONS: [&str; 9] = [
@@ -35,7 +35,7 @@ impl Checker<'_> {
             MAX_NUMBER
         };
         numbers::number(field.number(), max, field.number_at)?;
-        if field.json_name_at.is_some() {
+        if json::has_own_name(field) {
             return Err(field.at.fault("an extension has no `json_name`"));
         }
         if field.proto.label == Some(Label::LABEL_REQUIRED) {
@@ -195,21 +195,12 @@ impl Checker<'_> {
             )
         );
         let asked = options.jstype.filter(|asked| *asked != JSType::JS_NORMAL);
-        match asked {
-            Some(_) if !long => {
-                Err(option_at(field, "jstype")
-                    .fault("`jstype` is for whole numbers of 64 bits alone"))
-            }
-            _ => Ok(()),
+        if asked.is_some() && !long {
+            let mut written = field.options.iter();
+            let written = written.find(|option| option.sets("jstype"));
+            let at = written.map_or(field.at, |option| option.at);
+            return Err(at.fault("`jstype` is for whole numbers of 64 bits alone"));
         }
+        Ok(())
     }
-}
-
-/// The place of a field's option.
-fn option_at(field: &Field, name: &str) -> Pos {
-    let option = field
-        .options
-        .iter()
-        .find(|option| option.path.first().is_some_and(|part| part.name == name));
-    option.map_or(field.at, |option| option.at)
 }

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 
 use buffa_descriptor::generated::descriptor::feature_set::FieldPresence;
 use buffa_descriptor::generated::descriptor::feature_set::visibility_feature::DefaultSymbolVisibility;
+use buffa_descriptor::generated::descriptor::file_options::OptimizeMode;
 use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
 
 use super::error::{Fault, Pos, shown};
@@ -97,6 +98,15 @@ impl Checker<'_> {
             let message = "an edition has no option `java_string_check_utf8`";
             return Err(at("java_string_check_utf8").fault(message));
         }
+        let generic = [options.cc_generic_services, options.java_generic_services];
+        let lite = options.optimize_for == Some(OptimizeMode::LITE_RUNTIME);
+        if let Some(service) = file.services.first()
+            && lite
+            && generic.contains(&Some(true))
+        {
+            let message = "a lite file with services has neither `cc_generic_services` nor `java_generic_services`";
+            return Err(service.at.fault(message));
+        }
         if file.features.presence == FieldPresence::LEGACY_REQUIRED {
             return Err(at("field_presence").fault("a whole file cannot have required fields"));
         }
@@ -158,9 +168,10 @@ impl Checker<'_> {
         for nested in &message.messages {
             self.message(nested, true)?;
         }
-        let alone = numbers::is_namespace(message);
+        let exported = is_exported(message.proto.visibility);
+        let is_namespace = !nested && !exported && numbers::is_namespace(message);
         for item in &message.enums {
-            self.enumeration(item, !alone)?;
+            self.enumeration(item, !is_namespace)?;
         }
         let info = self.universe.messages.get(message.index);
         let scope = info.map_or("", |info| &info.full_name);
@@ -172,23 +183,14 @@ impl Checker<'_> {
 
     fn message_kind(&self, message: &Message) -> Result<(), Fault> {
         let options = message.proto.options.as_option();
-        let at = |name: &str| {
-            let named = message
-                .options
-                .iter()
-                .find(|option| option.path.first().is_some_and(|part| part.name == name));
-            named.map_or(message.at, |option| option.at)
-        };
-        let map_entry = message
-            .options
-            .iter()
-            .any(|option| option.is_true("map_entry"));
-        if map_entry {
-            return Err(at("map_entry").fault("`map_entry` cannot be set: write `map<key, value>`"));
+        let find = |name: &str| message.options.iter().find(|option| option.sets(name));
+        if let Some(option) = find("map_entry") {
+            let message = "`map_entry` cannot be set: write `map<key, value>`";
+            return Err(option.at.fault(message));
         }
         if options.is_some_and(|options| options.message_set_wire_format == Some(true)) {
-            let at = at("message_set_wire_format");
             if self.is_proto3() {
+                let at = find("message_set_wire_format").map_or(message.at, |option| option.at);
                 return Err(at.fault("proto3 has no message sets"));
             }
             if let Some(field) = message.fields.first() {
@@ -222,7 +224,7 @@ impl Checker<'_> {
                 .and_then(|own| own.features.as_option());
             self.features(own, value.at)?;
         }
-        enums::check(item)
+        enums::check(item, self.edition)
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::error::{Fault, Pos, shown};
 use super::super::lexer::{Kind as Token, Lexer};
 use super::super::link;
 use super::super::literal;
-use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef};
+use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef, join};
 use super::super::wire::Datum;
 use super::assign::{Interpreter, Used};
 use super::usage;
@@ -91,9 +91,7 @@ impl<'a> Reader<'a, '_> {
             .messages
             .get(index)
             .ok_or_else(|| at.fault("the type is not known"))?;
-        if depth > MAX_DEPTH {
-            return Err(at.fault(format!("the value is more than {MAX_DEPTH} messages deep")));
-        }
+        check_depth(depth, at)?;
         let mut record = Record {
             info,
             at,
@@ -123,9 +121,9 @@ impl<'a> Reader<'a, '_> {
             self.extension(index, record.info, &name, at)?
         } else {
             let name = self.cursor.name("the name of a field")?.text();
-            match find(record.info, name) {
+            match self.find(record.info, name) {
                 Some(field) => field,
-                None if record.info.reserved_names.contains(name) => return self.skip(),
+                None if record.info.reserved_names.contains(name) => return self.skip(depth),
                 None => {
                     let holder = shown(&record.info.full_name);
                     return Err(at.fault(format!("{holder} has no field {}", shown(name))));
@@ -161,6 +159,17 @@ impl<'a> Reader<'a, '_> {
             )));
         }
         self.value(field, record, depth)
+    }
+
+    /// A field by its name; a group, or what is like one, has that of its type too.
+    fn find(&self, info: &'a MessageInfo, name: &str) -> Option<&'a FieldInfo> {
+        let universe = self.interpreter.universe;
+        let is_group = |field: &&FieldInfo| {
+            let type_name = field.target.map(|target| universe.type_name(target));
+            field.kind == Type::TYPE_GROUP && type_name == Some(&join(&info.full_name, name))
+        };
+        let group = || info.field(&name.to_ascii_lowercase()).filter(is_group);
+        info.field(name).or_else(group)
     }
 
     /// `a.b.C]`, or `type.googleapis.com/a.b.C]`: what is before the slash, and the name.
@@ -317,11 +326,7 @@ impl<'a> Reader<'a, '_> {
                         Some(value) => Some(value as f64),
                         None => text.parse().ok(),
                     },
-                    Token::Name => match text.to_ascii_lowercase().as_str() {
-                        "inf" | "infinity" => Some(f64::INFINITY),
-                        "nan" => Some(f64::NAN),
-                        _ => None,
-                    },
+                    Token::Name => special(text),
                     _ => None,
                 };
                 let value = value.map(|value| if negative { -value } else { value });
@@ -358,33 +363,73 @@ impl<'a> Reader<'a, '_> {
         (!known.closed || known.numbers.contains(&number)).then_some(datum)
     }
 
-    /// Goes over the value of a field that was removed.
-    fn skip(&mut self) -> Result<(), Fault> {
-        self.cursor.take(":")?;
-        let mut open = 0usize;
-        loop {
-            let token = self.cursor.advance()?;
-            match token.raw {
-                _ if token.kind == Token::End => return Err(self.cursor.unexpected("a value")),
-                b"{" | b"<" | b"[" => open += 1,
-                b"}" | b">" | b"]" => open = open.saturating_sub(1),
-                b"-" => continue,
-                _ => {}
+    /// Goes over what follows the name of a field that was removed.
+    fn skip(&mut self, depth: usize) -> Result<(), Fault> {
+        match self.cursor.take(":")? {
+            true => self.skip_value(depth),
+            false => self.skip_message(depth),
+        }
+    }
+
+    fn skip_message(&mut self, depth: usize) -> Result<(), Fault> {
+        check_depth(depth, self.cursor.at())?;
+        let end = self.brace()?;
+        while !self.cursor.take(end)? {
+            match self.cursor.take("[")? {
+                true => self.bracketed_name().map(|_| ())?,
+                false => self.cursor.name("the name of a field").map(|_| ())?,
             }
-            let more_text = token.kind == Token::Text && self.cursor.token.kind == Token::Text;
-            if open == 0 && !more_text {
+            self.skip(depth + 1)?;
+            if !self.cursor.take(";")? {
+                self.cursor.take(",")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_value(&mut self, depth: usize) -> Result<(), Fault> {
+        check_depth(depth, self.cursor.at())?;
+        if self.cursor.is("{") || self.cursor.is("<") {
+            return self.skip_message(depth);
+        }
+        if self.cursor.take("[")? {
+            if self.cursor.take("]")? {
                 return Ok(());
             }
+            loop {
+                self.skip_value(depth + 1)?;
+                if !self.cursor.take(",")? {
+                    return self.cursor.expect("]");
+                }
+            }
+        }
+        let negative = self.cursor.take("-")?;
+        let token = self.cursor.token;
+        match token.kind {
+            Token::Text if !negative => self.cursor.bytes("a string").map(|_| ()),
+            Token::Name if negative && special(token.text()).is_none() => {
+                Err(self.cursor.unexpected("a number"))
+            }
+            Token::Integer | Token::Float | Token::Name => self.cursor.advance().map(|_| ()),
+            _ => Err(self.cursor.unexpected("a value")),
         }
     }
 }
 
-/// A field by its name; a group has that of its type too.
-fn find<'a>(info: &'a MessageInfo, name: &str) -> Option<&'a FieldInfo> {
-    info.field(name).or_else(|| {
-        let field = info.field(&name.to_ascii_lowercase());
-        field.filter(|field| field.group_name == name)
-    })
+fn check_depth(depth: usize, at: Pos) -> Result<(), Fault> {
+    match depth > MAX_DEPTH {
+        true => Err(at.fault(format!("the value is more than {MAX_DEPTH} messages deep"))),
+        false => Ok(()),
+    }
+}
+
+/// A number that has a name.
+fn special(name: &str) -> Option<f64> {
+    match name.to_ascii_lowercase().as_str() {
+        "inf" | "infinity" => Some(f64::INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
+    }
 }
 
 impl<'a> Record<'a> {

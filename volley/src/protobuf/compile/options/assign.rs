@@ -109,8 +109,14 @@ impl<'a> Interpreter<'a> {
                     }
                 };
             }
+            let is_first = fields.is_empty();
+            if is_first && part.name == "uninterpreted_option" {
+                let message = "`uninterpreted_option` is for compilers alone";
+                return Err(part.at.fault(message));
+            }
             let field = self.part(part, message, scope)?;
-            if fields.is_empty() && field.name == "features" && !self.has_features() {
+            let is_features = is_first && part.name == "features" && !part.extension;
+            if is_features && !self.has_features() {
                 return Err(part.at.fault("only editions have features"));
             }
             usage::check(field, target, self.edition, part.at)?;
@@ -128,7 +134,6 @@ impl<'a> Interpreter<'a> {
         if !part.extension {
             let known = self.universe.messages.get(message);
             let field = known.and_then(|known| known.field(&part.name));
-            let field = field.filter(|field| field.name != "uninterpreted_option");
             return field.ok_or_else(|| part.at.fault(format!("there is no option {name}")));
         }
         let found = self

@@ -293,8 +293,7 @@ fn synthetic_oneofs(message: &mut Message) {
 /// The entry that a map is made of.
 pub(super) fn map_entry(map: &Field, mut key: Field, mut value: Field) -> Message {
     for option in &map.options {
-        let is_features = option.path.first();
-        if is_features.is_some_and(|part| part.name == "features" && !part.extension) {
+        if option.sets("features") {
             key.options.push(option.clone());
             value.options.push(option.clone());
         }

@@ -1,6 +1,6 @@
 //! What protoc takes and what it refuses, found by comparing with it.
 
-use super::{E2023, PROTO2, options, place};
+use super::{E2023, E2024, PROTO2, PROTO3, options, place};
 
 /// A file whose first message has an option, a message `S` with these fields.
 fn with_options(syntax: &str, fields: &str, text: &str) -> String {
@@ -33,4 +33,260 @@ fn maps_are_never_delimited() {
         false,
         [format!("{syntax}message M {{ M m = 1 [lazy = true]; }}")],
     );
+}
+
+#[test]
+fn names_in_json_may_be_lenient() {
+    let lenient = "option deprecated_legacy_json_field_conflicts = true;";
+    let message = |syntax: &str, start: &str, names: [&str; 2]| {
+        let label = if syntax == PROTO2 { "optional" } else { "" };
+        let [one, other] = names;
+        format!(
+            "{syntax}message M {{ {start} {label} int32 a_b = 1 {one}; {label} int32 aB = 2 {other}; }}"
+        )
+    };
+    let best_effort = format!("{E2023}option features.json_format = LEGACY_BEST_EFFORT; ");
+    let (own, x) = ("[json_name = 'aB']", "[json_name = 'x']");
+    // A name that is that of the field anyway is no name of its own.
+    for syntax in [PROTO2, &best_effort] {
+        assert_taken(
+            true,
+            [[own, own], [own, ""], [x, ""], ["", x]].map(|names| message(syntax, "", names)),
+        );
+        assert_taken(
+            false,
+            [
+                message(syntax, "", [x, x]),
+                message(syntax, "", ["[json_name = '[a]']", ""]),
+            ],
+        );
+    }
+    for syntax in [PROTO2, PROTO3, E2023] {
+        let names = [[own, own], [x, x], ["[json_name = '[a]']", ""]];
+        assert_taken(true, names.map(|names| message(syntax, lenient, names)));
+        assert_taken(
+            false,
+            [message(syntax, lenient, ["[json_name = 'a\\0']", ""])],
+        );
+        if syntax != PROTO2 {
+            assert_taken(
+                false,
+                [[own, own], [x, ""]].map(|names| message(syntax, "", names)),
+            );
+        }
+    }
+    let item = format!("enum E {{ {lenient} E_A = 0; A = 1; }}");
+    assert_taken(true, [PROTO2.to_owned() + &item]);
+    assert_taken(
+        false,
+        [
+            PROTO3.to_owned() + &item,
+            E2023.to_owned() + &item,
+            best_effort + &item,
+        ],
+    );
+    let extension = |name: &str, json: &str| {
+        format!(
+            "message X {{ extensions 1; }} extend X {{ optional int32 {name} = 1 [json_name = '{json}']; }}"
+        )
+    };
+    assert_taken(true, [extension("e", "e"), extension("e_f", "eF")]);
+    assert_taken(false, [extension("e", "f"), extension("e_f", "e_f")]);
+}
+
+#[test]
+fn only_a_plain_option_has_a_reserved_name() {
+    let text = |name: &str, option: &str| {
+        format!(
+            "{PROTO2}import 'google/protobuf/descriptor.proto'; message S {{ optional bool features = 1; optional bool \
+             uninterpreted_option = 2; extensions 5; }} extend S {{ optional bool e = 5; }} \
+             extend google.protobuf.MessageOptions {{ optional S o = 1000; optional bool {name} = 1001; }} \
+             message M {{ option {option} = true; }}"
+        )
+    };
+    assert_taken(
+        true,
+        [
+            text("features", "(features)"),
+            text("map_entry", "(map_entry)"),
+            text("uninterpreted_option", "(.uninterpreted_option)"),
+            text("x", "(o).features"),
+            text("x", "(o).uninterpreted_option"),
+        ],
+    );
+    assert_taken(
+        false,
+        [
+            text("uninterpreted_option", "(uninterpreted_option)"),
+            text("x", "uninterpreted_option"),
+            text("x", "map_entry"),
+            "message M { option map_entry = false; }".to_owned(),
+            format!("{PROTO3}message M {{ option features.field_presence = IMPLICIT; }}"),
+        ],
+    );
+}
+
+#[test]
+fn a_group_like_field_has_the_name_of_its_type_too() {
+    let group = "[features.message_encoding = DELIMITED]";
+    for (fields, text, taken) in [
+        (
+            format!("message Gr {{ }} Gr gr = 1 {group};"),
+            "Gr { } ",
+            true,
+        ),
+        (
+            format!("message Gr {{ }} Gr gr = 1 {group};"),
+            "gr { } ",
+            true,
+        ),
+        (
+            format!("message gR {{ }} gR gr = 1 {group};"),
+            "gR { } ",
+            true,
+        ),
+        (
+            format!("message GrUp {{ }} repeated GrUp grup = 1 {group};"),
+            "GrUp { } ",
+            true,
+        ),
+        (
+            format!("message GrUp {{ }} GrUp gr_up = 1 {group};"),
+            "GrUp { } ",
+            false,
+        ),
+        (
+            format!("message Gr {{ }} Gr other = 1 {group};"),
+            "Gr { } ",
+            false,
+        ),
+        ("message Gr { } Gr gr = 1;".to_owned(), "Gr { } ", false),
+        // The type is not beside the field.
+        (format!("M m = 1 {group};"), "M { } ", false),
+    ] {
+        assert_taken(taken, [with_options(E2023, &fields, text)]);
+    }
+    let group = "optional group Gr = 1 { }";
+    assert_taken(true, [with_options(PROTO2, group, "Gr { }")]);
+    assert_taken(false, [with_options(PROTO2, group, "gR { }")]);
+}
+
+#[test]
+fn a_declared_type_is_a_name_or_a_scalar() {
+    let text = |kind: &str| {
+        format!(
+            "message M {{ extensions 4 [declaration = {{ number: 4 full_name: '.e' type: '{kind}' }}]; }}"
+        )
+    };
+    assert_taken(true, ["enum", "bytes", "sint32", ".a.b"].map(text));
+    assert_taken(false, ["group", "message", "map", "a.b", ".a..b"].map(text));
+    // An enum has a name.
+    let extended = |kind| text(kind) + "enum E { A = 0; } extend M { optional E e = 4; }";
+    assert_taken(true, [extended(".E")]);
+    assert_taken(false, [extended("enum")]);
+}
+
+#[test]
+fn the_values_of_removed_fields_are_values() {
+    let fields = "reserved 'old'; optional int32 a = 1;";
+    let text = |text: &str| with_options(PROTO2, fields, text);
+    assert_taken(
+        true,
+        [
+            "old: 1 a: 2",
+            "old: x",
+            "old: -1.5, a: 1",
+            "old: -inf; a: 1",
+            "old: - NaN",
+            "old: 'a' 'b' a: 1",
+            "old { }",
+            "old: < x: 1, y { } z < > >",
+            "old: []",
+            "old: [1, { a: -1 }, < >, 'a' 'b']",
+            "old: [[1]]",
+            "old: 1 old: 2",
+            "old { [a.b]: 1 [a.b/c.d] { } }",
+            "old: 99999999999999999999999",
+        ]
+        .map(text),
+    );
+    assert_taken(
+        false,
+        [
+            "old",
+            "old:",
+            "old: ;",
+            "old: )",
+            "old: +1",
+            "old: -x",
+            "old: -'a'",
+            "old: [1 2]",
+            "old: [1,]",
+            "old: [-x]",
+            "old [1]",
+            "old 1",
+            "old 'a'",
+            "old { 1 }",
+            "old { x 1 }",
+            "old { x: }",
+            "old { x: 1,, y: 2 }",
+            "old < }",
+            "old: { < } >",
+            "old { x [1] }",
+            "old: (1)",
+            "old: x.y",
+            "old: 1 2",
+        ]
+        .map(text),
+    );
+    assert_taken(
+        false,
+        [text(&format!(
+            "old: {}1{}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        ))],
+    );
+}
+
+#[test]
+fn a_strict_file_exports_enums_of_a_namespace_alone() {
+    let strict =
+        |text: &str| format!("{E2024}option features.default_symbol_visibility = STRICT; {text}");
+    let item = "export enum E { E_A = 0; }";
+    assert_taken(
+        true,
+        [
+            format!("message M {{ reserved 1 to max; {item} }}"),
+            format!("local message M {{ reserved 1 to max; reserved a; {item} message N {{ }} }}"),
+        ]
+        .map(|text| strict(&text)),
+    );
+    assert_taken(
+        false,
+        [
+            format!("export message M {{ reserved 1 to max; {item} }}"),
+            format!("message M {{ reserved 1 to max; message N {{ reserved 1 to max; {item} }} }}"),
+            format!("message M {{ reserved 1 to 5, 6 to max; {item} }}"),
+            "message M { reserved 1 to max; export message N { } }".to_owned(),
+        ]
+        .map(|text| strict(&text)),
+    );
+}
+
+#[test]
+fn a_lite_file_has_no_generic_services() {
+    for (option, taken) in [("cc", false), ("java", false), ("py", true)] {
+        let text = format!(
+            "option optimize_for = LITE_RUNTIME; option {option}_generic_services = true; "
+        );
+        assert_taken(true, [&text]);
+        assert_taken(taken, [text + "service S { }"]);
+    }
+}
+
+#[test]
+fn a_comment_has_no_nul() {
+    assert_taken(true, ["// \x01 é\n/* \x01 é */"]);
+    assert_taken(false, ["// a\0b\n", "/* a\0b */", "message M { } // \0"]);
 }
