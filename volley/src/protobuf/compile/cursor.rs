@@ -52,6 +52,14 @@ impl<'a> Cursor<'a> {
         Ok(is_it)
     }
 
+    /// Goes over the brace that ends a block, if it is next. A file does not end before it.
+    pub fn take_end(&mut self) -> Result<bool, Fault> {
+        match self.is_end() {
+            true => Err(self.at().fault("the file ends here, but a `}` is missing")),
+            false => self.take("}"),
+        }
+    }
+
     pub fn expect(&mut self, word: &str) -> Result<(), Fault> {
         match self.take(word)? {
             true => Ok(()),

@@ -93,7 +93,7 @@ impl Names<'_> {
         Ok(full)
     }
 
-    /// Messages nest as deep as the parser lets them.
+    /// The parser limits how deep messages nest.
     fn message(&mut self, message: &mut Message, scope: &str) -> Result<(), Fault> {
         message.index = self.universe.messages.len();
         let kind = Kind::Type(TypeRef::Message(message.index));

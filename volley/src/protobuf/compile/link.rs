@@ -4,9 +4,10 @@ use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Typ
 
 use super::declare;
 use super::error::{Fault, Pos, shown};
+use super::known;
 use super::tree::{Field, File, Message};
 use super::universe::{
-    FieldInfo, Kind, Lost, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join,
+    FieldInfo, Kind, Lost, MAX_NAME, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join,
 };
 
 /// Resolves all names, and adds the fields to what is known of their messages.
@@ -199,18 +200,23 @@ impl Linker<'_> {
 impl Lost {
     /// Why a name has no meaning.
     pub fn message(&self, universe: &Universe, name: &str) -> String {
+        let full = name.strip_prefix('.').unwrap_or(name);
         let name = shown(name);
         match self {
-            Self::Undefined => format!("{name} is not defined"),
             Self::NotImported(file) => {
                 let file = shown(universe.file_name(*file));
                 format!("{name} is defined in {file}, which is not imported")
             }
-            Self::Inside(full) => format!(
+            Self::TooLong => format!("the name is longer than {MAX_NAME} bytes"),
+            Self::Inside(other) if other != full => format!(
                 "{name} means {} here, which is not defined; a name that starts with `.` is looked \
                  up from the outermost scope",
-                shown(full)
+                shown(other)
             ),
+            Self::Undefined | Self::Inside(_) => match known::defining(full) {
+                Some(file) => format!("{name} is not defined: add `import \"{file}\";`"),
+                None => format!("{name} is not defined"),
+            },
         }
     }
 }

@@ -273,10 +273,13 @@ impl Sources<'_> {
             };
             match states.get(*imported) {
                 Some(State::Open) => {
-                    let message = format!(
-                        "the file is imported by {}, which it imports",
-                        shown(&import.name)
-                    );
+                    let message = match imported == index {
+                        true => "the file imports itself".to_owned(),
+                        false => format!(
+                            "the file is imported by {}, which it imports",
+                            shown(&import.name)
+                        ),
+                    };
                     return Err(import.at.fault(message).in_file(file.name()));
                 }
                 Some(State::New) => path.push((*imported, 0)),

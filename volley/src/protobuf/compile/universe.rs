@@ -155,7 +155,7 @@ pub(super) struct EnumInfo {
     pub values: HashMap<String, i32>,
     pub numbers: HashSet<i32>,
     pub first: Option<i32>,
-    /// The editions of values that not all have.
+    /// The values that only some editions have.
     pub support: HashMap<String, field_options::FeatureSupport>,
     pub closed: bool,
     /// Whether other files may use it.
@@ -166,6 +166,8 @@ pub(super) struct EnumInfo {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lost {
     Undefined,
+    /// No full name is as long.
+    TooLong,
     /// Another file defines it.
     NotImported(usize),
     /// The first part means this, which has no such part.
@@ -276,7 +278,7 @@ impl View {
         let mut lost = Lost::Undefined;
         let options = mode == Mode::Option;
         if name.len() > MAX_NAME + 1 {
-            return Err(lost);
+            return Err(Lost::TooLong);
         }
         if let Some(name) = name.strip_prefix('.') {
             return self.find(universe, name, options, &mut lost).ok_or(lost);

@@ -16,7 +16,7 @@ pub(super) fn check(item: &Enum, edition: Edition) -> Result<(), Fault> {
     if item.features.enums == EnumType::OPEN && first.number() != 0 {
         return Err(first
             .number_at
-            .fault("the first value of an open enum is 0"));
+            .fault("the first value of an open enum must be 0"));
     }
     aliases(item)?;
     let options = item.proto.options.as_option();

@@ -130,7 +130,7 @@ impl Checker<'_> {
         if field.number() == 2 {
             return match self.enum_of(field).and_then(|item| item.first) {
                 Some(first) if first != 0 => {
-                    Err(at.fault("the enum of a map's values has 0 as its first value"))
+                    Err(at.fault("the enum of a map's values must have 0 as its first value"))
                 }
                 _ => Ok(()),
             };

@@ -47,16 +47,16 @@ pub(super) fn check(
     if let Some(presence) = own.field_presence {
         let required = presence == FieldPresence::LEGACY_REQUIRED;
         if in_oneof {
-            return fault("a field of a oneof does not set its presence");
+            return fault("`field_presence` cannot be set on a field of a oneof");
         }
         if repeated {
-            return fault("a repeated field has no presence to set");
+            return fault("`field_presence` cannot be set on a repeated field");
         }
         if message.is_none() && required {
             return fault("an extension cannot be required");
         }
         if message.is_none() {
-            return fault("an extension does not set its presence");
+            return fault("`field_presence` cannot be set on an extension");
         }
         if is_message && presence == FieldPresence::IMPLICIT {
             return fault("a message always has presence");

@@ -16,7 +16,7 @@ impl Parser<'_> {
         };
         item.proto.name = Some(name.text().to_owned());
         self.cursor.expect("{")?;
-        while !self.cursor.take("}")? {
+        while !self.cursor.take_end()? {
             match self.cursor.token.text() {
                 ";" => {
                     self.cursor.advance()?;

@@ -128,13 +128,12 @@ impl Parser<'_> {
     ) -> Result<(), Fault> {
         if self.has_edition() {
             return Err(field.type_at.fault(
-                "an edition has no groups; the feature `message_encoding = DELIMITED` is in their place",
+                "an edition has no groups: write a message, and a field of its type with `features.message_encoding = DELIMITED`",
             ));
         }
         let mut message = group(name.text(), name.at)?;
         field.proto.name = Some(name.text().to_ascii_lowercase());
         field.proto.type_name = Some(name.text().to_owned());
-        // Its place is before the messages inside of it, as it is opened first.
         self.message_body(&mut message)?;
         messages.push(message);
         Ok(())
@@ -161,7 +160,7 @@ impl Parser<'_> {
         };
         self.field_type(&mut field)?;
         if field.proto.r#type == Some(Type::TYPE_GROUP) {
-            return Err(at.fault("a map has no groups"));
+            return Err(at.fault("a map cannot have groups as its keys or values"));
         }
         field.proto.name = Some(name.to_owned());
         field.proto.json_name = Some(name.to_owned());

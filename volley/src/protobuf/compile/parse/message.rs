@@ -43,7 +43,7 @@ impl Parser<'_> {
         self.check_depth(self.cursor.at())?;
         self.depth += 1;
         self.cursor.expect("{")?;
-        while !self.cursor.take("}")? {
+        while !self.cursor.take_end()? {
             self.message_statement(message)?;
         }
         self.depth -= 1;
@@ -110,7 +110,7 @@ impl Parser<'_> {
                     message.fields.push(field);
                 }
             }
-            if self.cursor.take("}")? {
+            if self.cursor.take_end()? {
                 break;
             }
         }
@@ -133,7 +133,7 @@ impl Parser<'_> {
             field.proto.extendee = Some(extendee.clone());
             field.extendee_at = extendee_at;
             extensions.push(field);
-            if self.cursor.take("}")? {
+            if self.cursor.take_end()? {
                 return Ok(());
             }
         }

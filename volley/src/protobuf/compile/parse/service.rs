@@ -14,7 +14,7 @@ impl Parser<'_> {
         };
         service.proto.name = Some(name.text().to_owned());
         self.cursor.expect("{")?;
-        while !self.cursor.take("}")? {
+        while !self.cursor.take_end()? {
             match self.cursor.token.text() {
                 ";" => {
                     self.cursor.advance()?;
@@ -44,7 +44,7 @@ impl Parser<'_> {
         (proto.output_type, method.output_at) = (Some(output), output_at);
         proto.server_streaming = streams.then_some(true);
         if self.cursor.take("{")? {
-            while !self.cursor.take("}")? {
+            while !self.cursor.take_end()? {
                 if !self.cursor.take(";")? {
                     method.options.push(self.option_statement()?);
                 }

@@ -1,6 +1,6 @@
 //! What protoc takes and what it refuses, found by comparing with it.
 
-use super::{E2023, E2024, PROTO2, PROTO3, options, place};
+use super::{E2023, E2024, PROTO2, PROTO3, files, options, place};
 
 /// A file whose first message has an option, a message `S` with these fields.
 fn with_options(syntax: &str, fields: &str, text: &str) -> String {
@@ -17,6 +17,12 @@ fn assert_taken<T: AsRef<str>>(taken: bool, texts: impl IntoIterator<Item = T>) 
         let (text, place) = (text.as_ref(), place(text.as_ref()));
         assert_eq!(place == "taken", taken, "{place}: {text}");
     }
+}
+
+/// Why a file is refused.
+fn reason(text: &str) -> String {
+    let error = files(&[("root.proto", text)]).unwrap_err().to_string();
+    error.splitn(4, ':').last().unwrap().trim().to_owned()
 }
 
 #[test]
@@ -289,4 +295,70 @@ fn a_lite_file_has_no_generic_services() {
 fn a_comment_has_no_nul() {
     assert_taken(true, ["// \x01 é\n/* \x01 é */"]);
     assert_taken(false, ["// a\0b\n", "/* a\0b */", "message M { } // \0"]);
+}
+
+#[test]
+fn languages_have_features_of_their_own() {
+    let text = |file: &str, option: &str| {
+        format!(
+            "{E2023}import 'google/protobuf/{file}_features.proto'; option features.(pb.{file}).{option}; message M {{ }}"
+        )
+    };
+    assert_taken(
+        true,
+        [
+            text("cpp", "string_type = VIEW"),
+            text("java", "utf8_validation = VERIFY"),
+            text("go", "api_level = API_OPAQUE"),
+        ],
+    );
+    assert_taken(
+        false,
+        [
+            text("cpp", "enum_name_uses_string_view = true"),
+            text("java", "nest_in_file_class = YES"),
+            text("go", "api_level = VIEW"),
+        ],
+    );
+}
+
+#[test]
+fn a_name_that_is_too_long_is_not_looked_for() {
+    let package = vec!["a"; 250].join(".");
+    let name = "b".repeat(8 << 20);
+    let text = format!("package {package}; message M {{ optional {name} m = 1; }}");
+    assert_eq!(reason(&text), "the name is longer than 512 bytes");
+}
+
+#[test]
+fn faults_tell_what_to_do() {
+    for (text, expected) in [
+        (
+            "package p.q; message M { optional .p.q.N n = 1; }",
+            "`.p.q.N` is not defined",
+        ),
+        (
+            "package p.q; message M { optional p.q.N n = 1; }",
+            "`p.q.N` is not defined",
+        ),
+        ("import 'root.proto';", "the file imports itself"),
+        (
+            "message M { optional int32 a = 1;",
+            "the file ends here, but a `}` is missing",
+        ),
+        (
+            "message M { optional google.protobuf.Any a = 1; }",
+            "`google.protobuf.Any` is not defined: add `import \"google/protobuf/any.proto\";`",
+        ),
+        (
+            "import 'google/protobuf/any.proto'; message M { optional .google.protobuf.NullValue a = 1; }",
+            "`.google.protobuf.NullValue` is not defined: add `import \"google/protobuf/struct.proto\";`",
+        ),
+        (
+            "import 'google/protobuf/any.proto'; message M { optional google.protobuf.Int32Value a = 1; }",
+            "`google.protobuf.Int32Value` is not defined: add `import \"google/protobuf/wrappers.proto\";`",
+        ),
+    ] {
+        assert_eq!(reason(text), expected, "{text}");
+    }
 }
