@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Enum, Field, File, Message, Service};
 use super::universe::{
-    EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe, join, last_part,
+    EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe, join,
 };
 
 /// The longest name of a package.
@@ -180,12 +180,4 @@ impl Names<'_> {
         }
         Ok(())
     }
-}
-
-/// The scope of a full name.
-pub(super) fn scope(full_name: &str) -> &str {
-    let length = full_name.len() - last_part(full_name).len();
-    full_name
-        .get(..length.saturating_sub(1))
-        .unwrap_or_default()
 }

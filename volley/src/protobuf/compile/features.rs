@@ -7,6 +7,28 @@ use buffa_descriptor::generated::descriptor::feature_set::{
 };
 use buffa_descriptor::generated::descriptor::{Edition, FeatureSet};
 
+/// The features that a part of a file sets itself, if it does.
+macro_rules! own {
+    ($part:expr) => {
+        $part
+            .proto
+            .options
+            .as_option()
+            .and_then(|options| options.features.as_option())
+    };
+}
+pub(super) use own;
+
+/// Whether a file has an edition instead of a syntax.
+pub(super) fn has_edition(edition: Edition) -> bool {
+    edition as i32 >= Edition::EDITION_2023 as i32
+}
+
+/// Whether a file has this edition or a later one.
+pub(super) fn is_2024(edition: Edition) -> bool {
+    edition as i32 >= Edition::EDITION_2024 as i32
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Features {
     pub presence: FieldPresence,
@@ -30,7 +52,7 @@ impl Features {
     /// The defaults of an edition.
     pub fn of(edition: Edition) -> Self {
         let legacy = edition == Edition::EDITION_PROTO2;
-        let is_2024 = edition as i32 >= Edition::EDITION_2024 as i32;
+        let is_2024 = is_2024(edition);
         Self {
             presence: match edition {
                 Edition::EDITION_PROTO3 => FieldPresence::IMPLICIT,

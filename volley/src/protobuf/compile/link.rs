@@ -2,12 +2,11 @@
 
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
-use super::declare;
 use super::error::{Fault, Pos, shown};
 use super::known;
 use super::tree::{Field, File, Message};
 use super::universe::{
-    FieldInfo, Kind, Lost, MAX_NAME, Mode, RangeInfo, Symbol, TypeRef, Universe, View, join,
+    FieldInfo, Kind, Lost, MAX_NAME, Mode, Symbol, TypeRef, Universe, View, join,
 };
 
 /// Resolves all names, and adds the fields to what is known of their messages.
@@ -55,18 +54,12 @@ impl Linker<'_> {
             let mut info = self.info(field, &scope);
             info.parent = message.index;
             if let Some(known) = self.universe.messages.get_mut(message.index) {
-                if info.required {
-                    known.required.push(info.number);
-                }
                 known.by_name.insert(info.name.clone(), known.fields.len());
                 known.fields.push(info);
             }
         }
         for nested in &mut message.messages {
             self.message(nested)?;
-        }
-        if let Some(known) = self.universe.messages.get_mut(message.index) {
-            known.ranges = RangeInfo::all(&message.ranges);
         }
         self.extensions(&mut message.extensions, &scope)
     }
@@ -265,9 +258,4 @@ fn number(universe: &mut Universe, extensions: &[Field], scope: &str) -> Result<
         extendee.extensions.insert(number, index);
     }
     Ok(())
-}
-
-/// The scope that the options of something are looked up from.
-pub(super) fn outer(full_name: &str) -> &str {
-    declare::scope(full_name)
 }

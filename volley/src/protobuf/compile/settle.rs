@@ -5,19 +5,14 @@ use buffa_descriptor::generated::descriptor::feature_set::{
     EnumType, FieldPresence, MessageEncoding, RepeatedFieldEncoding,
 };
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
-use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
+use buffa_descriptor::generated::descriptor::{Edition, SymbolVisibility};
 
-use super::features::Features;
+use super::features::{Features, has_edition, own};
 use super::tree::{Enum, Field, File, Message};
 use super::universe::{FieldInfo, Kind, RangeInfo, Universe, join};
 
 pub(super) fn settle(universe: &mut Universe, file: &mut File) {
-    let own = file
-        .proto
-        .options
-        .as_option()
-        .and_then(|options| options.features.as_option());
-    file.features = Features::of(file.edition).with(own);
+    file.features = Features::of(file.edition).with(own!(file));
     let mut settler = Settler {
         universe,
         edition: file.edition,
@@ -35,19 +30,9 @@ pub(super) fn settle(universe: &mut Universe, file: &mut File) {
     }
     settler.extensions(&mut file.extensions, features, &package);
     for service in &mut file.services {
-        let own = service
-            .proto
-            .options
-            .as_option()
-            .map(|options| &options.features);
-        service.features = features.with(own.and_then(|own| own.as_option()));
+        service.features = features.with(own!(service));
         for method in &mut service.methods {
-            let own = method
-                .proto
-                .options
-                .as_option()
-                .map(|options| &options.features);
-            method.features = service.features.with(own.and_then(|own| own.as_option()));
+            method.features = service.features.with(own!(method));
         }
     }
 }
@@ -60,36 +45,20 @@ struct Settler<'a> {
 
 impl Settler<'_> {
     fn message(&mut self, message: &mut Message, around: Features, scope: &str, nested: bool) {
-        let own = message
-            .proto
-            .options
-            .as_option()
-            .map(|options| &options.features);
-        message.features = around.with(own.and_then(|own| own.as_option()));
+        message.features = around.with(own!(message));
         let features = message.features;
         let scope = join(scope, message.name());
         for oneof in &mut message.oneofs {
-            let own = oneof
-                .proto
-                .options
-                .as_option()
-                .map(|options| &options.features);
-            oneof.features = features.with(own.and_then(|own| own.as_option()));
+            oneof.features = features.with(own!(oneof));
         }
         let exported = self.exported(message.proto.visibility, nested);
         for range in &mut message.ranges {
-            let own = range
-                .proto
-                .options
-                .as_option()
-                .map(|options| &options.features);
-            range.features = features.with(own.and_then(|own| own.as_option()));
+            range.features = features.with(own!(range));
         }
         let edition = self.edition;
         if let Some(info) = self.universe.messages.get_mut(message.index) {
             info.exported = exported;
             info.ranges = RangeInfo::all(&message.ranges);
-            info.required.clear();
             for (field, known) in message.fields.iter_mut().zip(&mut info.fields) {
                 let oneof = field
                     .proto
@@ -98,7 +67,7 @@ impl Settler<'_> {
                 let oneof = oneof.and_then(|index| message.oneofs.get(index));
                 field.features = oneof
                     .map_or(features, |oneof| oneof.features)
-                    .with(own_of(field));
+                    .with(own!(field));
                 // Maps and the parts of their entries are never delimited.
                 if field.is_map || info.map_entry {
                     field.features.encoding = MessageEncoding::LENGTH_PREFIXED;
@@ -120,7 +89,7 @@ impl Settler<'_> {
 
     fn extensions(&mut self, extensions: &mut [Field], around: Features, scope: &str) {
         for field in extensions {
-            field.features = around.with(own_of(field));
+            field.features = around.with(own!(field));
             let symbol = self.universe.symbols.get(&join(scope, field.name()));
             if let Some(Kind::Extension(index)) = symbol.map(|symbol| symbol.kind)
                 && let Some(known) = self.universe.extensions.get_mut(index)
@@ -131,12 +100,7 @@ impl Settler<'_> {
     }
 
     fn enumeration(&mut self, item: &mut Enum, around: Features, nested: bool) {
-        let own = item
-            .proto
-            .options
-            .as_option()
-            .map(|options| &options.features);
-        item.features = around.with(own.and_then(|own| own.as_option()));
+        item.features = around.with(own!(item));
         let exported = self.exported(item.proto.visibility, nested);
         let Some(info) = self.universe.enums.get_mut(item.index) else {
             return;
@@ -144,12 +108,9 @@ impl Settler<'_> {
         info.exported = exported;
         info.closed = item.features.enums == EnumType::CLOSED;
         for value in &mut item.values {
-            let Some(options) = value.proto.options.as_option() else {
-                value.features = item.features;
-                continue;
-            };
-            value.features = item.features.with(options.features.as_option());
-            if let Some(support) = options.feature_support.as_option() {
+            value.features = item.features.with(own!(value));
+            let options = value.proto.options.as_option();
+            if let Some(support) = options.and_then(|own| own.feature_support.as_option()) {
                 info.support
                     .insert(value.name().to_owned(), support.clone());
             }
@@ -167,14 +128,6 @@ impl Settler<'_> {
     }
 }
 
-fn own_of(field: &Field) -> Option<&FeatureSet> {
-    field
-        .proto
-        .options
-        .as_option()
-        .and_then(|options| options.features.as_option())
-}
-
 /// Whether values of a type can be in one piece.
 pub(super) fn is_packable(kind: Type) -> bool {
     !matches!(
@@ -186,7 +139,7 @@ pub(super) fn is_packable(kind: Type) -> bool {
 /// What options of other things need to know of a field.
 fn tell(field: &Field, known: &mut FieldInfo, edition: Edition) {
     let proto = &field.proto;
-    let has_edition = edition as i32 >= Edition::EDITION_2023 as i32;
+    let has_edition = has_edition(edition);
     let options = proto.options.as_option();
     let packed = options
         .and_then(|options| options.packed)

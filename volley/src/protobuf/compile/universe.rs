@@ -308,7 +308,7 @@ impl View {
             if scope.is_empty() {
                 return Err(lost);
             }
-            scope = scope.rsplit_once('.').map_or("", |(outer, _)| outer);
+            scope = self::scope(scope);
         }
     }
 }
@@ -332,6 +332,7 @@ pub(super) fn join(scope: &str, name: &str) -> String {
     }
 }
 
-pub(super) fn last_part(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(_, last)| last)
+/// The scope that a full name is in.
+pub(super) fn scope(full_name: &str) -> &str {
+    full_name.rsplit_once('.').map_or("", |(outer, _)| outer)
 }

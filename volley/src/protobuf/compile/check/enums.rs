@@ -8,6 +8,7 @@ use buffa_descriptor::generated::descriptor::feature_set::EnumType;
 use super::super::error::{Fault, shown};
 use super::super::names;
 use super::super::tree::Enum;
+use super::numbers::{self, Span};
 
 pub(super) fn check(item: &Enum, edition: Edition) -> Result<(), Fault> {
     let Some(first) = item.values.first() else {
@@ -80,25 +81,24 @@ fn unique_names(item: &Enum) -> Result<(), Fault> {
 }
 
 fn reserved(item: &Enum) -> Result<(), Fault> {
-    let mut spans: Vec<(i32, i32)> = Vec::new();
+    let mut spans = Vec::new();
     for (range, at) in &item.reserved {
-        let (start, end) = (
+        let (first, last) = (
             range.start.unwrap_or_default(),
             range.end.unwrap_or_default(),
         );
-        if start > end {
+        if first > last {
             return Err(at.fault("the range ends before it starts"));
         }
-        spans.push((start, end));
+        let (at, what) = (*at, "reserved");
+        spans.push(Span {
+            first,
+            last,
+            at,
+            what,
+        });
     }
-    spans.sort_unstable();
-    for pair in spans.windows(2) {
-        if let [(_, end), (start, _)] = pair
-            && start <= end
-        {
-            return Err(overlap(item, *start));
-        }
-    }
+    numbers::disjoint(&mut spans)?;
     let mut names = HashSet::new();
     for (name, at) in &item.reserved_names {
         if !names.insert(name.as_str()) {
@@ -106,14 +106,7 @@ fn reserved(item: &Enum) -> Result<(), Fault> {
         }
     }
     for value in &item.values {
-        let number = value.number();
-        let after = spans.partition_point(|(start, _)| *start <= number);
-        let before = after.checked_sub(1).and_then(|index| spans.get(index));
-        if before.is_some_and(|(_, end)| number <= *end) {
-            return Err(value
-                .number_at
-                .fault(format!("the number {number} is reserved")));
-        }
+        numbers::is_free(&spans, value.number(), value.number_at)?;
         if names.contains(value.name()) {
             return Err(value
                 .at
@@ -121,16 +114,4 @@ fn reserved(item: &Enum) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// The last range with this number is at fault.
-fn overlap(item: &Enum, number: i32) -> Fault {
-    let has = |start: Option<i32>, end: Option<i32>| start <= Some(number) && end >= Some(number);
-    let with = item
-        .reserved
-        .iter()
-        .rev()
-        .find(|(range, _)| has(range.start, range.end));
-    let at = with.map_or(item.at, |(_, at)| *at);
-    at.fault(format!("the number {number} is reserved twice"))
 }

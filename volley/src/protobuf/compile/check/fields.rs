@@ -5,6 +5,7 @@ use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Typ
 use buffa_descriptor::generated::descriptor::field_options::JSType;
 
 use super::super::error::{Fault, shown};
+use super::super::features::{has_edition, is_2024, own};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
 use super::super::tree::{Field, Message};
@@ -84,12 +85,8 @@ impl Checker<'_> {
             self.entry(field)?;
         }
         self.field_options(field)?;
-        let own = proto
-            .options
-            .as_option()
-            .and_then(|options| options.features.as_option());
-        self.features(own, field.at)?;
-        match self.has_edition() {
+        self.features(own!(field), field.at)?;
+        match has_edition(self.edition) {
             true => presence::check(field, message, self.universe),
             false => Ok(()),
         }
@@ -176,12 +173,12 @@ impl Checker<'_> {
                 .type_at
                 .fault("`packed` is for repeated numbers, enums and bool alone"));
         }
-        if options.packed.is_some() && self.has_edition() {
+        if options.packed.is_some() && has_edition(self.edition) {
             return Err(field.at.fault(
                 "an edition has no option `packed`; the feature `repeated_field_encoding` is in its place",
             ));
         }
-        if options.ctype.is_some() && self.is_2024() {
+        if options.ctype.is_some() && is_2024(self.edition) {
             return Err(field.at.fault("edition 2024 has no option `ctype`"));
         }
         let long = matches!(

@@ -16,7 +16,7 @@ use buffa_descriptor::generated::descriptor::file_options::OptimizeMode;
 use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
 
 use super::error::{Fault, Pos, shown};
-use super::features;
+use super::features::{self, has_edition, own};
 use super::tree::{Enum, File, Message};
 use super::universe::Universe;
 
@@ -40,23 +40,9 @@ pub(super) fn check(universe: &Universe, file: &File) -> Result<(), Fault> {
     }
     for service in &file.services {
         style::service(service)?;
-        checker.features(
-            service
-                .proto
-                .options
-                .as_option()
-                .and_then(|own| own.features.as_option()),
-            service.at,
-        )?;
+        checker.features(own!(service), service.at)?;
         for method in &service.methods {
-            checker.features(
-                method
-                    .proto
-                    .options
-                    .as_option()
-                    .and_then(|own| own.features.as_option()),
-                method.at,
-            )?;
+            checker.features(own!(method), method.at)?;
         }
     }
     Ok(())
@@ -74,19 +60,11 @@ impl Checker<'_> {
         self.edition == Edition::EDITION_PROTO3
     }
 
-    fn has_edition(&self) -> bool {
-        self.edition as i32 >= Edition::EDITION_2023 as i32
-    }
-
-    fn is_2024(&self) -> bool {
-        self.edition as i32 >= Edition::EDITION_2024 as i32
-    }
-
     fn file_options(&self, file: &File) -> Result<(), Fault> {
         let Some(options) = file.proto.options.as_option() else {
             return Ok(());
         };
-        self.features(options.features.as_option(), Pos::START)?;
+        self.features(own!(file), Pos::START)?;
         let at = |name: &str| {
             let named = file
                 .options
@@ -94,7 +72,7 @@ impl Checker<'_> {
                 .find(|option| option.path.iter().any(|part| part.name == name));
             named.map_or(Pos::START, |option| option.at)
         };
-        if options.java_string_check_utf8.is_some() && self.has_edition() {
+        if options.java_string_check_utf8.is_some() && has_edition(self.edition) {
             let message = "an edition has no option `java_string_check_utf8`";
             return Err(at("java_string_check_utf8").fault(message));
         }
@@ -115,7 +93,7 @@ impl Checker<'_> {
 
     fn features(&self, own: Option<&FeatureSet>, at: Pos) -> Result<(), Fault> {
         let Some(own) = own else { return Ok(()) };
-        if !self.has_edition() {
+        if !has_edition(self.edition) {
             return Err(at.fault("only editions have features"));
         }
         match features::unknown(own) {
@@ -125,8 +103,7 @@ impl Checker<'_> {
     }
 
     fn message(&self, message: &Message, nested: bool) -> Result<(), Fault> {
-        let options = message.proto.options.as_option();
-        self.features(options.and_then(|own| own.features.as_option()), message.at)?;
+        self.features(own!(message), message.at)?;
         style::message(message)?;
         if self.strict && nested && is_exported(message.proto.visibility) {
             return Err(message
@@ -142,12 +119,7 @@ impl Checker<'_> {
             .filter_map(|field| field.proto.oneof_index);
         let used: HashSet<i32> = used.collect();
         for (index, oneof) in (0..).zip(&message.oneofs) {
-            let own = oneof
-                .proto
-                .options
-                .as_option()
-                .and_then(|own| own.features.as_option());
-            self.features(own, oneof.at)?;
+            self.features(own!(oneof), oneof.at)?;
             if !used.contains(&index) {
                 return Err(oneof.at.fault("the oneof has no field"));
             }
@@ -156,12 +128,7 @@ impl Checker<'_> {
             self.field(field, Some(message))?;
         }
         for range in &message.ranges {
-            let own = range
-                .proto
-                .options
-                .as_option()
-                .and_then(|own| own.features.as_option());
-            self.features(own, range.at)?;
+            self.features(own!(range), range.at)?;
             declarations::range(range)?;
         }
         declarations::unique(message)?;
@@ -208,8 +175,7 @@ impl Checker<'_> {
     }
 
     fn enumeration(&self, item: &Enum, nested: bool) -> Result<(), Fault> {
-        let options = item.proto.options.as_option();
-        self.features(options.and_then(|own| own.features.as_option()), item.at)?;
+        self.features(own!(item), item.at)?;
         style::enumeration(item)?;
         if self.strict && nested && is_exported(item.proto.visibility) {
             return Err(item
@@ -217,12 +183,7 @@ impl Checker<'_> {
                 .fault("a nested enum cannot be exported: the visibility is strict"));
         }
         for value in &item.values {
-            let own = value
-                .proto
-                .options
-                .as_option()
-                .and_then(|own| own.features.as_option());
-            self.features(own, value.at)?;
+            self.features(own!(value), value.at)?;
         }
         enums::check(item, self.edition)
     }

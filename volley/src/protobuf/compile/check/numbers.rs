@@ -32,7 +32,7 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
             range.start.unwrap_or_default(),
             range.end.unwrap_or_default(),
         );
-        used.push(span(start, end, i32::MAX, *at, "reserved")?);
+        used.push(of_fields(start, end, i32::MAX, *at, "reserved")?);
     }
     for range in &message.ranges {
         let proto = &range.proto;
@@ -40,18 +40,11 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
             proto.start.unwrap_or_default(),
             proto.end.unwrap_or_default(),
         );
-        used.push(span(start, end, max, range.at, "for extensions")?);
+        used.push(of_fields(start, end, max, range.at, "for extensions")?);
     }
     disjoint(&mut used)?;
     for field in &message.fields {
-        let number = field.number();
-        // The last span that starts at the number or before it.
-        let after = used.partition_point(|span| span.start <= number);
-        let before = after.checked_sub(1).and_then(|index| used.get(index));
-        if let Some(span) = before.filter(|span| number < span.end) {
-            let message = format!("the number {number} is {}", span.what);
-            return Err(field.number_at.fault(message));
-        }
+        is_free(&used, field.number(), field.number_at)?;
     }
     let mut names = HashSet::new();
     for (name, at) in &message.reserved_names {
@@ -71,14 +64,16 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
     }
 }
 
-struct Span {
-    start: i32,
-    end: i32,
-    at: Pos,
-    what: &'static str,
+/// Numbers that are used for something, from the first to the last.
+pub(super) struct Span {
+    pub first: i32,
+    pub last: i32,
+    pub at: Pos,
+    pub what: &'static str,
 }
 
-fn span(start: i32, end: i32, max: i32, at: Pos, what: &'static str) -> Result<Span, Fault> {
+/// A span of numbers of fields, without its end.
+fn of_fields(start: i32, end: i32, max: i32, at: Pos, what: &'static str) -> Result<Span, Fault> {
     if start <= 0 {
         return Err(at.fault("the number of a field is 1 or more"));
     }
@@ -89,31 +84,43 @@ fn span(start: i32, end: i32, max: i32, at: Pos, what: &'static str) -> Result<S
         return Err(at.fault("the range ends before it starts"));
     }
     Ok(Span {
-        start,
-        end,
+        first: start,
+        last: end - 1,
         at,
         what,
     })
 }
 
 /// Sorts spans; two with a number in common are a fault of the later one.
-fn disjoint(spans: &mut [Span]) -> Result<(), Fault> {
-    spans.sort_by_key(|span| span.start);
+pub(super) fn disjoint(spans: &mut [Span]) -> Result<(), Fault> {
+    spans.sort_by_key(|span| span.first);
     for pair in spans.windows(2) {
         if let [one, other] = pair
-            && other.start < one.end
+            && other.first <= one.last
         {
             let (one, other) = match (one.at.line, one.at.column) > (other.at.line, other.at.column)
             {
                 true => (other, one),
                 false => (one, other),
             };
-            let (first, last) = (one.start, one.end.saturating_sub(1));
-            let message = format!("numbers from {first} to {last} are {} already", one.what);
+            let Span {
+                first, last, what, ..
+            } = one;
+            let message = format!("numbers from {first} to {last} are {what} already");
             return Err(other.at.fault(message));
         }
     }
     Ok(())
+}
+
+/// Checks that a number is in none of the spans, which are disjoint.
+pub(super) fn is_free(spans: &[Span], number: i32, at: Pos) -> Result<(), Fault> {
+    let after = spans.partition_point(|span| span.first <= number);
+    let before = after.checked_sub(1).and_then(|index| spans.get(index));
+    match before.filter(|span| number <= span.last) {
+        Some(span) => Err(at.fault(format!("the number {number} is {}", span.what))),
+        None => Ok(()),
+    }
 }
 
 /// Checks the number of a field.

@@ -4,6 +4,7 @@ use buffa_descriptor::generated::descriptor::feature_set::{FieldPresence, Repeat
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
 use super::super::error::Fault;
+use super::super::features::own;
 use super::super::settle;
 use super::super::tree::{Field, Message};
 use super::super::universe::{TypeRef, Universe};
@@ -29,21 +30,15 @@ pub(super) fn check(
             Some(TypeRef::Enum(index)) => universe.enums.get(index),
             _ => None,
         };
-        let is_entry = message.is_some_and(Message::is_map_entry);
-        if item.is_some_and(|item| item.closed) && !is_entry {
+        if item.is_some_and(|item| item.closed) {
             return Err(field
                 .type_at
                 .fault("the enum of a field without presence must be open"));
         }
-        if item.is_some_and(|item| item.closed) {
-            return fault("the enum of a field without presence must be open");
-        }
     }
-    let own = proto
-        .options
-        .as_option()
-        .and_then(|options| options.features.as_option());
-    let Some(own) = own else { return Ok(()) };
+    let Some(own) = own!(field) else {
+        return Ok(());
+    };
     if let Some(presence) = own.field_presence {
         let required = presence == FieldPresence::LEGACY_REQUIRED;
         if in_oneof {
@@ -63,8 +58,7 @@ pub(super) fn check(
         }
     }
     let kinds = kinds(field, universe);
-    let is_entry = message.is_some_and(Message::is_map_entry);
-    if is_entry {
+    if message.is_some_and(Message::is_map_entry) {
         return Ok(());
     }
     if own.utf8_validation.is_some() && !kinds.contains(&Some(Type::TYPE_STRING)) {

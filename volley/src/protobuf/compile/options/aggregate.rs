@@ -8,9 +8,8 @@ use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as 
 use super::super::cursor::Cursor;
 use super::super::error::{Fault, Pos, shown};
 use super::super::lexer::{Kind as Token, Lexer};
-use super::super::link;
 use super::super::literal;
-use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef, join};
+use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef, join, scope};
 use super::super::wire::Datum;
 use super::assign::{Interpreter, Used};
 use super::usage;
@@ -201,8 +200,7 @@ impl<'a> Reader<'a, '_> {
         at: Pos,
     ) -> Result<&'a FieldInfo, Fault> {
         let Interpreter { universe, view, .. } = *self.interpreter;
-        let scope = link::outer(&holder.full_name);
-        let symbol = view.resolve(universe, name, scope, Mode::Option);
+        let symbol = view.resolve(universe, name, scope(&holder.full_name), Mode::Option);
         let symbol = symbol.map_err(|lost| at.fault(lost.message(universe, name)))?;
         let extension = match symbol.kind {
             Kind::Extension(index) => universe.extensions.get(index),
@@ -232,13 +230,11 @@ impl<'a> Reader<'a, '_> {
     ) -> Result<(), Fault> {
         let Interpreter { universe, view, .. } = *self.interpreter;
         let wrong = |message: String| Err(at.fault(message));
-        let (Some(url), Some(value)) = (record.info.field("type_url"), record.info.field("value"))
-        else {
+        let any = Some(record.info).filter(|info| info.full_name == "google.protobuf.Any");
+        let parts = any.and_then(|info| Some((info.field("type_url")?, info.field("value")?)));
+        let Some((url, value)) = parts else {
             return wrong("only `google.protobuf.Any` has the name of a type here".to_owned());
         };
-        if record.info.full_name != "google.protobuf.Any" {
-            return wrong("only `google.protobuf.Any` has the name of a type here".to_owned());
-        }
         if !ANY_PREFIXES.contains(&prefix) {
             return wrong(format!("{} is not known as a home of types", shown(prefix)));
         }

@@ -7,6 +7,7 @@ use buffa_descriptor::generated::descriptor::field_descriptor_proto::Type;
 use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as Target;
 
 use super::super::error::{Fault, Pos, shown};
+use super::super::features::has_edition;
 use super::super::tree::{Assignment, Part, Value};
 use super::super::universe::{FieldInfo, Kind, Lost, Mode, TypeRef, Universe, View};
 use super::super::wire::Datum;
@@ -116,17 +117,13 @@ impl<'a> Interpreter<'a> {
             }
             let field = self.part(part, message, scope)?;
             let is_features = is_first && part.name == "features" && !part.extension;
-            if is_features && !self.has_features() {
+            if is_features && !has_edition(self.edition) {
                 return Err(part.at.fault("only editions have features"));
             }
             usage::check(field, target, self.edition, part.at)?;
             fields.push(field);
         }
         Ok(fields)
-    }
-
-    fn has_features(&self) -> bool {
-        self.edition as i32 >= Edition::EDITION_2023 as i32
     }
 
     fn part(&self, part: &Part, message: usize, scope: &str) -> Result<&'a FieldInfo, Fault> {

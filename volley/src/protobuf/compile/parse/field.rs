@@ -4,6 +4,7 @@ use buffa_descriptor::generated::descriptor::Edition;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
 use super::super::error::{Fault, shown};
+use super::super::features::has_edition;
 use super::super::lexer::{Kind, Token};
 use super::super::literal;
 use super::super::names;
@@ -47,15 +48,14 @@ impl Parser<'_> {
             "required" => Label::LABEL_REQUIRED,
             "repeated" => Label::LABEL_REPEATED,
             _ => {
-                let is_map = token.is("map") && self.cursor.peek().is_some_and(|next| next.is("<"));
-                if self.edition == Edition::EDITION_PROTO2 && !is_map {
+                if self.edition == Edition::EDITION_PROTO2 && !self.is_map() {
                     let wanted = "`optional`, `required` or `repeated`";
                     return Err(self.cursor.unexpected(wanted));
                 }
                 return self.unlabelled(messages, extends);
             }
         };
-        if self.has_edition() && label != Label::LABEL_REPEATED {
+        if has_edition(self.edition) && label != Label::LABEL_REPEATED {
             let message = format!(
                 "an edition has no label {}; the feature `field_presence` is in its place",
                 shown(token.text())
@@ -63,7 +63,7 @@ impl Parser<'_> {
             return Err(token.at.fault(message));
         }
         self.cursor.advance()?;
-        if self.cursor.is("map") && self.cursor.peek().is_some_and(|next| next.is("<")) {
+        if self.is_map() {
             return Err(self.cursor.at().fault("a map has no label"));
         }
         let mut field = self.unlabelled(messages, extends)?;
@@ -85,8 +85,7 @@ impl Parser<'_> {
             ..Field::default()
         };
         field.proto.label = Some(Label::LABEL_OPTIONAL);
-        let is_map = self.cursor.is("map") && self.cursor.peek().is_some_and(|next| next.is("<"));
-        let entry = match is_map {
+        let entry = match self.is_map() {
             true if extends => return Err(self.cursor.at().fault("a map cannot be an extension")),
             true => Some(self.map_types()?),
             false => {
@@ -126,7 +125,7 @@ impl Parser<'_> {
         name: Token<'_>,
         messages: &mut Vec<Message>,
     ) -> Result<(), Fault> {
-        if self.has_edition() {
+        if has_edition(self.edition) {
             return Err(field.type_at.fault(
                 "an edition has no groups: write a message, and a field of its type with `features.message_encoding = DELIMITED`",
             ));
@@ -137,6 +136,11 @@ impl Parser<'_> {
         self.message_body(&mut message)?;
         messages.push(message);
         Ok(())
+    }
+
+    /// Whether `map<` is next. A type can be called `map`.
+    pub(super) fn is_map(&self) -> bool {
+        self.cursor.is("map") && self.cursor.peek().is_some_and(|next| next.is("<"))
     }
 
     /// `map<key, value>`

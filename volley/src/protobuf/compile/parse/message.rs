@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use buffa_descriptor::generated::descriptor::descriptor_proto::{ExtensionRange, ReservedRange};
 
 use super::super::error::{Fault, Pos, shown};
+use super::super::features::has_edition;
 use super::super::lexer::Kind;
 use super::super::names;
 use super::super::tree::{Field, Message, Oneof, Range};
@@ -101,7 +102,7 @@ impl Parser<'_> {
                 "required" | "optional" | "repeated" => {
                     return Err(token.at.fault("a field of a oneof has no label"));
                 }
-                "map" if self.cursor.peek().is_some_and(|next| next.is("<")) => {
+                _ if self.is_map() => {
                     return Err(token.at.fault("a oneof has no maps"));
                 }
                 _ => {
@@ -229,7 +230,7 @@ impl Parser<'_> {
             Kind::Name => false,
             _ => return Ok(None),
         };
-        if is_text == self.has_edition() {
+        if is_text == has_edition(self.edition) {
             return Err(self.cursor.at().fault(match is_text {
                 true => "a reserved name has no quotes in an edition",
                 false => "a reserved name must be in quotes",

@@ -14,7 +14,7 @@ pub(super) use self::field::scalar;
 pub(super) use self::message::MAX_NUMBER;
 use super::cursor::Cursor;
 use super::error::{Fault, Pos, shown};
-use super::features::Features;
+use super::features::{Features, is_2024};
 use super::lexer::Lexer;
 use super::tree::{File, Import, ImportKind};
 
@@ -85,15 +85,6 @@ impl Parser<'_> {
         self.cursor.expect(";")
     }
 
-    /// Whether the file has an edition instead of a syntax.
-    fn has_edition(&self) -> bool {
-        self.edition as i32 >= Edition::EDITION_2023 as i32
-    }
-
-    fn is_2024(&self) -> bool {
-        self.edition as i32 >= Edition::EDITION_2024 as i32
-    }
-
     fn statement(&mut self, file: &mut File) -> Result<(), Fault> {
         if self.cursor.take(";")? {
             return Ok(());
@@ -130,7 +121,7 @@ impl Parser<'_> {
             "local" => SymbolVisibility::VISIBILITY_LOCAL,
             _ => return Ok(None),
         };
-        if !self.is_2024() {
+        if !is_2024(self.edition) {
             return Ok(None);
         }
         self.cursor.advance()?;
@@ -150,7 +141,7 @@ impl Parser<'_> {
             _ => ImportKind::Plain,
         };
         match kind {
-            ImportKind::Option if !self.is_2024() => {
+            ImportKind::Option if !is_2024(self.edition) => {
                 return Err(word_at.fault("`import option` needs edition 2024"));
             }
             ImportKind::Plain => {}
@@ -159,7 +150,7 @@ impl Parser<'_> {
             }
         }
         let at = self.cursor.at();
-        if kind == ImportKind::Weak && self.is_2024() {
+        if kind == ImportKind::Weak && is_2024(self.edition) {
             return Err(at.fault("edition 2024 has no `import weak`: write `import option`"));
         }
         if kind != ImportKind::Option && !file.proto.option_dependency.is_empty() {
