@@ -120,10 +120,20 @@ impl<'a> Interpreter<'a> {
             if is_features && !has_edition(self.edition) {
                 return Err(part.at.fault("only editions have features"));
             }
+            if field.extension && option.sets("features") && self.is_own(field) {
+                let message = "a feature cannot be set in the file that defines it";
+                return Err(part.at.fault(message));
+            }
             usage::check(field, target, self.edition, part.at)?;
             fields.push(field);
         }
         Ok(fields)
+    }
+
+    /// Whether the file at hand defines a field.
+    fn is_own(&self, field: &FieldInfo) -> bool {
+        let symbol = self.universe.symbols.get(&field.full_name);
+        symbol.is_some_and(|symbol| symbol.file + 1 == self.universe.files.len())
     }
 
     fn part(&self, part: &Part, message: usize, scope: &str) -> Result<&'a FieldInfo, Fault> {

@@ -323,6 +323,22 @@ fn languages_have_features_of_their_own() {
 }
 
 #[test]
+fn a_feature_is_set_in_other_files_than_its_own() {
+    let own = format!(
+        "{E2023}import 'google/protobuf/descriptor.proto'; message F {{ bool a = 1; }} \
+         extend google.protobuf.FeatureSet {{ F f = 9999; }} "
+    );
+    let option = "option features.(f).a = true;";
+    assert_taken(true, [&own]);
+    assert_eq!(
+        reason(&format!("{own}{option}")),
+        "a feature cannot be set in the file that defines it"
+    );
+    let root = format!("{E2023}import 'a.proto'; {option}");
+    assert!(files(&[("root.proto", &root), ("a.proto", &own)]).is_ok());
+}
+
+#[test]
 fn a_name_that_is_too_long_is_not_looked_for() {
     let package = vec!["a"; 250].join(".");
     let name = "b".repeat(8 << 20);
