@@ -14,7 +14,7 @@ from arena.cli.entry import start
 from tools.compare_protoc import allowed, report
 from tools.compare_protoc.asking import Asker, Tally
 from tools.compare_protoc.collecting import collected
-from tools.compare_protoc.generating import case_of, faults
+from tools.compare_protoc.generating import case_of, faults, oddities
 from tools.compare_protoc.volley import Volley
 
 
@@ -75,7 +75,7 @@ def _steps(
         asker.collected(file.folder, file.name, paths, place)
         yield
     if collect:
-        for case in faults():
+        for case in (*faults(), *oddities()):
             asker.made(case, seed)
             yield
     for place in counted() if last is None else range(last):

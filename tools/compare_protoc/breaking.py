@@ -5,8 +5,11 @@ from random import Random
 
 from tools.compare_protoc.formatting import tokens
 
-# A declaration with one fault, by the syntaxes that it is written for: p proto2, q proto3, e editions.
-# `~` stands for `optional `, which an edition leaves out.
+_TEXT = ('import "google/protobuf/descriptor.proto"; message M { reserved "old"; optional int32 r = 1; } '
+         "extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { %s }; }")  # fmt: skip
+
+# A declaration with one fault, by the syntaxes that it is written for: p proto2, q proto3, e editions, f edition 2024
+# alone. `~` stands for `optional `, which an edition leaves out.
 FAULTS: dict[str, tuple[str, str]] = {
     "number-twice": ("pqe", "message X { ~int32 a = 1; ~int32 b = 1; }"),
     "name-twice": ("pqe", "message X { ~int32 a = 1; ~int32 a = 2; }"),
@@ -14,6 +17,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "message-and-enum": ("pqe", "message X {} enum X { X_A = 0; }"),
     "json-name-twice": ("pqe", "message X { ~int32 a_b = 1; ~int32 aB = 2; }"),
     "json-name-set-twice": ("pqe", 'message X { ~int32 a = 1 [json_name="z"]; ~int32 z = 2; }'),
+    "json-name-own-twice": ("p", 'message X { ~int32 a = 1 [json_name="z"]; ~int32 b = 2 [json_name="z"]; }'),
     "json-name-empty": ("pqe", 'message X { ~int32 a = 1 [json_name=""]; }'),
     "json-name-bracket": ("pqe", 'message X { ~int32 a = 1 [json_name="[a]"]; }'),
     "json-name-nul": ("pqe", r'message X { ~int32 a = 1 [json_name="a\0b"]; }'),
@@ -92,6 +96,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "map-value-repeated": ("pqe", "message X { map<int32, repeated int32> a = 1; }"),
     "map-entry-clash": ("pqe", "message X { map<int32, int32> a = 1; message AEntry {} }"),
     "map-entry-option": ("pqe", "message X { option map_entry = true; }"),
+    "map-entry-false": ("pqe", "message X { option map_entry = false; }"),
     "map-entry-used": ("pqe", "message X { map<int32, int32> a = 1; ~AEntry b = 2; }"),
     "map-enum-no-zero": ("p", "enum E { E_A = 1; } message X { map<int32, E> a = 1; }"),
     "map-two-types": ("pqe", "message X { map<int32> a = 1; }"),
@@ -150,6 +155,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "option-aggregate": ("pqe", "message X { option deprecated = { a: 1 }; }"),
     "option-dotted": ("pqe", "message X { option deprecated.x = true; }"),
     "option-uninterpreted": ("pqe", "option uninterpreted_option = { };"),
+    "option-uninterpreted-custom": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.FileOptions { optional int32 uninterpreted_option = 5000; } option (uninterpreted_option) = 1;'),
     "option-enum-number": ("pqe", "message X { ~string a = 1 [ctype = 1]; }"),
     "option-enum-unknown": ("pqe", "message X { ~string a = 1 [ctype = NOWHERE]; }"),
     "option-bracket-empty": ("pqe", "message X { ~string a = 1 []; }"),
@@ -179,8 +185,18 @@ FAULTS: dict[str, tuple[str, str]] = {
     "feature-required-extension": ("e", "message X { extensions 9; } extend X { int32 zz = 9 [features.field_presence = LEGACY_REQUIRED]; }"),
     "feature-required-file": ("e", "option features.field_presence = LEGACY_REQUIRED;"),
     "feature-twice": ("e", "message X { int32 a = 1 [features.field_presence = EXPLICIT, features.field_presence = IMPLICIT]; }"),
+    "feature-own-file": ("e", 'import "google/protobuf/descriptor.proto"; message F { bool a = 1 [targets = TARGET_TYPE_FILE, edition_defaults = { edition: EDITION_LEGACY value: "true" }, feature_support = { edition_introduced: EDITION_2023 }]; } extend google.protobuf.FeatureSet { F f = 9999; } option features.(f).a = true;'),
+    "feature-cpp-target": ("e", 'import "google/protobuf/cpp_features.proto"; message X { option features.(pb.cpp).string_type = CORD; }'),
+    "feature-cpp-edition": ("e", 'import "google/protobuf/cpp_features.proto"; option features.(pb.cpp).enum_name_uses_string_view = true;'),
+    "feature-java-value": ("f", 'import "google/protobuf/java_features.proto"; message X { option features.(pb.java).nest_in_file_class = LEGACY; }'),
+    "feature-delimited-lazy": ("e", "option features.message_encoding = DELIMITED; message X { X a = 1 [lazy = true]; }"),
     "feature-closed-no-zero": ("e", "enum X { option features.enum_type = CLOSED; X_A = 1; }"),
     "visibility": ("e", "local message X { }"),
+    "strict-message": ("f", "option features.default_symbol_visibility = STRICT; message X { reserved 1 to max; export message Y { } }"),
+    "strict-exported": ("f", "option features.default_symbol_visibility = STRICT; export message X { reserved 1 to max; export enum E { E_A = 0; } }"),
+    "strict-nested": ("f", "option features.default_symbol_visibility = STRICT; message X { reserved 1 to max; message Y { reserved 1 to max; export enum E { E_A = 0; } } }"),
+    "lite-cc-service": ("pqe", "option optimize_for = LITE_RUNTIME; option cc_generic_services = true; service X { }"),
+    "lite-java-service": ("pqe", "option optimize_for = LITE_RUNTIME; option java_generic_services = true; service X { }"),
     "service-message": ("pqe", "service X { message Y {} }"),
     "rpc-twice": ("pqe", "message Y {} service X { rpc A (Y) returns (Y); rpc A (Y) returns (Y); }"),
     "rpc-scalar": ("pqe", "service X { rpc A (int32) returns (int32); }"),
@@ -212,6 +228,8 @@ FAULTS: dict[str, tuple[str, str]] = {
     "edition-late": ("pqe", 'edition = "2023";'),
     "unterminated-string": ("pqe", 'option java_package = "x;'),
     "unterminated-comment": ("pqe", "/* no end"),
+    "comment-nul": ("pqe", "// a\0b\n"),
+    "comment-nul-in-block": ("pqe", "/* a\0b */"),
     "nested-comment": ("pqe", "/* /* */ */"),
     "unterminated-message": ("pqe", "message X { "),
     "closed-twice": ("pqe", "message X { } }"),
@@ -243,29 +261,42 @@ FAULTS: dict[str, tuple[str, str]] = {
     "deep": ("pqe", "message X { " * 40 + "}" * 40),
     "lone-word": ("pqe", "messages X { }"),
     "style": ("e", "option features.enforce_naming_style = STYLE2024; message lower_x { }"),
-    "custom-own": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50; } message X { option (zz) = "a"; }'),
-    "custom-range": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50; } message X { option (zz) = 2147483648; }'),
-    "custom-twice": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50; } message X { option (zz) = 1; option (zz) = 2; }'),
-    "custom-elsewhere": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50; } message X { ~int32 a = 1 [(zz) = 1]; }'),
-    "custom-no-brackets": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50; } message X { option zz = 1; }'),
-    "custom-required": ("p", 'import "google/protobuf/descriptor.proto"; message M { required int32 r = 1; optional int32 o = 2; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz).o = 1; }'),
-    "custom-target": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 50 [targets = TARGET_TYPE_FIELD]; } message X { option (zz) = 1; }'),
-    "custom-repeated-inner": ("p", 'import "google/protobuf/descriptor.proto"; message M { repeated M r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz).r.r = { }; }'),
-    "custom-parts-overlap": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 }; option (zz).r = 2; }'),
-    "custom-text-unknown": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { s: 1 }; }'),
-    "custom-text-twice": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 r: 2 }; }'),
-    "custom-text-open": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 50; } message X { option (zz) = { r: 1 ; }'),
+    "custom-own": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000; } message X { option (zz) = "a"; }'),
+    "custom-range": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000; } message X { option (zz) = 2147483648; }'),
+    "custom-twice": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000; } message X { option (zz) = 1; option (zz) = 2; }'),
+    "custom-elsewhere": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000; } message X { ~int32 a = 1 [(zz) = 1]; }'),
+    "custom-no-brackets": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000; } message X { option zz = 1; }'),
+    "custom-required": ("p", 'import "google/protobuf/descriptor.proto"; message M { required int32 r = 1; optional int32 o = 2; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { o: 1 }; }'),
+    "custom-target": ("p", 'import "google/protobuf/descriptor.proto"; extend google.protobuf.MessageOptions { optional int32 zz = 5000 [targets = TARGET_TYPE_FIELD]; } message X { option (zz) = 1; }'),
+    "custom-repeated-inner": ("p", 'import "google/protobuf/descriptor.proto"; message M { repeated M r = 1; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz).r.r = { }; }'),
+    "custom-parts-overlap": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { r: 1 }; option (zz).r = 2; }'),
+    "custom-text-unknown": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { s: 1 }; }'),
+    "custom-text-twice": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { r: 1 r: 2 }; }'),
+    **{
+        f"custom-text-removed-{place}": ("p", _TEXT % text)
+        for place, text in enumerate((
+            "old", "old:", "old: ;", "old: )", "old: +1", "old: -x", "old: -'a'", "old: [1 2]", "old: [1,]", "old: [-x]", "old [1]",
+            "old 1", "old { 1 }", "old { x 1 }", "old { x: 1,, y: 2 }", "old < }", "old: x.y",
+        ))
+    },
+    "custom-text-open": ("p", 'import "google/protobuf/descriptor.proto"; message M { optional int32 r = 1; } extend google.protobuf.MessageOptions { optional M zz = 5000; } message X { option (zz) = { r: 1 ; }'),
 }  # fmt: skip
 
 
-_HEADS = {"p": 'syntax = "proto2";\n', "q": 'syntax = "proto3";\n', "e": 'edition = "2023";\n'}
+_HEADS = {"p": 'syntax = "proto2";\n', "q": 'syntax = "proto3";\n', "e": 'edition = "2023";\n',
+          "f": 'edition = "2024";\n'}  # fmt: skip
 
 
 def alone() -> Iterator[tuple[str, str]]:
     """Yield each fault in a file of each of its syntaxes: its name, and the file."""
-    for name, (sorts, _) in FAULTS.items():
+    yield from in_files(FAULTS)
+
+
+def in_files(declarations: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each declaration in a file of each of its syntaxes."""
+    for name, (sorts, text) in declarations.items():
         for sort in sorts:
-            yield name, _HEADS[sort] + declared(name, sort)
+            yield name, _HEADS[sort] + _written(text, sort)
 
 
 def broken(lot: Random, text: str, syntax: str) -> tuple[str, str]:
@@ -279,7 +310,11 @@ def broken(lot: Random, text: str, syntax: str) -> tuple[str, str]:
 
 def declared(name: str, sort: str) -> str:
     """Return the declaration that has a fault, with names of its own."""
-    return FAULTS[name][1].replace("~", "" if sort == "e" else "optional ") + "\n"
+    return _written(FAULTS[name][1], sort)
+
+
+def _written(text: str, sort: str) -> str:
+    return text.replace("~", "" if sort in "ef" else "optional ") + "\n"
 
 
 def _with_token(lot: Random, text: str) -> tuple[str, str]:

@@ -104,8 +104,8 @@ def _data(data: Any) -> Any:
 
 def first_of_json(theirs: Any, ours: Any, kind: Descriptor | None) -> str | None:
     """Return the kind of the first value that differs between two JSON values of a message."""
-    if kind is None or kind.full_name.startswith("google.protobuf."):
-        return None if _same(theirs, ours) else (kind.full_name if kind else "value")
+    if kind is None or (whole := _as_a_whole(kind)):
+        return None if _same(theirs, ours) else (whole if kind else "value")
     if not isinstance(ours, dict):
         return "not-an-object"
     extensions = kind.file.pool.FindAllExtensions(kind)
@@ -125,6 +125,14 @@ def first_of_json(theirs: Any, ours: Any, kind: Descriptor | None) -> str | None
             elif not _same(one, two):
                 return what
     return None
+
+
+def _as_a_whole(kind: Descriptor) -> str | None:
+    """Return what a difference is called if the fields of a type are not looked at one by one."""
+    if kind.full_name.startswith("google.protobuf."):
+        return str(kind.full_name)
+    names = {field.json_name for field in kind.fields}
+    return "same-names" if len(names) < len(kind.fields) else None
 
 
 def _pairs(

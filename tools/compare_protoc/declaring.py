@@ -73,7 +73,7 @@ class Writer:
             lines.append("option features.enforce_naming_style = STYLE_LEGACY;")
             lines.append("option features.default_symbol_visibility = EXPORT_ALL;")
         if self.edition:
-            groups = ["field", "repeated", "string", "json", "enum"]
+            groups = ["field", "repeated", "string", "message", "json", "enum"]
             drawn = lot.sample(groups, lot.choice([0, 1, 2]))
             lines += [f"option features.{lot.choice(_FEATURES[each][:2])};" for each in drawn]
         lines += [f"option {each};" for each in self.custom("File")]
@@ -230,8 +230,9 @@ class Writer:
 
     def map_field(self, full: str, inner: Namer, numbers: list[int]) -> str:
         """Declare a map."""
-        value, _, _ = self._type(full, implicit=False)
-        options = self._tail(self.custom("Field"))
+        value, sort, _ = self._type(full, implicit=False)
+        lazy = ["lazy = true"] if sort == "message" and self.lot.random() < 0.1 else []
+        options = self._tail(self.custom("Field") + lazy)
         key = self.lot.choice(_KEYS)
         name = inner.take(keywords=False)
         return f"map<{key}, {value}> {name} = {numbers.pop(0)}{options};"

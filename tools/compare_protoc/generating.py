@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from tools.compare_protoc import breaking, formatting
+from tools.compare_protoc import breaking, formatting, odd
 from tools.compare_protoc.declaring import Declared, Writer
 from tools.compare_protoc.naming import Namer
 from tools.compare_protoc.options import OPTIONS_FILE, options_file
@@ -51,6 +51,12 @@ def faults() -> Iterator[Case]:
     for name, text in breaking.alone():
         files = {ROOT: text.encode("utf-8", "surrogateescape")}
         yield Case(f"fault {name}", files, fault=name)
+
+
+def oddities() -> Iterator[Case]:
+    """Yield a case for each declaration that looks wrong, with nothing beside it."""
+    for name, text in odd.alone():
+        yield Case(f"odd {name}", {ROOT: text.encode()})
 
 
 def case_of(seed: int) -> Case:

@@ -28,6 +28,7 @@ message Rule {
   oneof choice { int64 one = 11; string other = 12; }
   repeated Level levels = 13;
   extensions 100 to 200;
+  reserved "gone";
   %s
 }
 extend Rule { optional int32 extra = 100; repeated Rule more = 101; }
@@ -91,7 +92,7 @@ def _real(lot: Random) -> str:
 def aggregate(lot: Random, depth: int) -> str:
     """Return a message in the text format, as options have it."""
     parts = []
-    for entry in lot.sample(range(16), lot.choice([0, 1, 2, 4])):
+    for entry in lot.sample(range(17), lot.choice([0, 1, 2, 4])):
         inner = aggregate(lot, depth + 1) if depth < 3 else "{}"
         colon = lot.choice([": ", " ", ":"])
         parts.append([
@@ -104,6 +105,7 @@ def aggregate(lot: Random, depth: int) -> str:
             f"any {{ [type.googleapis.com/custom.opts.Rule] {inner} }}",
             lot.choice(["Box { x: 1 }", "levels: [LEVEL_LOW, LEVEL_HIGH]", "rules: []",
                         "inner < text: 'x' >", f"single: {_real(lot)}"]),
+            f"gone{lot.choice([': 1', ': -inf', ': x', ' { a: 1 b < > }', ': [{ }, 2, []]'])}",
         ][entry])  # fmt: skip
     end = lot.choice(["", ",", ";"])
     return "{ " + f"{end} ".join(parts) + (end if parts else "") + " }"

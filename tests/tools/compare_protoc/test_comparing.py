@@ -65,6 +65,22 @@ def test_what_is_in_an_extension_is_told() -> None:
     assert comparing.first_of_json({"[x]": {}}, {}, kind) == "missing-message"
 
 
+def test_fields_with_one_name_are_a_difference_of_their_own() -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="s.proto")
+    message = file.message_type.add(name="X")
+    message.options.deprecated_legacy_json_field_conflicts = True
+    for number, name in enumerate("ab", 1):
+        message.field.add(
+            name=name, json_name="z", number=number, type=FIELD.TYPE_INT32,
+            label=FIELD.LABEL_OPTIONAL,
+        )  # fmt: skip
+    made = DescriptorPool()
+    made.Add(file)
+    kind = made.FindMessageTypeByName("X")
+    assert comparing.first_of_json({"z": 1}, {"a": 1}, kind) == "same-names"
+    assert comparing.first_of_json({"z": 1}, {"z": 1}, kind) is None
+
+
 def test_messages_are_compared_field_by_field() -> None:
     one, two = (wrappers_pb2.DoubleValue(value=each) for each in (0.0, -0.0))
     assert comparing.first_of_messages(one, one) is None

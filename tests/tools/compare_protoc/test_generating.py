@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.compare_protoc import breaking, formatting, protoc
+from tools.compare_protoc import breaking, formatting, odd, protoc
 from tools.compare_protoc.collecting import collected
-from tools.compare_protoc.generating import Case, case_of, faults
+from tools.compare_protoc.generating import Case, case_of, faults, oddities
 
 SEEDS = range(100)
 
@@ -60,6 +60,12 @@ def test_protoc_refuses_almost_every_fault(tmp_path: Path) -> None:
     assert {case.fault for case in cases} == breaking.FAULTS.keys()
     assert len(taken) < 0.2 * len(breaking.FAULTS), taken
     assert "fault number-twice" not in taken
+
+
+def test_protoc_takes_every_oddity(tmp_path: Path) -> None:
+    cases = list(oddities())
+    assert {case.name.removeprefix("odd ") for case in cases} == odd.ODDITIES.keys()
+    assert [reason for case in cases if (reason := verdict(tmp_path, case))] == []
 
 
 def test_an_oddly_set_file_has_the_same_tokens() -> None:
