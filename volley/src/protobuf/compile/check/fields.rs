@@ -161,6 +161,7 @@ impl Checker<'_> {
         let Some(options) = proto.options.as_option() else {
             return Ok(());
         };
+        super::support(options.feature_support.as_option(), field.at)?;
         let is_lazy = options.lazy == Some(true) || options.unverified_lazy == Some(true);
         let delimited = field.features.encoding == MessageEncoding::DELIMITED;
         if is_lazy && (kind != Some(Type::TYPE_MESSAGE) || delimited) {

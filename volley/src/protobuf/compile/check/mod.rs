@@ -12,6 +12,7 @@ use std::collections::HashSet;
 
 use buffa_descriptor::generated::descriptor::feature_set::FieldPresence;
 use buffa_descriptor::generated::descriptor::feature_set::visibility_feature::DefaultSymbolVisibility;
+use buffa_descriptor::generated::descriptor::field_options::FeatureSupport;
 use buffa_descriptor::generated::descriptor::file_options::OptimizeMode;
 use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibility};
 
@@ -72,7 +73,7 @@ impl Checker<'_> {
                 .find(|option| option.path.iter().any(|part| part.name == name));
             named.map_or(Pos::START, |option| option.at)
         };
-        if options.java_string_check_utf8.is_some() && has_edition(self.edition) {
+        if options.java_string_check_utf8 == Some(true) && has_edition(self.edition) {
             let message = "an edition has no option `java_string_check_utf8`";
             return Err(at("java_string_check_utf8").fault(message));
         }
@@ -184,8 +185,44 @@ impl Checker<'_> {
         }
         for value in &item.values {
             self.features(own!(value), value.at)?;
+            let options = value.proto.options.as_option();
+            support(
+                options.and_then(|own| own.feature_support.as_option()),
+                value.at,
+            )?;
         }
         enums::check(item, self.edition)
+    }
+}
+
+/// Checks that the editions of an option, or of a value of one, fit together.
+fn support(own: Option<&FeatureSupport>, at: Pos) -> Result<(), Fault> {
+    let Some(own) = own else { return Ok(()) };
+    let number = |edition: Option<Edition>| edition.map(|edition| edition as i32);
+    let introduced = number(own.edition_introduced);
+    let (deprecated, removed) = (number(own.edition_deprecated), number(own.edition_removed));
+    let is_before = |one: Option<i32>, other| one.is_some() && one < other;
+    let faults = [
+        (
+            deprecated.is_some() != own.deprecation_warning.is_some(),
+            "`edition_deprecated` and `deprecation_warning` need each other",
+        ),
+        (
+            is_before(deprecated, introduced),
+            "`edition_deprecated` is before `edition_introduced`",
+        ),
+        (
+            is_before(removed, introduced),
+            "`edition_removed` is before `edition_introduced`",
+        ),
+        (
+            removed.is_some() && removed <= deprecated,
+            "`edition_removed` must be after `edition_deprecated`",
+        ),
+    ];
+    match faults.iter().find(|(is_wrong, _)| *is_wrong) {
+        Some((_, message)) => Err(at.fault(*message)),
+        None => Ok(()),
     }
 }
 

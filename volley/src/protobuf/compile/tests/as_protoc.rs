@@ -339,6 +339,53 @@ fn a_feature_is_set_in_other_files_than_its_own() {
 }
 
 #[test]
+fn the_editions_of_an_option_fit_together() {
+    let text = |support: &str| {
+        format!("{E2023}message M {{ int32 a = 1 [feature_support = {{ {support} }}]; }}")
+    };
+    let value =
+        |support: &str| format!("{E2023}enum E {{ A = 0 [feature_support = {{ {support} }}]; }}");
+    let (introduced, deprecated) = (
+        "edition_introduced: EDITION_2024",
+        "deprecation_warning: 'x' edition_deprecated",
+    );
+    let removed = "removal_error: 'x' edition_removed";
+    let taken = [
+        String::new(),
+        format!("{introduced} {deprecated}: EDITION_2024"),
+        format!("{introduced} {removed}: EDITION_2024"),
+        // It never was there.
+        format!("{introduced} edition_removed: EDITION_2024"),
+        format!("{deprecated}: EDITION_2023 {removed}: EDITION_2024"),
+    ];
+    assert_taken(
+        true,
+        taken
+            .iter()
+            .flat_map(|support| [text(support), value(support)]),
+    );
+    let refused = [
+        format!("{introduced} {deprecated}: EDITION_2023"),
+        format!("{introduced} {removed}: EDITION_2023"),
+        format!("{deprecated}: EDITION_2024 {removed}: EDITION_2024"),
+        "edition_deprecated: EDITION_2024".to_owned(),
+        "deprecation_warning: 'x'".to_owned(),
+    ];
+    assert_taken(
+        false,
+        refused
+            .iter()
+            .flat_map(|support| [text(support), value(support)]),
+    );
+    for (value, taken) in [("true", false), ("false", true)] {
+        assert_taken(
+            taken,
+            [format!("{E2023}option java_string_check_utf8 = {value};")],
+        );
+    }
+}
+
+#[test]
 fn a_name_that_is_too_long_is_not_looked_for() {
     let package = vec!["a"; 250].join(".");
     let name = "b".repeat(8 << 20);
