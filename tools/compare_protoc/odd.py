@@ -45,6 +45,7 @@ ODDITIES: dict[str, tuple[str, str]] = {
     "features-go": ("e", 'import "google/protobuf/go_features.proto"; option features.(pb.go).api_level = API_HYBRID;'),
     "strict-namespace": ("f", "option features.default_symbol_visibility = STRICT; message X { reserved 1 to max; export enum E { E_A = 0; } }"),
     "lite-service": ("pq", "option optimize_for = LITE_RUNTIME; option py_generic_services = true; service X { }"),
+    "declaration-digit": ("pe", 'message X { extensions 4 [declaration = { number: 4 full_name: ".a.1" type: "int32" }]; }'),
     "java-string-check": ("e", "option java_string_check_utf8 = false;"),
     "comment-control": ("pqe", "// \x01\n/* \x02 */"),
     **{

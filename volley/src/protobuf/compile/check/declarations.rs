@@ -65,12 +65,9 @@ pub(super) fn range(range: &Range) -> Result<(), Fault> {
 }
 
 fn is_absolute(name: &str) -> bool {
-    let is_name = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && part
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-    };
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    // As in protoc, a part may start with a digit.
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(is_letter);
     name.strip_prefix('.')
         .is_some_and(|name| name.split('.').all(is_name))
 }

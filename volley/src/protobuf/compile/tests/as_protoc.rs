@@ -184,7 +184,7 @@ fn a_declared_type_is_a_name_or_a_scalar() {
             "message M {{ extensions 4 [declaration = {{ number: 4 full_name: '.e' type: '{kind}' }}]; }}"
         )
     };
-    assert_taken(true, ["enum", "bytes", "sint32", ".a.b"].map(text));
+    assert_taken(true, ["enum", "bytes", "sint32", ".a.b", ".a.1b"].map(text));
     assert_taken(false, ["group", "message", "map", "a.b", ".a..b"].map(text));
     // An enum has a name.
     let extended = |kind| text(kind) + "enum E { A = 0; } extend M { optional E e = 4; }";
