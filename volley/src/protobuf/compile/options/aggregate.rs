@@ -1,7 +1,5 @@
 //! Messages in braces: the text format, by the schema of the message.
 
-use std::collections::{BTreeMap, HashMap};
-
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::Type;
 use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as Target;
 
@@ -12,6 +10,7 @@ use super::super::literal;
 use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef, join, scope};
 use super::super::wire::Datum;
 use super::assign::{Interpreter, Used};
+use super::record::Record;
 use super::usage;
 
 /// How deep messages can be.
@@ -63,20 +62,6 @@ struct Reader<'a, 't> {
     target: Target,
 }
 
-/// A message: its fields by number.
-struct Record<'a> {
-    info: &'a MessageInfo,
-    at: Pos,
-    slots: BTreeMap<i32, Slot<'a>>,
-    oneofs: HashMap<i32, &'a str>,
-}
-
-struct Slot<'a> {
-    field: &'a FieldInfo,
-    data: Vec<Datum>,
-    used: Used,
-}
-
 impl<'a> Reader<'a, '_> {
     fn message(
         &mut self,
@@ -91,12 +76,7 @@ impl<'a> Reader<'a, '_> {
             .get(index)
             .ok_or_else(|| at.fault("the type is not known"))?;
         check_depth(depth, at)?;
-        let mut record = Record {
-            info,
-            at,
-            slots: BTreeMap::new(),
-            oneofs: HashMap::new(),
-        };
+        let mut record = Record::new(info, at);
         loop {
             match end {
                 Some(end) if self.cursor.take(end)? => return Ok(record),
@@ -425,94 +405,5 @@ fn special(name: &str) -> Option<f64> {
         "inf" | "infinity" => Some(f64::INFINITY),
         "nan" => Some(f64::NAN),
         _ => None,
-    }
-}
-
-impl<'a> Record<'a> {
-    fn push(&mut self, field: &'a FieldInfo, datum: Datum) -> &mut Slot<'a> {
-        let slot = self.slots.entry(field.number).or_insert_with(|| Slot {
-            field,
-            data: Vec::new(),
-            used: Used::default(),
-        });
-        slot.data.push(datum);
-        slot
-    }
-
-    /// Notes what is set, so that it is not set again.
-    fn note(&self, used: &mut Used) {
-        for (number, slot) in &self.slots {
-            let (inside, _) = used.enter(*number);
-            inside.merge(&slot.used);
-        }
-    }
-
-    /// Both parts of a map's entry are always written.
-    fn complete_entry(&mut self, interpreter: &Interpreter<'_>) {
-        let info = self.info;
-        if !info.map_entry {
-            return;
-        }
-        for field in &info.fields {
-            if !self.slots.contains_key(&field.number) {
-                let first = match field.target {
-                    Some(TypeRef::Enum(index)) => interpreter.universe.enums.get(index),
-                    _ => None,
-                };
-                let first = first
-                    .and_then(|info| info.first)
-                    .map(|first| i64::from(first) as u64);
-                let datum = first.map_or_else(|| Datum::zero(field.kind), Datum::Varint);
-                self.push(field, datum);
-            }
-        }
-    }
-
-    fn encode(&self) -> Result<Vec<u8>, Fault> {
-        let missing = self
-            .info
-            .required
-            .iter()
-            .find(|number| !self.slots.contains_key(number));
-        if let Some(missing) = missing {
-            let name = self
-                .info
-                .fields
-                .iter()
-                .find(|field| field.number == *missing);
-            let name = shown(name.map_or("", |field| &field.name));
-            return Err(self.at.fault(format!("{name} is required, but not set")));
-        }
-        let mut out = Vec::new();
-        for (number, slot) in &self.slots {
-            slot.write(*number, self.info, &mut out);
-        }
-        Ok(out)
-    }
-}
-
-impl Slot<'_> {
-    fn write(&self, number: i32, holder: &MessageInfo, out: &mut Vec<u8>) {
-        if holder.message_set && self.field.extension {
-            for datum in &self.data {
-                let mut item = Vec::new();
-                Datum::Varint(u64::from(number.unsigned_abs())).write(2, &mut item);
-                datum.write(3, &mut item);
-                Datum::Group(item).write(1, out);
-            }
-        } else if self.field.packed {
-            let mut packed = Vec::new();
-            for datum in &self.data {
-                datum.write_alone(&mut packed);
-            }
-            Datum::Bytes(packed).write(number, out);
-        } else {
-            for datum in &self.data {
-                let nothing = self.field.implicit && !self.field.repeated && datum.is_zero();
-                if !nothing || holder.map_entry {
-                    datum.write(number, out);
-                }
-            }
-        }
     }
 }

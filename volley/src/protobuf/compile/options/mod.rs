@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod assign;
+mod record;
 mod usage;
 
 use buffa::{Inline, MessageField};

@@ -425,3 +425,23 @@ fn faults_tell_what_to_do() {
         assert_eq!(reason(text), expected, "{text}");
     }
 }
+
+#[test]
+fn long_whole_numbers_have_a_point() {
+    let text = |option: &str, value: &str| {
+        format!(
+            "{PROTO2}import \"google/protobuf/descriptor.proto\"; extend google.protobuf.MessageOptions {{ \
+             optional double d = 1000; optional int64 i = 1001; }}\nmessage M {{ option ({option}) = {value}; }}"
+        )
+    };
+    assert_eq!(
+        options(&text("d", "18446744073709551616")),
+        "c13e000000000000f043"
+    );
+    assert_eq!(
+        options(&text("d", "-9223372036854775809")),
+        "c13e000000000000e0c3"
+    );
+    assert_eq!(place(&text("i", "18446744073709551616")), "2:26");
+    assert_eq!(place(&text("d", "0x10000000000000000")), "2:26");
+}
