@@ -39,7 +39,7 @@ pub(crate) use shared::Shared;
 pub use call::Ticket;
 pub use conduct::{News, OnNews, run, run_script};
 pub use error::EngineError;
-pub use once::{Caller, Event, Fields, Lost};
+pub use once::{Caller, Event, Fields, Lost, Wanted};
 pub use orders::{Handle, Refusal, Session, StartAt};
 pub use outbox::Outbox;
 pub use reflect::Asked;

@@ -57,6 +57,28 @@ pub enum Lost {
     Broken(String),
 }
 
+/// What is asked of a call's replies.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// What they must be.
+    pub expected: Arc<Expected>,
+    /// The longest one accepted, in bytes.
+    pub longest: usize,
+    /// The client ends the call after this many; 0: never.
+    pub enough: u64,
+}
+
+impl Wanted {
+    /// Any number of any replies, with this many bytes each.
+    pub fn anything(longest: usize) -> Self {
+        Self {
+            expected: Arc::new(Expected::anything()),
+            longest,
+            enough: 0,
+        }
+    }
+}
+
 /// A connection for one call at a time.
 pub struct Caller {
     transport: Transport,
@@ -68,7 +90,7 @@ pub struct Caller {
     lost: Option<Lost>,
     /// The call under way.
     stream: Option<u32>,
-    most_reply: usize,
+    replies: Wanted,
     budget: Arc<Budget>,
     without_alpn: bool,
     signal: Arc<AtomicBool>,
@@ -155,7 +177,7 @@ impl Caller {
             came: VecDeque::new(),
             lost: None,
             stream: None,
-            most_reply: 0,
+            replies: Wanted::anything(0),
             budget: Arc::clone(budget),
             without_alpn: false,
             signal: Arc::clone(signal),
@@ -207,8 +229,7 @@ impl Caller {
         }
     }
 
-    /// Starts a call with this head, and `literals`: encoded fields of its own. Its replies may have this many bytes.
-    /// Any call before it is cancelled.
+    /// Starts a call with this head, and `literals`: encoded fields of its own. Any call before it is cancelled.
     ///
     /// # Errors
     ///
@@ -217,7 +238,7 @@ impl Caller {
         &mut self,
         head: &Arc<Head>,
         literals: &[u8],
-        most_reply: usize,
+        replies: Wanted,
     ) -> Result<(), Lost> {
         if let Some(stream) = self.stream.take() {
             self.http.cancel(stream, ErrorCode::Cancel);
@@ -230,14 +251,14 @@ impl Caller {
         let call = Call::new(
             Ticket::default(),
             Fields::new(),
-            Arc::new(Expected::anything()),
+            Arc::clone(&replies.expected),
         );
         let own = Own {
             last: literals,
             ..Own::default()
         };
         self.stream = Some(self.http.open_with(call, head, own, false));
-        self.most_reply = most_reply;
+        self.replies = replies;
         Ok(())
     }
 
@@ -248,12 +269,11 @@ impl Caller {
         }
     }
 
-    /// Ends the call, without its trailers.
-    pub fn cancel(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            self.http.cancel(stream, ErrorCode::Cancel);
-            self.flush();
-        }
+    /// Ends the call, without its trailers. Says what was wrong with its replies so far.
+    pub fn cancel(&mut self) -> Option<Status> {
+        let call = self.http.cancel(self.stream.take()?, ErrorCode::Cancel);
+        self.flush();
+        call?.fault.map(|fault| *fault)
     }
 
     /// Waits for what comes next, and says when it came.
@@ -299,7 +319,8 @@ impl Caller {
         let mut listener = Listener {
             now: Instant::now(),
             came: &mut self.came,
-            most_reply: self.most_reply,
+            longest: self.replies.longest,
+            enough: self.replies.enough,
             budget: &self.budget,
         };
         let bytes = self.buffer.get(..length).unwrap_or_default();
@@ -368,7 +389,8 @@ impl Drop for Caller {
 struct Listener<'a> {
     now: Instant,
     came: &'a mut VecDeque<(Event, Instant)>,
-    most_reply: usize,
+    longest: usize,
+    enough: u64,
     budget: &'a Arc<Budget>,
 }
 
@@ -405,7 +427,7 @@ impl Handler<Call<Fields>> for Listener<'_> {
     fn on_data(&mut self, call: &mut Call<Fields>, data: &[u8], _end_stream: bool) -> Next {
         let mut problem = None;
         let mut splitter = std::mem::take(&mut call.splitter);
-        let (encoding, most, budget) = (call.encoding, self.most_reply, self.budget);
+        let (encoding, most, budget) = (call.encoding, self.longest, self.budget);
         let mut take = |is_compressed: bool, message: &[u8]| {
             let mut reply = Buffer::default();
             let taken = match is_compressed {
@@ -420,18 +442,27 @@ impl Handler<Call<Fields>> for Listener<'_> {
                 problem = Some(status);
                 return ControlFlow::Break(());
             }
+            if let Err(mismatch) = call.expected.check(call.replies, &reply) {
+                call.wrong(&mismatch);
+            }
             self.came.push_back((Event::Reply(reply), self.now));
-            ControlFlow::Continue(())
+            call.replies += 1;
+            call.enough = call.replies == self.enough;
+            match call.enough {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         };
         let split = splitter.push(data, most, budget, &mut take);
         call.splitter = splitter;
         if let Err(error) = split {
             problem = Some(error.into());
         }
-        let Some(problem) = problem else {
-            return Next::Continue;
-        };
-        call.blame(problem.code, problem.message);
+        match problem {
+            Some(problem) => call.blame(problem.code, problem.message),
+            None if call.enough => {}
+            None => return Next::Continue,
+        }
         Next::Cancel(ErrorCode::Cancel)
     }
 

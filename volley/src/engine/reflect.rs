@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::EngineError;
-use super::once::{Caller, Event, Lost};
+use super::once::{Caller, Event, Lost, Wanted};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
 use crate::protobuf::{Pool, Service};
@@ -129,7 +129,7 @@ impl<'a> Asked<'a> {
         let head = head::of_reflection(self.spec, &format!("/{service}/{METHOD}"))
             .map_err(RequestError::from)?;
         self.caller
-            .begin(&head, &[], LONGEST_ANSWER)
+            .begin(&head, &[], Wanted::anything(LONGEST_ANSWER))
             .map_err(|lost| self.lost(&lost))?;
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::look::nobody;
 use super::{Failure, Out, success_if, warn};
 use crate::cli::{Format, Trial};
-use crate::engine::{Asked, Caller, EngineError, Event, Lost, enough_replies};
+use crate::engine::{Asked, Caller, EngineError, Event, Lost, Wanted, enough_replies};
 use crate::grpc::{Code, Status};
 use crate::report::trial::{self, Seen};
 use crate::report::{write_json, write_pretty_json};
@@ -18,7 +19,7 @@ use crate::spec::{SchemaSource, Spec, some};
 /// Without a time limit, a call may take this long.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Makes the call and prints what is seen of it. Succeeds if its status is OK.
+/// Makes the call and prints what is seen of it. Succeeds if its status is OK, and its replies are what a run takes.
 ///
 /// # Errors
 ///
@@ -85,10 +86,13 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
     // When, and after how many replies, the client ends a server's stream.
     let ends = some(trial.stream_duration).filter(|_| shape == Shape::ServerStreaming);
     let ends = ends.and_then(|after| sent.checked_add(after));
-    let enough = enough_replies(spec, shape);
+    let replies = Wanted {
+        expected: Arc::clone(&request.expected),
+        longest: spec.request.max_reply as usize,
+        enough: enough_replies(spec, shape),
+    };
     let mut seen = Seen::default();
-    let most = spec.request.max_reply as usize;
-    let begun = caller.begin(&request.head, &request.literals, most);
+    let begun = caller.begin(&request.head, &request.literals, replies);
     if begun.is_ok() {
         caller.send(&request.body.bytes, true);
     }
@@ -104,11 +108,6 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
                 if seen.count <= trial.max_replies {
                     seen.replies.push((reply, at.duration_since(sent)));
                 }
-                if seen.count == enough {
-                    caller.cancel();
-                    seen.end = at.duration_since(sent);
-                    return seen;
-                }
             }
             Ok((Event::Ended { trailers, status }, at)) => {
                 (seen.trailers, seen.status) = (trailers, status);
@@ -116,13 +115,13 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
                 return seen;
             }
             Err(Lost::TimedOut) if until_next < until => {
-                caller.cancel();
+                seen.status = caller.cancel().unwrap_or(seen.status);
                 seen.end = sent.elapsed();
                 return seen;
             }
             Err(lost) => {
-                caller.cancel();
-                seen.status = match lost {
+                let wrong = caller.cancel();
+                seen.status = wrong.unwrap_or_else(|| match lost {
                     Lost::TimedOut => Status::new(
                         Code::DeadlineExceeded,
                         format!(
@@ -131,7 +130,7 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
                         ),
                     ),
                     lost => Status::new(Code::Unavailable, lost.to_string()),
-                };
+                });
                 seen.end = sent.elapsed();
                 return seen;
             }

@@ -287,3 +287,123 @@ fn an_empty_list_is_a_stream_of_no_messages_and_no_call_of_another_kind() {
     }
     assert_eq!(server.counts().calls_started, before);
 }
+
+#[test]
+fn replies_that_a_run_does_not_take_fail_here_too() {
+    let host = peer(|path, _, message| match (path, message) {
+        ("/old.Old/Call", _) => Does::Reply(vec![8, 1]),
+        (_, b"") => Does::End(0),
+        (_, [8, 1]) => Does::Replies(vec![vec![8, 7], vec![8, 7]]),
+        (_, [8, 2]) => Does::Reply(vec![0xff]),
+        (_, [8, 3]) => Does::Reply(vec![8]),
+        // What is wrong before the client ends the stream counts, and nothing after it.
+        (_, [8, 4, ..]) => Does::Replies(vec![vec![8, 7], vec![0xff], vec![8, 7]]),
+        _ => Does::Replies(vec![vec![8, 7], vec![8, 7], vec![0xff]]),
+    });
+    let unary = "benchmark.BenchmarkService/GetSum";
+    let stream = "benchmark.BenchmarkService/StreamSum";
+    let sums = ["--proto", "../requests/benchmark.proto"];
+    let old = ["--proto", "tests/protos/proto2.proto"];
+    let two = ["--stream-call-count", "2"];
+    for (method, schema, data, more, code, words) in [
+        (
+            unary,
+            sums,
+            "{}",
+            &[][..],
+            "DataLoss",
+            "0 replies, expected 1",
+        ),
+        (
+            unary,
+            sums,
+            r#"{"a": 1}"#,
+            &[],
+            "DataLoss",
+            "2 replies, expected 1",
+        ),
+        (
+            unary,
+            sums,
+            r#"{"a": 2}"#,
+            &[],
+            "Internal",
+            "reply 0: malformed protobuf",
+        ),
+        (
+            unary,
+            sums,
+            r#"{"a": 3}"#,
+            &[],
+            "Internal",
+            "reply 0: malformed protobuf",
+        ),
+        (
+            "old.Old/Call",
+            old,
+            r#"{"name": ""}"#,
+            &[],
+            "Internal",
+            "reply 0: malformed protobuf",
+        ),
+        (
+            stream,
+            sums,
+            r#"{"a": 4, "count": 9}"#,
+            &[],
+            "Internal",
+            "reply 1: malformed",
+        ),
+        (
+            stream,
+            sums,
+            r#"{"a": 4, "count": 9}"#,
+            &two,
+            "Internal",
+            "reply 1: malformed",
+        ),
+        (
+            stream,
+            sums,
+            r#"{"a": 5, "count": 9}"#,
+            &[],
+            "Internal",
+            "reply 2: malformed",
+        ),
+        (stream, sums, r#"{"a": 5, "count": 9}"#, &two, "OK", ""),
+    ] {
+        let call = [&schema[..], &["-d", data], more].concat();
+        let (exit, seen) = attempt(&host, method, &call);
+        let status = &seen["response"]["status"];
+        let message = status["message"].as_str().unwrap();
+        assert_eq!(
+            (status["code"].as_str(), exit),
+            (Some(code), i32::from(code != "OK")),
+            "{method} {data}: {seen}"
+        );
+        assert!(message.starts_with(words), "{data}: {message}");
+        assert_eq!(message.lines().count(), usize::from(code != "OK"));
+        let load = [
+            "--insecure",
+            "-n",
+            "1",
+            "-c",
+            "1",
+            "-O",
+            "json",
+            "--call",
+            method,
+            &host,
+        ];
+        let (_, report, _) = volley(&[&load[..], &call].concat());
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["statusCodeDistribution"], json!({code: 1}), "{data}");
+        let error = format!("rpc error: code = {code} desc = {message}");
+        let errors = if code == "OK" {
+            json!({})
+        } else {
+            json!({error: 1})
+        };
+        assert_eq!(report["errorDistribution"], errors);
+    }
+}

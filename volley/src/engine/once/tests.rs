@@ -168,7 +168,8 @@ fn an_answer_counts_whatever_comes_after_it() {
     });
     let until = Instant::now() + spec.connect_timeout;
     let mut caller = dial(&spec).unwrap();
-    caller.begin(&Arc::default(), &[], 1000).unwrap();
+    let replies = Wanted::anything(1000);
+    caller.begin(&Arc::default(), &[], replies).unwrap();
     let Ok((Event::Ended { trailers, status }, _)) = caller.next(until) else {
         panic!()
     };
