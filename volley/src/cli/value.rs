@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::excerpt::excerpt;
 use crate::units::duration::{self, DurationError};
 
 /// A whole number of type `T`, at least 0.
@@ -77,8 +78,18 @@ pub enum JsonError {
     Syntax(String),
     #[error("a JSON object of strings is needed, such as `{{\"key\": \"value\"}}`")]
     NoStrings,
+    #[error("the value of `{0}` is no string: put it in quotes")]
+    NoString(String),
+    #[error("it is the name of a file: give it with `{flag} {name}`")]
+    File { flag: &'static str, name: String },
     #[error("a JSON object or a list of objects is needed, such as `{{\"name\": \"Joe\"}}`")]
     NoMessage,
+}
+
+/// Reads metadata, as [`strings`] does.
+pub fn metadata(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
+    no_file(text, "--metadata-file")?;
+    strings(text)
 }
 
 /// Reads an object of strings; blank text is an empty one.
@@ -93,7 +104,7 @@ pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
         .into_iter()
         .map(|(key, value)| match value {
             Value::String(text) => Ok((key, text)),
-            _ => Err(JsonError::NoStrings),
+            _ => Err(JsonError::NoString(excerpt(&key, 60))),
         })
         .collect()
 }
@@ -103,6 +114,7 @@ pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
 pub fn messages(text: &str) -> Result<String, JsonError> {
     let text = text.trim();
     if !matches!(text, "" | "@") && !text.contains("{{") {
+        no_file(text, "--data-file")?;
         match parse(text)? {
             Value::Null => return Err(JsonError::NoMessage),
             Value::Array(items) if items.iter().any(Value::is_null) => {
@@ -113,6 +125,17 @@ pub fn messages(text: &str) -> Result<String, JsonError> {
         }
     }
     Ok(text.to_owned())
+}
+
+/// Refuses what curl and others take for a file.
+fn no_file(text: &str, flag: &'static str) -> Result<(), JsonError> {
+    match text.trim().strip_prefix('@') {
+        Some(name) => Err(JsonError::File {
+            flag,
+            name: excerpt(name, 100),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn parse(text: &str) -> Result<Value, JsonError> {
@@ -150,8 +173,32 @@ mod tests {
 
     #[test]
     fn other_json_is_refused_as_metadata() {
-        for text in ["[]", "1", "null", r#"{"a": 1}"#, r#"{"a": {}}"#] {
+        for text in ["[]", "1", "null"] {
             assert_eq!(strings(text), Err(JsonError::NoStrings), "{text}");
+        }
+    }
+
+    #[test]
+    fn metadata_that_is_none_is_refused_with_its_key() {
+        for (text, words) in [
+            (
+                r#"{"a": "1", "b": 2}"#,
+                "the value of `b` is no string: put it in quotes",
+            ),
+            (
+                r#"{"a\n": null}"#,
+                "the value of `a ` is no string: put it in quotes",
+            ),
+            (
+                "@m.json",
+                "it is the name of a file: give it with `--metadata-file m.json`",
+            ),
+            (
+                "[]",
+                "a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
+            ),
+        ] {
+            assert_eq!(metadata(text).unwrap_err().to_string(), words);
         }
     }
 
@@ -175,6 +222,8 @@ mod tests {
         for text in ["null", "[{}, null]"] {
             assert_eq!(messages(text), Err(JsonError::NoMessage), "{text}");
         }
+        let words = "it is the name of a file: give it with `--data-file users.csv`";
+        assert_eq!(messages(" @users.csv").unwrap_err().to_string(), words);
         assert!(matches!(messages("{a: 1}"), Err(JsonError::Syntax(_))));
     }
 }

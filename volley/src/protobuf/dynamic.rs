@@ -8,8 +8,10 @@ use thiserror::Error;
 
 use super::descriptor::EnumDescriptorProto;
 use super::field::{Field, Kind};
+use super::json::key_text;
 use super::pool::Pool;
 use super::types::Message;
+use crate::excerpt::excerpt;
 
 /// Why bytes are no message of a type.
 #[derive(Debug, Error)]
@@ -73,14 +75,18 @@ fn missing_in(message: &DynamicMessage, needs_own: bool) -> Option<String> {
             }
         };
         let inner = match value {
-            Value::List(all) => all.iter().find_map(missing_in_value),
-            Value::Map(all) => all
-                .into_iter()
-                .find_map(|(_, value)| missing_in_value(value)),
-            value => missing_in_value(value),
+            Value::List(all) => all
+                .iter()
+                .enumerate()
+                .find_map(|(index, value)| Some(format!("[{index}].{}", missing_in_value(value)?))),
+            Value::Map(all) => all.into_iter().find_map(|(key, value)| {
+                let key = excerpt(&key_text(key), 40);
+                Some(format!("[\"{key}\"].{}", missing_in_value(value)?))
+            }),
+            value => missing_in_value(value).map(|inner| format!(".{inner}")),
         };
         if let Some(inner) = inner {
-            return Some(format!("{name}.{inner}"));
+            return Some(format!("{name}{inner}"));
         }
     }
     None

@@ -267,7 +267,7 @@ fn base64(bytes: &[u8]) -> Json {
     BASE64_STANDARD.encode(bytes).into()
 }
 
-fn key_text(key: &MapKey) -> String {
+pub(super) fn key_text(key: &MapKey) -> String {
     match key {
         MapKey::Bool(key) => key.to_string(),
         MapKey::I32(key) => key.to_string(),

@@ -20,7 +20,7 @@ pub(crate) const LENIENT: GeneralPurpose = GeneralPurpose::new(
 const WHOLE: &str = "a whole number is needed";
 const NUMBER: &str = "a number is needed";
 const LARGE: &str = "the number does not fit the field: it is too large";
-const RANGE: &str = "the number does not fit the field: it is too large, or below 0";
+const SMALL: &str = "the number does not fit the field: it is too small";
 
 /// A value of JSON that is no list and no object.
 pub(super) enum Plain {
@@ -81,7 +81,7 @@ impl Plain {
             },
             Self::Null | Self::Bool(_) => return Err(WHOLE),
         };
-        N::try_from(whole).map_err(|_| RANGE)
+        N::try_from(whole).map_err(|_| if whole < 0 { SMALL } else { LARGE })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a double is the nearest one")]

@@ -108,9 +108,9 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
                 let (seconds, nanos) = read.ok_or_else(|| {
                     Error::custom(match known {
                         WellKnown::Timestamp => {
-                            "a time is needed, such as \"2024-01-02T03:04:05Z\""
+                            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\""
                         }
-                        _ => "a duration is needed, such as \"1.5s\"",
+                        _ => "a duration of at most 315576000000s is needed, such as \"1.5s\"",
                     })
                 })?;
                 self.put(&mut message, 1, Value::I64(seconds));
@@ -309,7 +309,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<DynamicMessage, A::Error> {
         let mut message = self.0.empty();
-        let (mut seen, mut oneofs) = (Vec::new(), Vec::new());
+        let (mut seen, mut oneofs) = (Vec::new(), Vec::<(u16, &str)>::new());
         while let Some(key) = members.next_key::<Cow<str>>()? {
             let field = self.0.field(&key).map_err(Error::custom)?;
             if seen.contains(&field.number()) {
@@ -321,18 +321,19 @@ impl<'de> Visitor<'de> for Members<'_> {
                 continue;
             };
             if let Some(index) = field.oneof_index().filter(|_| is_own(&self.0, field)) {
-                if oneofs.contains(&index) {
+                if let Some((_, other)) = oneofs.iter().find(|(taken, _)| *taken == index) {
                     let of = pool.descriptors().message(self.0.index);
                     let oneof = of
                         .oneofs()
                         .get(usize::from(index))
                         .map(|oneof| oneof.name());
                     let oneof = excerpt(oneof.unwrap_or_default(), 100);
+                    let (other, name) = (excerpt(other, 100), excerpt(field.name(), 100));
                     return Err(Error::custom(format!(
-                        "multiple fields provided for oneof '{oneof}'"
+                        "multiple fields provided for oneof '{oneof}': `{other}` and `{name}`"
                     )));
                 }
-                oneofs.push(index);
+                oneofs.push((index, field.name()));
             }
             message.try_set(field, value).map_err(Error::custom)?;
         }

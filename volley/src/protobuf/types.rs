@@ -13,6 +13,7 @@ use super::descriptor::{
 };
 use super::field::Field;
 use super::pool::Pool;
+use super::well_known::WellKnown;
 
 /// The type of a message.
 #[derive(Clone, PartialEq)]
@@ -82,6 +83,12 @@ impl Message {
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
         self.pool.message(name).is_some()
+    }
+
+    /// Its JSON is not a map of its fields: it is one of Google's own types.
+    #[must_use]
+    pub fn has_own_json(&self) -> bool {
+        WellKnown::of(self.full_name()).is_some()
     }
 
     /// It is what a map consists of: a key and a value.

@@ -5,7 +5,9 @@ use thiserror::Error;
 use super::excerpt::excerpt;
 use super::expect::ExpectError;
 use super::metadata::MetadataError;
+use super::rows;
 use super::template::TemplateError;
+use crate::spec::Data;
 
 /// The place of a template in the data.
 pub(super) const DATA: &str = "the data";
@@ -15,20 +17,25 @@ pub(super) const DATA: &str = "the data";
 pub enum RequestError {
     #[error("there is no data to send: give `{input}` as JSON with -d '{{…}}'")]
     NoData { input: String },
-    #[error("the data is not valid JSON: {reason}{}", shown(rendered))]
+    #[error(
+        "the data is not valid JSON: {reason}{}{}",
+        hinted(hint),
+        shown(rendered)
+    )]
     NotJson {
         reason: String,
+        hint: Option<String>,
         rendered: Option<String>,
     },
     #[error(
         "the data does not fit `{input}`: {reason}{}{}",
-        listed(fields),
+        hinted(hint),
         shown(rendered)
     )]
     DoesNotFit {
         input: String,
         reason: String,
-        fields: Option<String>,
+        hint: Option<String>,
         rendered: Option<String>,
     },
     #[error("the binary data is neither one `{input}` nor several with length prefixes: {reason}")]
@@ -77,7 +84,12 @@ pub enum RequestError {
 impl RequestError {
     /// Names the file that the data came from, if the data is what is wrong.
     #[must_use]
-    pub(super) fn in_file(self, path: Option<&Path>) -> Self {
+    pub(super) fn in_file(mut self, path: Option<&Path>, data: &Data) -> Self {
+        if let (Self::NotJson { hint, .. }, Some(_), Data::Json(text)) = (&mut self, path, data) {
+            *hint = rows::kind(text).map(|(kind, ending)| {
+                format!("it looks like {kind}: give the file a name that ends in `{ending}`")
+            });
+        }
         let is_of_data = match &self {
             Self::Row { .. }
             | Self::Csv { .. }
@@ -106,24 +118,33 @@ impl RequestError {
         self
     }
 
+    /// Without the place in JSON that is not the user's.
+    #[must_use]
+    pub(crate) fn without_line(self) -> Self {
+        self.with_reason(|reason| {
+            reason.truncate(reason.rfind(" at line ").unwrap_or(reason.len()));
+        })
+    }
+
     /// Shows what the template produced, if the mistake may be in there.
     #[must_use]
     pub(super) fn rendered(self, json: &str) -> Self {
         let text = Some(excerpt(json, 200));
         match self {
-            Self::NotJson { reason, .. } => Self::NotJson {
+            Self::NotJson { reason, hint, .. } => Self::NotJson {
                 reason,
+                hint,
                 rendered: text,
             },
             Self::DoesNotFit {
                 input,
                 reason,
-                fields,
+                hint,
                 ..
             } => Self::DoesNotFit {
                 input,
                 reason,
-                fields,
+                hint,
                 rendered: text,
             },
             other => other,
@@ -137,10 +158,9 @@ fn in_column(column: &Option<String>) -> String {
         .map_or_else(String::new, |column| format!(", column `{column}`"))
 }
 
-fn listed(fields: &Option<String>) -> String {
-    fields
-        .as_ref()
-        .map_or_else(String::new, |fields| format!("; its fields are {fields}"))
+fn hinted(hint: &Option<String>) -> String {
+    hint.as_ref()
+        .map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 fn shown(rendered: &Option<String>) -> String {

@@ -6,8 +6,9 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::RequestError;
-use super::excerpt::{excerpt, list};
-use crate::protobuf::{self, DynamicMessage, Field, KnownSeed, Seed, Undecodable};
+use super::excerpt::excerpt;
+use super::place::Place;
+use crate::protobuf::{self, DynamicMessage, KnownSeed, Seed, Undecodable};
 use crate::spec::Data;
 
 /// A message, and its encoding.
@@ -32,26 +33,16 @@ pub fn from_json(json: &str, input: &protobuf::Message) -> Result<Vec<Message>, 
     if json.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let messages = if is_array(json) {
-        deserializer.deserialize_seq(Several(input))
-    } else {
-        Seed(input)
-            .deserialize(&mut deserializer)
-            .map(|message| vec![message])
+    let reading = match is_array(json) {
+        true => Reading::Several(input),
+        false => Reading::One(input),
     };
-    let messages = messages.and_then(|messages| deserializer.end().map(|()| messages));
-    messages
-        .map(|messages| {
-            messages
-                .into_iter()
-                .map(|fields| Message {
-                    bytes: protobuf::encode(&fields),
-                    fields,
-                })
-                .collect()
-        })
-        .map_err(|error| wrong_json(&error, input))
+    let messages = reading.read(json)?.into_iter();
+    let messages = messages.map(|fields| Message {
+        bytes: protobuf::encode(&fields),
+        fields,
+    });
+    Ok(messages.collect())
 }
 
 /// Checks the values that are known of a message, as a JSON object. Others may be missing, required ones too.
@@ -60,9 +51,7 @@ pub fn from_json(json: &str, input: &protobuf::Message) -> Result<Vec<Message>, 
 ///
 /// If the text is not JSON, or a value does not fit its field.
 pub fn require_known(json: &str, input: &protobuf::Message) -> Result<(), RequestError> {
-    let mut json = serde_json::Deserializer::from_str(json);
-    let read = KnownSeed(input).deserialize(&mut json);
-    read.map(drop).map_err(|error| wrong_json(&error, input))
+    Reading::Known(input).read(json).map(drop)
 }
 
 /// A message as JSON, fields with default values included; as base64 if it is not of this type.
@@ -72,6 +61,17 @@ pub fn to_json(bytes: &[u8], kind: &protobuf::Message) -> Value {
         Ok(message) => kind.to_json(&message, true),
         Err(_) => Data::in_file(bytes),
     }
+}
+
+/// The keys of a path, between dots. The name of an extension, in brackets, has dots of its own.
+#[must_use]
+pub fn keys(text: &str) -> Vec<&str> {
+    let mut is_name = false;
+    let is_end = |c| {
+        is_name = (is_name || c == '[') && c != ']';
+        c == '.' && !is_name
+    };
+    text.split(is_end).collect()
 }
 
 /// The messages of binary data: several if all of it parses as length-prefixed messages, otherwise
@@ -121,28 +121,57 @@ fn message(bytes: &[u8], input: &protobuf::Message) -> Result<Message, Undecodab
     })
 }
 
-fn wrong_json(error: &serde_json::Error, input: &protobuf::Message) -> RequestError {
-    let reason = excerpt(&error.to_string(), 300);
-    if !error.is_data() {
-        return RequestError::NotJson {
-            reason,
-            rendered: None,
-        };
+/// How JSON is read.
+#[derive(Clone, Copy)]
+pub(super) enum Reading<'a> {
+    /// As a list of messages.
+    Several(&'a protobuf::Message),
+    One(&'a protobuf::Message),
+    /// As one message, which may lack what must be there.
+    Known(&'a protobuf::Message),
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn input(self) -> &'a protobuf::Message {
+        match self {
+            Self::Several(input) | Self::One(input) | Self::Known(input) => input,
+        }
     }
-    // If messages are nested, the unknown field may belong to one of those.
-    let is_flat = input
-        .fields()
-        .all(|field| field.kind().as_message().is_none());
-    let fields = (is_flat && reason.starts_with("unrecognized field")).then(|| {
-        let fields: Vec<_> = input.fields().collect();
-        list(fields.iter().map(Field::name))
-    });
-    let input = excerpt(input.full_name(), 200);
-    RequestError::DoesNotFit {
-        input,
-        reason,
-        fields,
-        rendered: None,
+
+    fn read(self, text: &str) -> Result<Vec<DynamicMessage>, RequestError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let messages = self.deserialize(&mut json);
+        let messages = messages.and_then(|messages| json.end().map(|()| messages));
+        messages.map_err(|error| {
+            let reason = excerpt(&error.to_string(), 300);
+            if !error.is_data() {
+                return RequestError::NotJson {
+                    reason,
+                    hint: None,
+                    rendered: None,
+                };
+            }
+            let Place { field, hint } = Place::find(text, self, &reason);
+            RequestError::DoesNotFit {
+                input: excerpt(self.input().full_name(), 200),
+                reason: field + &reason,
+                hint,
+                rendered: None,
+            }
+        })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Reading<'_> {
+    type Value = Vec<DynamicMessage>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        let one = match self {
+            Self::Several(input) => return json.deserialize_seq(Several(input)),
+            Self::One(input) => Seed(input).deserialize(json),
+            Self::Known(input) => KnownSeed(input).deserialize(json),
+        };
+        one.map(|message| vec![message])
     }
 }
 

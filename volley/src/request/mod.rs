@@ -15,6 +15,7 @@ pub mod messages;
 mod metadata;
 pub(crate) mod mold;
 mod payload;
+mod place;
 mod rows;
 pub mod schema;
 mod source;

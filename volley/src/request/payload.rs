@@ -177,6 +177,9 @@ impl PayloadPlan {
             Ok(())
         })?;
         match rows.ends.is_empty() {
+            true if matches!(data, Data::Csv(_)) => Err(RequestError::Csv {
+                reason: "it has a header and no rows: add one for each message".to_owned(),
+            }),
             true => Err(self.no_data()),
             false => Ok(rows),
         }

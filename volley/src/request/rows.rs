@@ -1,10 +1,11 @@
 //! Rows of a file: lines of JSON, or CSV whose header names fields.
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::excerpt::{excerpt, list};
-use super::{RequestError, template};
+use super::schema::suggest;
+use super::{RequestError, messages, template};
 use crate::input::table::{self, Fault, Table};
 use crate::protobuf::{Field, Kind, Message};
 use crate::spec::Data;
@@ -58,27 +59,45 @@ pub fn each(
                 let Err(error) = take(row.as_deref().unwrap_or("{}")) else {
                     continue;
                 };
-                // The first column that is wrong without the others.
+                // The first column that is wrong without the others. What must be there may be in those.
                 let alone = |(place, name)| {
                     let cells = record.iter().enumerate();
                     let cells = cells.map(|(at, cell)| if at == place { cell } else { "" });
                     let row = columns.row(&cells.collect(), actions)?;
-                    Some((name, take(&row).err()?))
+                    let read = match actions {
+                        true => take(&row),
+                        false => messages::require_known(&row, input),
+                    };
+                    Some((name, read.err()?))
                 };
                 let (column, error) = match header.iter().enumerate().find_map(alone) {
                     Some((name, error)) => (Some(name.as_str()), error),
                     None => (None, error),
                 };
-                // The JSON is not the user's.
-                let shorten = |reason: &mut String| {
-                    reason.truncate(reason.rfind(" at line ").unwrap_or(reason.len()))
-                };
                 let line = table::line_at(text, at);
-                return Err(wrong(line, column, error.with_reason(shorten)));
+                // The JSON is not the user's.
+                return Err(wrong(line, column, error.without_line()));
             }
         }
         Data::Json(_) | Data::Binary(_) => Ok(()),
     }
+}
+
+/// What text that is not JSON may be, and how names of such files end.
+pub(super) fn kind(text: &str) -> Option<(&'static str, &'static str)> {
+    let mut lines = unmarked(text)
+        .lines()
+        .filter(|line| !line.trim().is_empty());
+    let (first, _) = (lines.next()?, lines.next()?);
+    if serde_json::from_str::<Map<String, Value>>(first).is_ok() {
+        return Some(("JSON lines", ".jsonl"));
+    }
+    let is_name = |name: &str| {
+        let name = name.trim().trim_matches('"');
+        let is_part = |c: char| c.is_alphanumeric() || "_.[]".contains(c);
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    first.split(',').all(is_name).then_some(("CSV", ".csv"))
 }
 
 /// Without a byte order mark.
@@ -112,7 +131,7 @@ fn columns(header: &[String], input: &Message) -> Result<Columns, RequestError> 
             let reason = format!("column {number} has no name: give it that of a field");
             return Err(RequestError::Csv { reason });
         }
-        let parts: Vec<&str> = name.split('.').collect();
+        let parts = messages::keys(name);
         let added = match parts.len() > DEEPEST {
             true => Err("is nested too deeply".to_owned()),
             false => all.add(&parts, place, input),
@@ -130,17 +149,29 @@ fn columns(header: &[String], input: &Message) -> Result<Columns, RequestError> 
 impl Columns {
     fn add(&mut self, parts: &[&str], place: usize, message: &Message) -> Result<(), String> {
         let (part, rest) = parts.split_first().ok_or("has no name")?;
-        let field = message.field_by_name(part).ok_or_else(|| {
-            let fields: Vec<_> = message.fields().collect();
-            let fields = list(fields.iter().map(Field::name));
-            format!(
-                "is no field of `{}`; its fields are {fields}",
-                message.full_name()
-            )
+        let field = message.field_by_key(part).ok_or_else(|| {
+            let fields: Vec<_> = message
+                .fields()
+                .map(|field| field.name().to_owned())
+                .collect();
+            let hint = match suggest::closest(part, &fields) {
+                Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
+                None => format!("its fields are {}", list(fields.iter().map(String::as_str))),
+            };
+            format!("is no field of `{}`; {hint}", message.full_name())
         })?;
-        let name = field.json_name().to_owned();
+        let name = match part.starts_with('[') {
+            true => (*part).to_owned(),
+            false => field.json_name().to_owned(),
+        };
         let known = self.0.iter_mut().find(|(known, _)| *known == name);
         match (rest, known, field.kind()) {
+            ([_, ..], _, Kind::Message(message)) if message.has_own_json() => {
+                let of = message.full_name();
+                return Err(format!(
+                    "reaches into a `{of}`, which is one value in JSON: name the column as its field, without what is within"
+                ));
+            }
             ([], None, _) => self.0.push((name, Node::Cell(place, field))),
             ([_, ..], Some((_, Node::Message(inner))), Kind::Message(message)) => {
                 inner.add(rest, place, &message)?;
@@ -180,7 +211,9 @@ impl Columns {
 fn value(field: &Field, cell: &str, actions: bool) -> String {
     let kind = match field.kind() {
         // The value of a wrapper such as `google.protobuf.BoolValue`.
-        Kind::Message(message) if message.full_name().ends_with("Value") => {
+        Kind::Message(message)
+            if message.has_own_json() && message.full_name().ends_with("Value") =>
+        {
             message.field(1).map_or(field.kind(), |value| value.kind())
         }
         kind => kind,

@@ -42,7 +42,7 @@ impl Source {
     /// Whatever prevents the requests.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let file = spec.request.data_file.as_deref();
-        Self::tried(spec, method).map_err(|error| error.in_file(file))
+        Self::tried(spec, method).map_err(|error| error.in_file(file, &spec.request.data))
     }
 
     fn tried(spec: &Spec, method: &Method) -> Result<Self, RequestError> {

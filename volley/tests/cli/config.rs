@@ -193,7 +193,7 @@ fn what_is_wrong_is_said_with_file_and_key() {
             "metadata.yaml",
             "metadata: {a: 1}",
             "`{}: metadata`: invalid value: \
-             a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
+             the value of `a` is no string: put it in quotes",
         ),
         (
             "data.json",

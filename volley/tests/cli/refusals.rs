@@ -177,7 +177,7 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
         (
             &["-m", "{\"a\": 1}"],
             "`--metadata`: invalid value: \
-             a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
+             the value of `a` is no string: put it in quotes",
         ),
         (&["-c"], "`--concurrency` needs a value"),
         (
@@ -397,7 +397,7 @@ fn files_that_cannot_be_used_are_named() {
             numbers.to_string(),
             format!(
                 "`--metadata-file`: `{numbers}`: \
-                 a JSON object of strings is needed, such as `{{\"key\": \"value\"}}`"
+                 the value of `a` is no string: put it in quotes"
             ),
         ),
     ] {

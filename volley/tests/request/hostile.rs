@@ -38,8 +38,8 @@ fn an_unknown_field_is_named_with_those_there_are() {
     );
     refused(
         r#"[{"a": 1}, {"c": 2}]"#,
-        "the data does not fit `benchmark.SumRequest`: unrecognized field name 'c' at line 1 \
-         column 15; its fields are `a`, `b`",
+        "the data does not fit `benchmark.SumRequest`: `[1]`: unrecognized field name 'c' at \
+         line 1 column 15; its fields are `a`, `b`",
     );
 }
 
@@ -47,13 +47,13 @@ fn an_unknown_field_is_named_with_those_there_are() {
 fn a_value_of_another_type_is_named() {
     refused(
         r#"{"a": "one"}"#,
-        "the data does not fit `benchmark.SumRequest`: a whole number is needed at line 1 \
-         column 12",
+        "the data does not fit `benchmark.SumRequest`: `a` (int32): a whole number is needed \
+         at line 1 column 12",
     );
     refused(
         r#"{"a": 2147483648}"#,
-        "the data does not fit `benchmark.SumRequest`: the number does not fit the field: it \
-         is too large, or below 0 at line 1 column 17",
+        "the data does not fit `benchmark.SumRequest`: `a` (int32): the number does not fit \
+         the field: it is too large at line 1 column 17",
     );
     for data in [
         r#"{"a": 1.5}"#,
@@ -134,11 +134,94 @@ fn more_than_one_reply_to_a_unary_call_cannot_be_expected() {
 }
 
 #[test]
-fn a_nested_unknown_field_is_not_blamed_on_the_outer_message() {
-    assert_eq!(
-        refusal(&json(r#"{"inner":{"x":1}}"#), &everything("Call")),
-        "the data does not fit `everything.All`: unrecognized field name 'x' at line 1 column 13"
+fn a_value_that_does_not_fit_is_named_by_its_place_and_its_type() {
+    let of = |field: &str, rest: &str| {
+        format!("the data does not fit `everything.All`: {field}: {rest}")
+    };
+    for (data, field, rest) in [
+        (
+            r#"{"inner":{"x":1}}"#,
+            "`inner`",
+            "unrecognized field name 'x' at line 1 column 13; its fields are `value`, `text`, `inner`",
+        ),
+        (
+            r#"{"inner":{"inner":{"valu":1}}}"#,
+            "`inner.inner`",
+            "unrecognized field name 'valu' at line 1 column 25; did you mean `value`?",
+        ),
+        (
+            r#"{"inners":[{},{"value":"x"}]}"#,
+            "`inners[1].value` (int32)",
+            "a whole number is needed at",
+        ),
+        (
+            r#"{"byId":{"7":{"text":7}}}"#,
+            r#"`byId["7"].text` (string)"#,
+            "text is needed at",
+        ),
+        (
+            r#"{"by_id":{"seven":{}}}"#,
+            "`by_id` (map<int64, everything.All.Inner>)",
+            "a whole number is needed at",
+        ),
+        (
+            r#"{"strings":"x"}"#,
+            "`strings` (repeated string)",
+            r#"invalid type: string "x", expected a list at"#,
+        ),
+        (
+            r#"{"counts":{"a":1e10}}"#,
+            r#"`counts["a"]` (int32)"#,
+            "the number does not fit the field: it is too large at",
+        ),
+        (
+            r#"{"uint64":-1}"#,
+            "`uint64` (uint64)",
+            "the number does not fit the field: it is too small at",
+        ),
+        (
+            r#"{"level":"HIHG"}"#,
+            "`level` (common.Level)",
+            "unrecognized enum value 'HIHG' at line 1 column 16; did you mean `HIGH`?",
+        ),
+        (
+            r#"{"levels":["LOW","?"]}"#,
+            "`levels[1]` (common.Level)",
+            "unrecognized enum value '?' at line 1 column 20; its values are `",
+        ),
+        (
+            r#"{"inner":5}"#,
+            "`inner`",
+            "invalid type: integer `5`, expected a map of the fields of `everything.All.Inner` at",
+        ),
+        (
+            r#"{"self":{"when":"0000-01-01T00:00:00Z"}}"#,
+            "`self.when`",
+            "a time of the years 1 to 9999 is needed",
+        ),
+        (
+            r#"{"self":{"number":1,"name":"x"}}"#,
+            "`self`",
+            "multiple fields provided for oneof 'choice': `number` and `name`",
+        ),
+        (
+            r#"[{},{"wrappedNumber":"x"}]"#,
+            "`[1].wrappedNumber`",
+            "a whole number is needed at",
+        ),
+    ] {
+        let error = refusal(&json(data), &everything("Call"));
+        assert!(error.starts_with(&of(field, rest)), "{error}");
+    }
+    let deep = format!(
+        "{}{}{}",
+        r#"{"self":"#.repeat(50),
+        r#"{"int32":""}"#,
+        "}".repeat(50)
     );
+    let field = format!("`{}…`", ["self"; 20].join("."));
+    let error = refusal(&json(&deep), &everything("Call"));
+    assert!(error.starts_with(&of(&field, "a whole number")), "{error}");
 }
 
 #[test]

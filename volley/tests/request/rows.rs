@@ -3,7 +3,7 @@
 use volley::request::{Body, Source};
 use volley::spec::{Data, Spec, Templates};
 
-use crate::support::{everything, messages, metadata, method, nth, refusal, shown};
+use crate::support::{everything, load, messages, metadata, method, nth, proto, refusal, shown};
 
 fn spec(data: Data) -> Spec {
     let mut spec = Spec::default();
@@ -185,7 +185,30 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
             csv("int32,string\n\n\nx,y\n"),
             "line 4, column `int32`: the data does not fit ",
         ),
-        (csv("int32\n"), "there is no data to send: "),
+        (
+            csv("int32\n\n"),
+            "the data is not usable CSV: it has a header and no rows: add one for each message",
+        ),
+        (
+            csv("int32,strin\n1,x\n"),
+            "the data is not usable CSV: the column `strin` is no field of `everything.All`; did you mean `string`?",
+        ),
+        (
+            csv("when.seconds\n1\n"),
+            "the data is not usable CSV: the column `when.seconds` reaches into a `google.protobuf.Timestamp`, which is one value in JSON",
+        ),
+        (
+            csv("self.wrapped_text.value\n1\n"),
+            "the data is not usable CSV: the column `self.wrapped_text.value` reaches into a `google.protobuf.StringValue`",
+        ),
+        (
+            csv("when\n2024-01-02\n"),
+            "line 2, column `when`: the data does not fit `everything.All`: `when`: a time of the years 1 to 9999",
+        ),
+        (
+            csv("number,int32,name\n1,2,x\n"),
+            "line 2: the data does not fit `everything.All`: multiple fields provided for oneof 'choice': `number` and `name`",
+        ),
         (
             lines("{\"int32\": 1}\n{\"int32\": }\n"),
             "line 2: the data is not valid JSON: ",
@@ -206,6 +229,61 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
         let mut spec = spec;
         spec.request.data_file = Some("users.csv".into());
         assert_eq!(refusal(&spec, &method), format!("`users.csv`: {error}"));
+    }
+}
+
+#[test]
+fn what_a_row_lacks_is_blamed_on_no_column() {
+    let method = load(&proto("proto2.proto"), "old.Old/Call").unwrap();
+    for (text, expected) in [
+        (
+            "number,name\n1,\n",
+            "line 2: the data does not fit `old.Thing`: the required field `name` is missing",
+        ),
+        (
+            "number,part.size,name\n1,x,\n",
+            "line 2, column `part.size`: the data does not fit `old.Thing`: `part.size` (int32): a whole number is needed",
+        ),
+        (
+            "number,[old.extr],name\n1,x,y\n",
+            "the data is not usable CSV: the column `[old.extr]` is no field of `old.Thing`; its fields are ",
+        ),
+    ] {
+        let error = refusal(&csv(text), &method);
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let spec = csv("name,[old.extra]\nx,\"a, b\"\n");
+    let sent = shown(&nth(&spec, &method, 0, 0), &method).concat();
+    assert_eq!(sent, r#"{"name":"x","[old.extra]":"a, b"}"#);
+}
+
+#[test]
+fn a_file_of_rows_with_another_name_gets_a_hint() {
+    let method = everything("Call");
+    let csv = "; it looks like CSV: give the file a name that ends in `.csv`";
+    let lines = "; it looks like JSON lines: give the file a name that ends in `.jsonl`";
+    for (text, hint) in [
+        (
+            "\u{feff}int32, \"inner.text\",[old.extra]\r\n1,2,3\r\n",
+            csv,
+        ),
+        ("int32\n{{.RequestNumber}}\n", csv),
+        ("{\"int32\": 1}\n\n{\"int32\": 2}\n", lines),
+        ("int32\n", ""),
+        ("{\"int32\":\n1,,2}", ""),
+        ("some text\nhere", ""),
+    ] {
+        let mut spec = spec(Data::Json(text.to_owned()));
+        let alone = refusal(&spec, &method);
+        assert!(!alone.contains("looks like"), "{alone}");
+        spec.request.data_file = Some("users.txt".into());
+        let error = refusal(&spec, &method);
+        assert!(
+            error.starts_with("`users.txt`: the data is not valid JSON: "),
+            "{error}"
+        );
+        assert_eq!(error.contains("looks like"), !hint.is_empty(), "{error}");
+        assert!(error.contains(hint), "{error}");
     }
 }
 

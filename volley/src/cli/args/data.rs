@@ -31,7 +31,7 @@ pub struct DataArgs {
     pub binary_file: Option<PathBuf>,
 
     /// Metadata of each call, as a JSON object of strings
-    #[arg(short = 'm', long, value_name = "JSON", value_parser = value::strings)]
+    #[arg(short = 'm', long, value_name = "JSON", value_parser = value::metadata)]
     pub metadata: Option<BTreeMap<String, String>>,
 
     /// Read --metadata from a file

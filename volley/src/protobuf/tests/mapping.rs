@@ -150,11 +150,11 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         (r#"{"i": true}"#, "a whole number is needed"),
         (
             r#"{"i": 2147483648}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too large",
         ),
         (
             r#"{"u": -1}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too small",
         ),
         (
             r#"{"f": 1e39}"#,
@@ -173,7 +173,7 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         (r#"{"e": " 1"}"#, "unrecognized enum value ' 1'"),
         (
             r#"{"e": 4294967297}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too large",
         ),
         (
             r#"{"struct": {"a": {"b": 1, "b": 1}}}"#,
@@ -195,29 +195,29 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         (r#"{"list": {}}"#, "invalid type: map, expected a sequence"),
         (
             r#"{"s": "-9223372036854775809"}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too small",
         ),
         (
             r#"{"s": -9223372036854775809}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too small",
         ),
         (
             r#"{"s": "-9223372036854775809.0"}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too small",
         ),
         (
             r#"{"i": 1e300}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too large",
         ),
         (
             r#"{"s": -9223372036854777857}"#,
-            "the number does not fit the field: it is too large, or below 0",
+            "the number does not fit the field: it is too small",
         ),
         (r#"{"x": 1}"#, "unrecognized field name 'x'"),
         (r#"{"i": 1, "i": 2}"#, "the field 'i' is there twice"),
         (
             r#"{"left": 1, "right": 2}"#,
-            "multiple fields provided for oneof 'o'",
+            "multiple fields provided for oneof 'o': `left` and `right`",
         ),
         (r#"{"fs": 1}"#, "invalid type: integer `1`, expected a list"),
         (r#"{"fs": [null]}"#, "a list has no `null`"),
@@ -233,33 +233,36 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         ),
         (
             r#"{"when": "2024-02-30T00:00:00Z"}"#,
-            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
         ),
         (
             r#"{"when": "2024-02-03T00:00:00"}"#,
-            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
         ),
         (
             r#"{"when": "0001-01-01T00:00:00+00:01"}"#,
-            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
         ),
         (
             r#"{"span": "315576000001s"}"#,
-            "a duration is needed, such as \"1.5s\"",
+            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
         ),
         (
             r#"{"when": "2024-02-03t00:00:00Z"}"#,
-            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
         ),
         (
             r#"{"when": "2024-02-03T00:00:00z"}"#,
-            "a time is needed, such as \"2024-01-02T03:04:05Z\"",
+            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
         ),
         (
             r#"{"span": "1.0000000001s"}"#,
-            "a duration is needed, such as \"1.5s\"",
+            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
         ),
-        (r#"{"span": "1"}"#, "a duration is needed, such as \"1.5s\""),
+        (
+            r#"{"span": "1"}"#,
+            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
+        ),
         (
             r#"{"mask": "a_b"}"#,
             "names of fields are needed, such as \"a,bC.d\"",
@@ -385,7 +388,7 @@ fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
         "syntax = \"proto2\"; package p;
          enum E { ONE = 1; TWO = 2; }
          message M { required int32 must = 1; optional E e = 2; repeated E es = 3; optional group Part = 4 { required string name = 1; }
-                     extensions 10 to 20; optional M more = 5; }
+                     extensions 10 to 20; optional M more = 5; map<int32, M> of = 6; }
          extend M { optional float note = 10; repeated M all = 11; }",
     );
     let message = pool.message("p.M").unwrap();
@@ -395,7 +398,14 @@ fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
         ("{}", "must"),
         (r#"{"must": 1, "part": {}}"#, "part.name"),
         (r#"{"must": 1, "more": {"more": {"must": 1}}}"#, "more.must"),
-        (r#"{"must": 1, "[p.all]": [{}]}"#, "p.all.must"),
+        (
+            r#"{"must": 1, "[p.all]": [{"must": 1}, {}]}"#,
+            "p.all[1].must",
+        ),
+        (
+            r#"{"must": 1, "of": {"7": {"must": 1}, "8": {}}}"#,
+            "of[\"8\"].must",
+        ),
     ] {
         let error = read(&message, json).unwrap_err();
         assert!(

@@ -212,10 +212,9 @@ impl Compiler<'_> {
 
     fn note_json(&mut self, at: &Path, read: Result<(), RequestError>) {
         if let Err(error) = read {
-            let error = error.to_string().replacen("the data", "the message", 1);
             // The place is one in the JSON that volley makes of it.
-            let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
-            self.wrong(at, reason.unwrap_or(&error));
+            let error = error.without_line().to_string();
+            self.wrong(at, error.replacen("the data", "the message", 1));
         }
     }
 
@@ -272,7 +271,7 @@ impl Compiler<'_> {
     ) -> Option<(Pointer, Option<Kind>)> {
         let mut message = method.map(|method| method.output.clone());
         let (mut is_list, mut kind) = (false, None);
-        let keys = keys(text);
+        let keys = messages::keys(text);
         for &key in &keys {
             if is_list {
                 is_list = false;
@@ -327,16 +326,6 @@ impl Compiler<'_> {
         // A whole list is compared as JSON.
         Some((pointer, kind.filter(|_| !is_list)))
     }
-}
-
-/// The keys of a path, between dots. The name of an extension, in brackets, has dots of its own.
-fn keys(text: &str) -> Vec<&str> {
-    let mut is_name = false;
-    let is_end = |c| {
-        is_name = (is_name || c == '[') && c != ']';
-        c == '.' && !is_name
-    };
-    text.split(is_end).collect()
 }
 
 /// What is known of a message before the run: all but the values with names.
