@@ -46,7 +46,11 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
             if args.once {
                 return once(plan, args.allow_io);
             }
-            load::check(&plan)?;
+            let mut wrong = load::check(&plan);
+            if let Some(last) = wrong.pop() {
+                tell("error", wrong.iter().map(ToString::to_string));
+                return Err(last.into());
+            }
             text(&outline(&plan))
         }
         Err(mistakes) => Ok(refuse(&mistakes)),
@@ -55,10 +59,14 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
 
 /// Prints what the user must know of a file.
 pub fn warn(warnings: impl IntoIterator<Item = String>) {
+    tell("warning", warnings);
+}
+
+fn tell(kind: &str, lines: impl IntoIterator<Item = String>) {
     // If nobody reads this, the work continues.
     let _ = buffered(io::stderr().lock(), |out| {
-        let mut warnings = warnings.into_iter();
-        warnings.try_for_each(|warning| writeln!(out, "warning: {}", visible(&warning)))
+        let mut lines = lines.into_iter();
+        lines.try_for_each(|line| writeln!(out, "{kind}: {}", visible(&line)))
     });
 }
 
@@ -132,7 +140,10 @@ pub fn target(target: &Target) -> String {
         Version::Auto => "HTTP/1.1",
     };
     let tls = if target.is_tls { " over TLS" } else { "" };
-    let connections = counted(target.connections.into(), "connection");
+    let connections = match target.connections {
+        0 => "unused".to_owned(),
+        count => counted(count.into(), "connection"),
+    };
     let route = match target.route {
         Route::Targets => "",
         Route::Authority => ", and to each other authority",

@@ -78,7 +78,7 @@ pub struct Target {
     pub hosts: Vec<Endpoint>,
     pub is_tls: bool,
     pub version: Version,
-    /// Connections over all threads.
+    /// Connections over all threads; 0: no request leads there.
     pub connections: u32,
     /// The most requests that may be open on one connection; HTTP/1.1: 1.
     pub streams: u32,

@@ -1,8 +1,11 @@
 //! `volley check` and `volley schema scenario`, as programs.
 
+use std::net::TcpListener;
 use std::process::{Command, Output};
 
-use crate::common::Scratch;
+use volley::serve::Faults;
+
+use crate::common::{Scratch, reference};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -46,6 +49,77 @@ thresholds: [{that: dropped < 1%, abort_after: 3s}]
     );
     let end = "must hold\n  dropped < 1%, or the load ends after 3s\n";
     assert!(out.ends_with(end), "{out}");
+}
+
+#[test]
+fn what_is_wrong_with_files_is_said_at_once() {
+    let scratch = Scratch::new();
+    let file = scratch.path("a.yaml");
+    let text = "targets: {api: {hosts: 'https://a', tls: {ca: ca.pem}}, b: {hosts: 'https://b', tls: {ca: b.pem}}}
+data: {u: {csv: u.csv}, v: {range: [0, 9]}, w: {csv: w.csv}}
+scenarios: {s: {steps: [{get: '${api}/${u.n}/${v}/${w.n}'}, {get: '${b}/'}]}}
+";
+    std::fs::write(&file, text).unwrap();
+    for (name, text) in [
+        ("ca.pem", "no"),
+        ("b.pem", "no"),
+        ("u.csv", "n\n\"x"),
+        ("w.csv", "n\n"),
+    ] {
+        std::fs::write(scratch.path(name), text).unwrap();
+    }
+    let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
+    assert_eq!((status, out.as_str()), (2, ""), "{errors}");
+    let lines: Vec<&str> = errors.lines().collect();
+    assert_eq!(lines.len(), 4, "{errors}");
+    for (line, name) in lines.iter().zip(["ca.pem", "b.pem", "u.csv", "w.csv"]) {
+        assert!(line.starts_with("error: ") && line.contains(name), "{line}");
+    }
+}
+
+#[test]
+fn nothing_connects_to_a_target_that_no_step_uses() {
+    let server = reference(Faults::default());
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let scratch = Scratch::new();
+    let file = scratch.path("a.yaml");
+    let used = format!(
+        "api: 'http://{}', old: 'http://{closed}', lost: 'http://no.such.invalid'",
+        server.address()
+    );
+    let step = "get: '${api}/'";
+    let write = |step: &str| {
+        let text = format!(
+            "targets: {{{used}}}\nscenarios: {{s: {{steps: [{{name: x, {step}}}]}}}}\nload: {{users: 1, iterations: 1}}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    write(step);
+    let path = file.to_str().unwrap();
+    let warnings = "warning: `targets.old` is used by no step: nothing connects to it\n\
+                    warning: `targets.lost` is used by no step: nothing connects to it\n";
+    let (status, out, errors) = volley(&["check", path]);
+    assert_eq!((status, errors.as_str()), (0, warnings));
+    assert!(
+        out.contains(&format!("  old: {closed}, HTTP/1.1, unused\n")),
+        "{out}"
+    );
+    let (_, out, errors) = volley(&["check", "--once", path]);
+    assert_eq!(errors, warnings);
+    assert!(out.starts_with("s.x\n  > GET http://"), "{out}");
+    let (_, _, errors) = volley(&["run", "--quiet", path]);
+    assert!(!errors.contains("cannot connect"), "{errors}");
+    // Where a redirect may lead, there is a connection.
+    write("get: '${api}/', redirects: 1");
+    let (status, _, errors) = volley(&["check", "--once", path]);
+    assert_eq!(status, 1);
+    assert!(
+        !errors.contains("used by no step") && errors.starts_with("error: "),
+        "{errors}"
+    );
 }
 
 #[test]

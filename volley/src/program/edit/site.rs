@@ -223,10 +223,12 @@ impl Site {
             let env = |name: &str| std::env::var(name).ok();
             let plan = file::compile(&text, self.document.path(), &env)
                 .map_err(|mistakes| json!(mistakes.all))?;
-            match load::check(&plan) {
-                Ok(()) => Ok(plan),
-                // No line is known.
-                Err(error) => Err(json!([{ "problem": error.to_string() }])),
+            // No line is known.
+            let problem = |error: load::RunError| json!({ "problem": error.to_string() });
+            let wrong: Vec<Value> = load::check(&plan).into_iter().map(problem).collect();
+            match wrong.is_empty() {
+                true => Ok(plan),
+                false => Err(json!(wrong)),
             }
         };
         let compiled = tokio::task::spawn_blocking(compiled).await;

@@ -111,21 +111,38 @@ impl Store {
         feeds: &[Feed],
         folder: &Path,
         crowd: Crowd,
-        mut room: Room,
+        room: Room,
     ) -> Result<Arc<Self>, DataError> {
-        let mut all = Vec::new();
-        for (at, feed) in feeds.iter().enumerate() {
-            let users = crowd.users.get(at).cloned().unwrap_or_default();
-            let shared = Shared::open(feed, folder, &crowd, users, room)?;
-            room.rows = room.rows.saturating_sub(shared.kind.kept());
-            all.push(shared);
-        }
+        let all = Self::all(feeds, folder, &crowd, room).collect::<Result<_, _>>()?;
         let threads = usize::try_from(crowd.threads.max(1)).unwrap_or(1);
         Ok(Arc::new(Self {
             feeds: all,
             crowd,
             cache: room.cache / threads,
         }))
+    }
+
+    /// What is wrong with the feeds of a plan.
+    pub fn check<'a>(
+        feeds: &'a [Feed],
+        folder: &'a Path,
+        crowd: &'a Crowd,
+    ) -> impl Iterator<Item = DataError> + 'a {
+        Self::all(feeds, folder, crowd, Room::default()).filter_map(Result::err)
+    }
+
+    fn all<'a>(
+        feeds: &'a [Feed],
+        folder: &'a Path,
+        crowd: &'a Crowd,
+        mut room: Room,
+    ) -> impl Iterator<Item = Result<Shared, DataError>> + 'a {
+        feeds.iter().enumerate().map(move |(at, feed)| {
+            let users = crowd.users.get(at).cloned().unwrap_or_default();
+            let shared = Shared::open(feed, folder, crowd, users, room)?;
+            room.rows = room.rows.saturating_sub(shared.kind.kept());
+            Ok(shared)
+        })
     }
 
     /// Bytes that the rows and places of rows occupy.

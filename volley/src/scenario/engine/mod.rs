@@ -132,15 +132,17 @@ pub struct Finished {
 /// Receives what is known of a run, each second and when a signal has ended the load, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
-/// Reads the files of TLS and of data that a run needs.
-///
-/// # Errors
-///
-/// One cannot be used, or has too few rows.
-pub fn check(plan: &Plan) -> Result<(), RunError> {
-    plan.targets.iter().try_for_each(site::check_tls)?;
-    Store::open(&plan.feeds, &plan.folder, crowd(plan, 1))?;
-    Ok(())
+/// Reads the files of TLS and of data that a run needs: those that cannot be used, or have too few rows.
+#[must_use]
+pub fn check(plan: &Plan) -> Vec<RunError> {
+    let tls = plan
+        .targets
+        .iter()
+        .filter_map(|target| site::check_tls(target).err());
+    let crowd = crowd(plan, 1);
+    let data = Store::check(&plan.feeds, &plan.folder, &crowd);
+    let tls = tls.map(RunError::from);
+    tls.chain(data.map(RunError::from)).collect()
 }
 
 /// Runs a plan: setup, load and teardown. The load ends early if `signal` is set. Teardown then runs all the same; it
@@ -333,11 +335,12 @@ fn ran_out(plan: &Plan, quota: &Quota, facts: &mut Facts) {
 /// How many threads there are, and a warning if those are fewer than wanted.
 fn threads(options: &Options, sites: &[Site]) -> (u32, Option<String>) {
     let wanted = options.threads.unwrap_or_else(spare_cpus).max(1);
-    let fewest = sites.iter().min_by_key(|site| site.connections);
+    let used = sites.iter().filter(|site| site.connections > 0);
+    let fewest = used.min_by_key(|site| site.connections);
     let Some(site) = fewest.filter(|site| site.connections < wanted) else {
         return (wanted, None);
     };
-    let threads = site.connections.max(1);
+    let threads = site.connections;
     let warning = format!(
         "{threads} of {wanted} threads send, because target `{}` has {} connections: raise its `connections`",
         site.name, site.connections

@@ -25,7 +25,7 @@ pub struct Site {
     pub name: String,
     pub hosts: Vec<SiteHost>,
     pub version: Version,
-    /// Connections over all threads.
+    /// Connections over all threads; 0: it is not used.
     pub connections: u32,
     /// The most requests on one connection.
     pub streams: usize,
@@ -56,11 +56,14 @@ impl Site {
     /// A name has no address, or TLS cannot be set up.
     pub fn new(target: &Target) -> Result<Self, EngineError> {
         let host = |endpoint| SiteHost::new(target, endpoint);
+        let is_used = |_: &&Endpoint| target.connections > 0;
         Ok(Self {
             name: target.name.clone(),
-            hosts: target.hosts.iter().map(host).collect::<Result<_, _>>()?,
+            hosts: { target.hosts.iter().filter(is_used) }
+                .map(host)
+                .collect::<Result<_, _>>()?,
             version: target.version,
-            connections: target.connections.max(1),
+            connections: target.connections,
             streams: match target.version {
                 Version::Http1 => 1,
                 _ => target.streams.max(1) as usize,

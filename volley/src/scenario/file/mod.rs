@@ -91,7 +91,12 @@ fn doubts(text: &str, plan: &Plan) -> Vec<String> {
     });
     let feeds = plan.feeds.iter().filter(|feed| feed.columns.is_empty());
     let unused = feeds.map(|feed| format!("`data.{}` is used by no step", feed.name));
-    braces.chain(unused).collect()
+    let idle = plan.targets.iter().filter(|target| target.connections == 0);
+    let idle = idle.map(|target| {
+        let name = &target.name;
+        format!("`targets.{name}` is used by no step: nothing connects to it")
+    });
+    braces.chain(unused).chain(idle).collect()
 }
 
 /// Reads the text of a file.

@@ -117,6 +117,7 @@ impl<'a> Compiler<'a> {
         let control = self.control(&root.key("control"));
         self.settle_versions();
         self.settle_connections(&loads, &scenarios);
+        self.settle_unused();
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }

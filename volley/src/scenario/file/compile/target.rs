@@ -314,6 +314,22 @@ impl Compiler<'_> {
         }
     }
 
+    /// Nothing connects to a target that no request can lead to.
+    pub(super) fn settle_unused(&mut self) {
+        let leads_anywhere = |step: &Step| match &step.request {
+            Request::Http(request) if request.redirects > 0 => true,
+            _ => matches!(step.url, Url::Value { .. }),
+        };
+        if self.steps.iter().any(leads_anywhere) {
+            return;
+        }
+        for (at, target) in self.targets.iter_mut().enumerate() {
+            if !self.steps.iter().any(|step| step.url.target() == at) {
+                target.connections = 0;
+            }
+        }
+    }
+
     /// gRPC needs HTTP/2, so a target that may choose speaks it.
     pub(super) fn settle_versions(&mut self) {
         for step in &self.steps {

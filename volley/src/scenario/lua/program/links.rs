@@ -103,7 +103,7 @@ impl Worker {
             hosts: vec![Endpoint::Name(endpoint)],
             is_tls: base.is_tls,
             version: base.version(),
-            connections: self.group.connections,
+            connections: self.group.connections.max(1),
             streams: u32::MAX,
             connect_timeout_ns: CONNECT_NS,
             fails_back: false,
