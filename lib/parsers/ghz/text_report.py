@@ -84,15 +84,20 @@ def parse_summary(text: str) -> GhzReport:
             "text summary is cut short: its errors are fewer than the calls that failed"
         )
     calls = calls_of(statuses, cut.by_text(errors, statuses))
-    slowest_ns = duration_ns(figures["Slowest"], "Slowest")
+    # volley prints no time if no call went well.
+    has_times = statuses.get("OK") or figures["Slowest"].strip() != "-"
+    slowest_ns, fastest_ns, average_ns = (
+        duration_ns(figures[name], name) if has_times else 0
+        for name in ("Slowest", "Fastest", "Average")
+    )
     return GhzReport(
         form="text",
         name=name,
         count=count,
         total_ns=total_ns,
         reported_calls_per_s=real(figures["Requests/sec"], "Requests/sec"),
-        average_ns=duration_ns(figures["Average"], "Average"),
-        fastest_ns=duration_ns(figures["Fastest"], "Fastest"),
+        average_ns=average_ns,
+        fastest_ns=fastest_ns,
         slowest_ns=slowest_ns,
         percentiles_ns=percentiles_ns,
         histogram=histogram,

@@ -15,7 +15,7 @@ const BAR_LONGEST: u64 = 40;
 
 /// Writes ghz's summary. Count is ok + failed + cut; Requests/sec leaves out the cut calls.
 /// Average, Slowest, Fastest and percentiles cover the same calls: OK ones, unless
-/// `--count-errors`.
+/// `--count-errors`. If there are none, the first three are `-`.
 ///
 /// # Errors
 ///
@@ -28,9 +28,14 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out, "  Count:\t{}", report.calls.count())?;
     writeln!(out, "  Total:\t{}", ghz_duration(report.elapsed_ns.max(1)))?;
-    writeln!(out, "  Slowest:\t{}", ghz_duration(latency.max_ns))?;
-    writeln!(out, "  Fastest:\t{}", ghz_duration(latency.min_ns))?;
-    writeln!(out, "  Average:\t{}", ghz_duration(latency.mean_ns))?;
+    for (name, ns) in [
+        ("Slowest", latency.max_ns),
+        ("Fastest", latency.min_ns),
+        ("Average", latency.mean_ns),
+    ] {
+        let time = (latency.samples > 0).then(|| ghz_duration(ns));
+        writeln!(out, "  {name}:\t{}", time.as_deref().unwrap_or("-"))?;
+    }
     writeln!(out, "  Requests/sec:\t{:.2}", report.calls_per_s())?;
 
     writeln!(out, "\nResponse time histogram:")?;

@@ -115,10 +115,7 @@ pub enum Warning {
     #[error("{kept} of {count} single calls were kept: raise `--details` for more")]
     DetailsCapped { kept: u64, count: u64 },
     /// `sample` is what was wrong with one of them.
-    #[error(
-        "{} got replies that `--expect` or `--expect-replies` refuses, for example: {sample}",
-        calls(*.wrong)
-    )]
+    #[error("{} got wrong replies, for example: {sample}", calls(*.wrong))]
     WrongReplies { wrong: u64, sample: String },
 }
 

@@ -187,7 +187,7 @@ fn a_value_that_does_not_fit_is_named_by_its_place_and_its_type() {
         (
             r#"{"levels":["LOW","?"]}"#,
             "`levels[1]` (common.Level)",
-            "unrecognized enum value '?' at line 1 column 20; its values are `",
+            "unrecognized enum value '?' at line 1 column 21; its values are `",
         ),
         (
             r#"{"inner":5}"#,

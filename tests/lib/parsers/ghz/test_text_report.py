@@ -39,6 +39,18 @@ def test_what_is_no_duration_is_refused(printed: str) -> None:
         parse(small_text(fastest=printed))
 
 
+def test_a_run_without_a_good_call_may_have_no_times() -> None:
+    whole = (FIXTURES / "ghz-121-internal.txt").read_text(encoding="utf-8")
+    for line in ("Slowest", "Fastest", "Average"):
+        whole = re.sub(rf"{line}:\t.*", f"{line}:\t-", whole)
+    with pytest.raises(ParseError, match="Slowest"):
+        parse(whole)
+    none = re.sub(r"\[OK\] +134 responses", "[Unavailable]   134 responses", whole)
+    none += "  [134]   rpc error: code = Unavailable desc = closed\n"
+    report = parse(none)
+    assert (report.slowest_ns, report.fastest_ns, report.average_ns) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("name", ["ghz-121-stream.txt", "ghz-093-internal.txt"])
 def test_a_summary_cut_short_is_refused_or_loses_nothing(name: str) -> None:
     """Past the last error's first words only padding and that message's tail can be missing."""

@@ -45,7 +45,7 @@ pub enum Mismatch {
     #[error("reply {i}: malformed protobuf at byte {at}: {what}")]
     Malformed { i: u64, at: usize, what: What },
     /// A rule does not hold: `expected` is the value of its right side, `rule`.
-    #[error("reply {i}: `{field}` is {got}, expected {expected} = {rule}")]
+    #[error("reply {i}: `{field}` is {got}, expected {}", sides(expected, rule))]
     Value {
         i: u64,
         field: String,
@@ -64,4 +64,12 @@ pub enum Mismatch {
         sent: u64,
         rule: String,
     },
+}
+
+/// The value of a rule's right side, and how it came about.
+fn sides(expected: &str, rule: &str) -> String {
+    match expected == rule {
+        true => expected.to_owned(),
+        false => format!("{expected} = {rule}"),
+    }
 }
