@@ -98,7 +98,11 @@ fn named(cacert: Option<&Path>, algorithms: WebPkiSupportedAlgorithms) -> Result
     }
     match named.is_empty() {
         true => Err(TlsError::NoRoots),
-        false => Ok(Whom::Named { named, roots }),
+        false => Ok(Whom::Named {
+            named,
+            roots,
+            are_given: cacert.is_some(),
+        }),
     }
 }
 

@@ -13,7 +13,7 @@ use socket2::{Socket, Type};
 
 use super::names::Route;
 use super::proxy::Handshake;
-use super::trust::Uncheckable;
+use super::trust::{Stranger, Uncheckable};
 use crate::http2::Violation;
 
 /// How TLS connections are made; the same for the whole run.
@@ -251,6 +251,9 @@ pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> O
     match taken {
         Ok(Ok(())) => None,
         Ok(Err(violation)) if !is_greeting => Some(violation.to_string()),
+        Ok(Err(violation @ Violation::Http1)) => Some(format!(
+            "{violation}, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)"
+        )),
         Ok(Err(violation)) => Some(format!(
             "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
         )),
@@ -293,14 +296,19 @@ pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
         plaintext,
         identity,
     } = with;
-    let unsigned = || {
-        format!(
+    let words = match cause(error) {
+        Some(Error::InvalidCertificate(Wrong::UnknownIssuer | Wrong::BadSignature)) => format!(
             "nobody who is trusted here has signed the server's certificate: name its authority with {authority}, or \
              accept any certificate with {any}"
-        )
-    };
-    let words = match cause(error) {
-        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => unsigned(),
+        ),
+        Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
+            if let Some(Stranger(error)) = why.downcast_ref() =>
+        {
+            return format!(
+                "TLS: none of the certificates in {authority} has signed the server's certificate: name its authority \
+                 there, or accept any certificate with {any} ({error})"
+            );
+        }
         Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
             if let Some(words) = why.downcast_ref::<Uncheckable>() =>
         {

@@ -49,6 +49,8 @@ pub enum Whom {
         named: Vec<CertificateDer<'static>>,
         /// Those that may sign others.
         roots: RootCertStore,
+        /// They are not the host's own.
+        are_given: bool,
     },
 }
 
@@ -96,6 +98,18 @@ impl fmt::Display for Uncheckable {
 }
 
 impl std::error::Error for Uncheckable {}
+
+/// None of those who are named with `--cacert` has signed the certificate.
+#[derive(Debug)]
+pub struct Stranger(pub Error);
+
+impl fmt::Display for Stranger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Stranger {}
 
 /// Says what a certificate has that webpki or ring cannot check, if that may be the reason.
 #[cold]
@@ -236,7 +250,12 @@ impl Whom {
         now: UnixTime,
         algorithms: WebPkiSupportedAlgorithms,
     ) -> Result<(), Error> {
-        let Self::Named { named, roots } = self else {
+        let Self::Named {
+            named,
+            roots,
+            are_given,
+        } = self
+        else {
             return Ok(());
         };
         let checked = ParsedCertificate::try_from(end_entity).and_then(|server| {
@@ -247,7 +266,17 @@ impl Whom {
             }
             verify_server_name(&server, server_name)
         });
-        checked.map_err(|error| explained(error, || odd_chain(end_entity, intermediates, named)))
+        let checked = checked
+            .map_err(|error| explained(error, || odd_chain(end_entity, intermediates, named)));
+        checked.map_err(|error| match error {
+            Error::InvalidCertificate(
+                CertificateError::UnknownIssuer | CertificateError::BadSignature,
+            ) if *are_given => {
+                let why = OtherError(Arc::new(Stranger(error)));
+                Error::InvalidCertificate(CertificateError::Other(why))
+            }
+            error => error,
+        })
     }
 
     fn is_anyone(&self) -> bool {

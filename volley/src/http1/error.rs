@@ -14,8 +14,13 @@ pub enum Violation {
     #[error("peer sent a response head of more than {limit} bytes")]
     HeadTooLarge { limit: usize },
     /// RFC 9112 §4, §5.
-    #[error("peer sent a response head that cannot be read: {0}")]
-    Head(#[source] httparse::Error),
+    #[error("peer sent a response head that cannot be read: {}", words(*.0))]
+    Head(httparse::Error),
+    /// RFC 9112 §4: text behind the status.
+    #[error(
+        "peer sent a response head whose reason phrase, behind the status, has a control character"
+    )]
+    Reason,
     /// RFC 9110 §7.8: nothing was asked to be upgraded.
     #[error("peer switched protocols, which no request asked for")]
     SwitchedProtocols,
@@ -38,8 +43,8 @@ pub enum Violation {
     #[error("peer sent a chunk that is longer than its size")]
     ChunkEnd,
     /// RFC 9112 §7.1.2.
-    #[error("peer sent trailers that cannot be read: {0}")]
-    Trailers(#[source] httparse::Error),
+    #[error("peer sent trailers that cannot be read: {}", words(*.0))]
+    Trailers(httparse::Error),
     /// Trailers that did not end within the limit, in bytes.
     #[error("peer sent trailers of more than {limit} bytes")]
     TrailersTooLarge { limit: usize },
@@ -50,4 +55,19 @@ pub enum Violation {
     ClosedInHead,
     #[error("peer closed the connection inside of the response body")]
     ClosedInBody,
+}
+
+/// What is wrong with fields, or with the line in front of them.
+fn words(error: httparse::Error) -> &'static str {
+    match error {
+        httparse::Error::HeaderName => {
+            "the name of a field is empty, or has a character that no name has, such as a blank in front of its colon"
+        }
+        httparse::Error::HeaderValue => "the value of a field has a control character",
+        httparse::Error::NewLine => "a line has no end, or its end stands elsewhere",
+        httparse::Error::Status => "its status is not a number from 100 to 999",
+        httparse::Error::Version => "it is neither of HTTP/1.0 nor of HTTP/1.1",
+        httparse::Error::Token => "a character stands where none may be",
+        httparse::Error::TooManyHeaders => "it has too many fields",
+    }
 }

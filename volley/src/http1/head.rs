@@ -81,7 +81,15 @@ fn read_with<'h>(
 ) -> Result<Head, Violation> {
     let mut response = Response::new(&mut []);
     let parsed = lenient().parse_response_with_uninit_headers(&mut response, head, fields);
-    if parsed.map_err(Violation::Head)? != Status::Complete(head.len()) {
+    let refused = |error| match (error, head.get(8..13)) {
+        (Error::Status, Some([b' ', a, b, c, b' ']))
+            if [a, b, c].iter().all(|byte| byte.is_ascii_digit()) =>
+        {
+            Violation::Reason
+        }
+        (error, _) => Violation::Head(error),
+    };
+    if parsed.map_err(refused)? != Status::Complete(head.len()) {
         return Err(Violation::Head(Error::NewLine));
     }
     let status = response.code.unwrap_or_default();

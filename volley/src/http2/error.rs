@@ -12,6 +12,9 @@ pub enum Violation {
     /// The very first bytes are not an HTTP/2 frame (RFC 9113 §3.4).
     #[error("peer does not speak http/2")]
     NotHttp2,
+    /// The very first bytes are those of a response of HTTP/1.
+    #[error("peer speaks HTTP/1 instead of HTTP/2")]
+    Http1,
     /// RFC 9113 §3.4: both sides begin with SETTINGS.
     #[error("peer began with a `{}` frame instead of its `SETTINGS`", name(*.kind))]
     NoSettingsFirst { kind: Kind },
@@ -92,6 +95,7 @@ impl Violation {
             | Self::ContinuationFlood { .. }
             | Self::Flood { .. } => ErrorCode::EnhanceYourCalm,
             Self::NotHttp2
+            | Self::Http1
             | Self::NoSettingsFirst { .. }
             | Self::Padding { .. }
             | Self::NeedsStream { .. }

@@ -187,7 +187,9 @@ impl Reader {
     #[cold]
     fn too_long(&self, length: u32) -> Violation {
         // Bytes before SETTINGS that are not a frame are another protocol: `HTTP/1.1 400`, a page, a TLS alert.
+        let http = u32::from_be_bytes([0, b'H', b'T', b'T']);
         match self.expected {
+            Expected::Settings if length == http => Violation::Http1,
             Expected::Settings => Violation::NotHttp2,
             _ => Violation::FrameTooLarge { length },
         }

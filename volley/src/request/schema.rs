@@ -128,13 +128,33 @@ pub fn ask<A: Ask>(server: &mut A, call: &str, types: &BTreeSet<String>) -> Resu
 where
     A::Error: From<SchemaError>,
 {
-    let (service, _) = lookup::split(call)?;
+    let (service, _) = match lookup::split(call) {
+        Ok(parts) => parts,
+        Err(error) => return Err(only_service(server, call)?.unwrap_or(error).into()),
+    };
     let symbols: Vec<String> = [service.to_owned()]
         .into_iter()
         .chain(types.iter().cloned())
         .collect();
     let pool = reflect::pool(server, &symbols)?;
-    known(server, service, call, find(&pool, call))
+    let found = find(&pool, call);
+    if let Err(SchemaError::NoServices { .. } | SchemaError::UnknownService { .. }) = found
+        && let Some(error) = only_service(server, call)?
+    {
+        return Err(error.into());
+    }
+    known(server, service, call, found)
+}
+
+/// The error of a call that names a service of the server, and no method of it.
+fn only_service<A: Ask>(server: &mut A, call: &str) -> Result<Option<SchemaError>, A::Error> {
+    let services = reflect::services(server)?;
+    let Some(service) = lookup::named(&services, call) else {
+        return Ok(None);
+    };
+    let pool = reflect::pool(server, std::slice::from_ref(service))?;
+    let found = find(&pool, service).err();
+    Ok(found.filter(|error| matches!(error, SchemaError::NoMethod { .. })))
 }
 
 /// Finds a service in what a server says of itself.
@@ -208,6 +228,8 @@ pub enum SchemaError {
     MissingType { call: String, missing: String },
     #[error("`{call}` does not name a method; --call takes package.Service/Method")]
     NotACall { call: String },
+    #[error("`{service}` is a service, and no method; it has: {methods}")]
+    NoMethod { service: String, methods: String },
     #[error("the schema describes no service, so there is no `{call}` to call")]
     NoServices { call: String },
     #[error("there is no service `{service}`; {hint}")]

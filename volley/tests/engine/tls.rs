@@ -192,6 +192,28 @@ fn a_certificate_nobody_vouches_for_is_refused() {
 }
 
 #[test]
+fn whoever_names_another_authority_is_told_so() {
+    let secure = secure("127.0.0.1", Faults::default());
+    let scratch = Scratch::new();
+    // One has another name than the server's issuer, and one the same.
+    for (number, name) in ["127.0.0.1", "elsewhere.test"].iter().enumerate() {
+        let keys = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new([(*name).to_owned()]).unwrap();
+        if number == 0 {
+            params.distinguished_name = rcgen::DistinguishedName::new();
+        }
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let other = params.self_signed(&keys).unwrap();
+        let other = scratch.write(&format!("{number}.pem"), &other.pem());
+        let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&other));
+        let error = finished.error();
+        let words = "TLS: none of the certificates in `--cacert` has signed the server's certificate: name its authority \
+                     there, or accept any certificate with `--skipTLS` (invalid peer certificate: ";
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
 fn a_certificate_for_another_name_is_refused_unless_that_name_is_asked_for() {
     let secure = secure("elsewhere.test", Faults::default());
     let trusting = || checked(UNARY).arg("--cacert").arg(&secure.cert);

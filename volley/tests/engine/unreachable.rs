@@ -64,7 +64,9 @@ fn a_server_that_answers_in_http_1_is_named_as_such() {
     };
     let line = error(address, "");
     assert!(
-        line.contains("peer does not speak http/2 (check the port; "),
+        line.ends_with(
+            ": peer speaks HTTP/1 instead of HTTP/2, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)"
+        ),
         "{line}"
     );
 }

@@ -66,11 +66,13 @@ fn a_peer_that_does_not_begin_with_settings_is_refused() {
 #[test]
 fn a_peer_that_speaks_http_1_or_tls_is_named_as_such() {
     let alert = [0x15, 3, 1, 0, 2, 2, 70];
-    for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &alert, b"HTT"] {
-        assert_eq!(
-            Peer::new(1000).violate(&[answer.to_vec()]),
-            Violation::NotHttp2
-        );
+    for (answer, violation) in [
+        (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], Violation::Http1),
+        (b"HTT", Violation::Http1),
+        (b"<html>", Violation::NotHttp2),
+        (&alert, Violation::NotHttp2),
+    ] {
+        assert_eq!(Peer::new(1000).violate(&[answer.to_vec()]), violation);
     }
 }
 

@@ -379,6 +379,22 @@ fn endless_nesting_is_refused() {
 }
 
 #[test]
+fn a_service_without_a_method_is_named_with_its_methods() {
+    for call in [
+        "benchmark.BenchmarkService",
+        "BenchmarkService",
+        "/benchmark.BenchmarkService/",
+        ".benchmark.BenchmarkService",
+    ] {
+        assert_eq!(
+            refusal(&benchmark(), call),
+            "`benchmark.BenchmarkService` is a service, and no method; it has: `GetSum`, `StreamSum`, `CollectSum`, `EchoSum`",
+            "{call}"
+        );
+    }
+}
+
+#[test]
 fn a_name_that_is_no_call_is_refused() {
     for call in [
         "",
@@ -386,7 +402,7 @@ fn a_name_that_is_no_call_is_refused() {
         "/",
         "GetSum",
         "a/b/c",
-        "benchmark.BenchmarkService/",
+        "benchmark.Service/",
         "/GetSum",
     ] {
         assert_eq!(

@@ -217,6 +217,18 @@ fn a_method_that_the_server_does_not_have_is_suggested() {
             "BenchmarkService/GetSum",
             "did you mean `benchmark.BenchmarkService`?",
         ),
+        (
+            "benchmark.BenchmarkService",
+            "is a service, and no method; it has: `GetSum`, `StreamSum`, `CollectSum`, `EchoSum`",
+        ),
+        (
+            "Health",
+            "`grpc.health.v1.Health` is a service, and no method; it has: `Check`, `List`, `Watch`",
+        ),
+        (
+            "Helth",
+            "does not name a method; --call takes package.Service/Method",
+        ),
     ] {
         let line = error(&["--insecure", "--call", call, &host], 2);
         assert!(line.ends_with(hint), "{line}");

@@ -25,7 +25,11 @@ fn trust(root: &CertificateDer<'static>) -> Trust {
     roots.add(root.clone()).unwrap();
     let named = vec![root.clone()];
     Trust {
-        whom: Whom::Named { named, roots },
+        whom: Whom::Named {
+            named,
+            roots,
+            are_given: false,
+        },
         algorithms,
     }
 }

@@ -45,7 +45,7 @@ fn a_head_that_breaks_a_rule_is_refused() {
     ] {
         let violation = refused(head);
         assert!(
-            matches!(violation, Some(Violation::Head(_))),
+            matches!(violation, Some(Violation::Head(_) | Violation::Reason)),
             "{head:?}: {violation:?}"
         );
     }
@@ -87,6 +87,49 @@ fn two_ways_to_frame_a_body_are_refused() {
     }
     let twice = "content-length: 0\r\ncontent-length: 0\r\n";
     assert_eq!(refused(&head_with(twice)), None);
+}
+
+#[test]
+fn what_is_wrong_with_a_head_is_said_in_words() {
+    for (head, words) in [
+        (
+            "HTTP/1.1 200 O\u{1}K\r\n\r\n",
+            "whose reason phrase, behind the status, has a control character",
+        ),
+        (
+            "HTTP/1.1 2x0 OK\r\n\r\n",
+            "cannot be read: its status is not a number from 100 to 999",
+        ),
+        (
+            "HTTP/1.1 099 OK\r\n\r\n",
+            "cannot be read: its status is not a number from 100 to 999",
+        ),
+        (
+            "HTTP/1.7 200 OK\r\n\r\n",
+            "cannot be read: it is neither of HTTP/1.0 nor of HTTP/1.1",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\na@b: c\r\n\r\n",
+            "cannot be read: the name of a field is empty, or has a character that no name has, such as a blank in front of its colon",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\na: \u{1}\r\n\r\n",
+            "cannot be read: the value of a field has a control character",
+        ),
+    ] {
+        let said = refused(head).unwrap().to_string();
+        assert_eq!(
+            said,
+            format!(
+                "peer sent a response head {}{words}",
+                if words.starts_with("whose") {
+                    ""
+                } else {
+                    "that "
+                }
+            )
+        );
+    }
 }
 
 #[test]

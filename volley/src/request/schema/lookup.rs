@@ -2,12 +2,13 @@
 
 use super::suggest;
 use super::{Method, SchemaError, last_segment};
-use crate::protobuf::{Pool, Service};
-use crate::request::excerpt::excerpt;
+use crate::protobuf::{self, Pool, Service};
+use crate::request::excerpt::{excerpt, list};
 
 pub(super) fn method(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
-    let (service_name, method_name) = split(call)?;
-    let service = service(pool, service_name, call)?;
+    let or_none = |error| only_service(pool, call).unwrap_or(error);
+    let (service_name, method_name) = split(call).map_err(or_none)?;
+    let service = service(pool, service_name, call).map_err(or_none)?;
     let found = service.method(method_name).ok_or_else(|| {
         let methods: Vec<String> = service
             .methods()
@@ -27,6 +28,35 @@ pub(super) fn method(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
         }),
         None => Ok(Method::from(&found)),
     }
+}
+
+/// The error of a call that names a service, and no method of it.
+fn only_service(pool: &Pool, call: &str) -> Option<SchemaError> {
+    let services = pool.services();
+    let services: Vec<String> = services.map(|one| one.full_name().to_owned()).collect();
+    let service = pool.service(named(&services, call)?)?;
+    let methods: Vec<_> = service.methods().collect();
+    Some(SchemaError::NoMethod {
+        service: excerpt(service.full_name(), 200),
+        methods: match methods.as_slice() {
+            [] => "none".to_owned(),
+            methods => list(methods.iter().map(protobuf::Method::name)),
+        },
+    })
+}
+
+/// The service that a text names, with or without its package.
+pub(super) fn named<'a>(services: &'a [String], text: &str) -> Option<&'a String> {
+    let name = text
+        .trim()
+        .trim_start_matches(['.', '/'])
+        .trim_end_matches('/');
+    let whole = services.iter().find(|service| *service == name);
+    whole.or_else(|| {
+        services
+            .iter()
+            .find(|service| last_segment(service) == name)
+    })
 }
 
 /// `package.Service/Method` or `package.Service.Method`. A leading dot (a fully qualified name) or

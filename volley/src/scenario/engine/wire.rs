@@ -144,9 +144,12 @@ impl Http {
                 _ => error.to_string(),
             }),
             Self::Two(http) => http.receive(bytes, handler).map_err(|error| match error {
-                http2::Violation::NotHttp2 => format!(
-                    "{error} (check the port; if the server speaks HTTP/1.1, write {http1}; if it speaks TLS, {https})"
-                ),
+                http2::Violation::NotHttp2 => {
+                    format!("{error} (check the port; if the server speaks TLS, write {https})")
+                }
+                http2::Violation::Http1 => {
+                    format!("{error} (check the port; if no gRPC calls go there, write {http1})")
+                }
                 _ => error.to_string(),
             }),
         };

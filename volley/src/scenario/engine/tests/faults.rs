@@ -303,12 +303,17 @@ fn another_protocol_than_the_servers_is_named_with_the_remedy() {
             ALERT,
             "if the server speaks TLS, write `https://`",
         ),
-        ("http", "2", ALERT, "if it speaks TLS, `https://`"),
+        (
+            "http",
+            "2",
+            ALERT,
+            "if the server speaks TLS, write `https://`",
+        ),
         (
             "http",
             "2",
             REFUSAL,
-            "if the server speaks HTTP/1.1, write `http: {version: 1}`",
+            "peer speaks HTTP/1 instead of HTTP/2 (check the port; if no gRPC calls go there, write `http: {version: 1}`)",
         ),
     ] {
         let said = said(scheme, version, answer);

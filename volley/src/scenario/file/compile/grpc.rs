@@ -106,9 +106,12 @@ impl Compiler<'_> {
             }
         }
         // A service without the method is nearer than no service.
-        let nearest = errors
-            .iter()
-            .find(|error| matches!(error, SchemaError::UnknownMethod { .. }));
+        let nearest = errors.iter().find(|error| {
+            matches!(
+                error,
+                SchemaError::UnknownMethod { .. } | SchemaError::NoMethod { .. }
+            )
+        });
         if let Some(error) = nearest.or(errors.first()) {
             let error = in_file(error);
             self.wrong(at, error);
@@ -353,4 +356,5 @@ fn in_file(error: &SchemaError) -> String {
     error
         .to_string()
         .replace("--import-paths", "`import_paths`")
+        .replace("--call takes", "write")
 }
