@@ -5,7 +5,7 @@ use serde_path_to_error::{Deserializer, Segment, Track};
 
 use super::excerpt::{excerpt, list};
 use super::messages::Reading;
-use super::schema::suggest::closest;
+use super::schema::suggest::{closest, keys};
 use crate::protobuf::{Field, Kind};
 
 /// Nobody reads a place that is deeper.
@@ -105,12 +105,13 @@ impl Thing {
 
     /// The name that is nearest to one that there is not, or all that there are.
     fn hint(&self, reason: &str) -> Option<String> {
-        let (what, names): (_, Vec<String>) = match self {
+        let (_, typed) = reason.split_once('\'')?;
+        let (typed, _) = typed.rsplit_once('\'')?;
+        let (what, names) = match self {
             Self::Value(Kind::Message(message))
                 if reason.starts_with("unrecognized field name") =>
             {
-                let names = message.fields().map(|field| field.name().to_owned());
-                ("fields", names.collect())
+                ("fields", keys(message, typed))
             }
             Self::Value(Kind::Enum(values)) if reason.starts_with("unrecognized enum value") => {
                 let all = values.proto()?.value.iter();
@@ -121,8 +122,6 @@ impl Thing {
             }
             _ => return None,
         };
-        let (_, typed) = reason.split_once('\'')?;
-        let (typed, _) = typed.rsplit_once('\'')?;
         Some(match closest(typed, &names) {
             Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
             None if names.is_empty() => format!("it has no {what}"),

@@ -150,12 +150,10 @@ impl Columns {
     fn add(&mut self, parts: &[&str], place: usize, message: &Message) -> Result<(), String> {
         let (part, rest) = parts.split_first().ok_or("has no name")?;
         let field = message.field_by_key(part).ok_or_else(|| {
-            let fields: Vec<_> = message
-                .fields()
-                .map(|field| field.name().to_owned())
-                .collect();
+            let fields = suggest::keys(message, part);
             let hint = match suggest::closest(part, &fields) {
                 Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
+                None if part.contains([';', '\t']) => "commas separate columns".to_owned(),
                 None => format!("its fields are {}", list(fields.iter().map(String::as_str))),
             };
             format!("is no field of `{}`; {hint}", message.full_name())
@@ -167,9 +165,9 @@ impl Columns {
         let known = self.0.iter_mut().find(|(known, _)| *known == name);
         match (rest, known, field.kind()) {
             ([_, ..], _, Kind::Message(message)) if message.has_own_json() => {
-                let of = message.full_name();
+                let (of, within) = (message.full_name(), rest.join("."));
                 return Err(format!(
-                    "reaches into a `{of}`, which is one value in JSON: name the column as its field, without what is within"
+                    "reaches into a `{of}`, which is one value in JSON: leave out `.{within}`"
                 ));
             }
             ([], None, _) => self.0.push((name, Node::Cell(place, field))),

@@ -195,7 +195,7 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
         ),
         (
             csv("when.seconds\n1\n"),
-            "the data is not usable CSV: the column `when.seconds` reaches into a `google.protobuf.Timestamp`, which is one value in JSON",
+            "the data is not usable CSV: the column `when.seconds` reaches into a `google.protobuf.Timestamp`, which is one value in JSON: leave out `.seconds`",
         ),
         (
             csv("self.wrapped_text.value\n1\n"),
@@ -245,8 +245,12 @@ fn what_a_row_lacks_is_blamed_on_no_column() {
             "line 2, column `part.size`: the data does not fit `old.Thing`: `part.size` (int32): a whole number is needed",
         ),
         (
+            "number;name\n1;x\n",
+            "the data is not usable CSV: the column `number;name` is no field of `old.Thing`; commas separate columns",
+        ),
+        (
             "number,[old.extr],name\n1,x,y\n",
-            "the data is not usable CSV: the column `[old.extr]` is no field of `old.Thing`; its fields are ",
+            "the data is not usable CSV: the column `[old.extr]` is no field of `old.Thing`; did you mean `[old.extra]`?",
         ),
     ] {
         let error = refusal(&csv(text), &method);

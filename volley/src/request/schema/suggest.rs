@@ -1,5 +1,6 @@
 //! Suggestions for misspelt names.
 
+use crate::protobuf::Message;
 use crate::request::excerpt::{excerpt, list};
 
 /// "did you mean …?" if one name is close; otherwise the list of names, or `none` if there are
@@ -12,6 +13,21 @@ pub(crate) fn hint(typed: &str, names: &[String], none: &str) -> String {
         return format!("did you mean `{}`?", excerpt(name, 80));
     }
     format!("there are: {}", list(names.iter().map(String::as_str)))
+}
+
+/// What the key `typed` of a message in JSON may have been: a field, or an extension if it stands in brackets.
+pub(crate) fn keys(message: &Message, typed: &str) -> Vec<String> {
+    let extensions = message.extensions().filter(|_| typed.starts_with('['));
+    let extensions: Vec<String> = extensions
+        .map(|one| format!("[{}]", one.full_name()))
+        .collect();
+    match extensions.is_empty() {
+        true => message
+            .fields()
+            .map(|field| field.name().to_owned())
+            .collect(),
+        false => extensions,
+    }
 }
 
 /// The nearest name, if at most a third of its letters differ; ignores case.

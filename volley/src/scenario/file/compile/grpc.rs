@@ -237,10 +237,7 @@ impl Compiler<'_> {
         for (key, value) in fields {
             let at = at.key(key);
             let Some(field) = message.field_by_key(key) else {
-                let known: Vec<String> = message
-                    .fields()
-                    .map(|field| field.name().to_owned())
-                    .collect();
+                let known = suggest::keys(message, key);
                 let hint = suggest::hint(key, &known, "it has none");
                 self.wrong(
                     &at,
@@ -304,10 +301,7 @@ impl Compiler<'_> {
                 break;
             }
             let Some(field) = inside.field_by_key(key) else {
-                let known: Vec<String> = inside
-                    .fields()
-                    .map(|field| field.name().to_owned())
-                    .collect();
+                let known = suggest::keys(inside, key);
                 let hint = suggest::hint(key, &known, "it has none");
                 self.wrong(
                     at,
