@@ -28,6 +28,7 @@ function instruction(line,   word, count, i, at) {
     staged = 1
     for (i = 2; word[i] ~ /^--/; i++);
     word[i] = expand(word[i])
+    sub(/@sha256:[0-9a-f]+$/, "", word[i]) # a stand-in has the tag alone
     if (word[i] != "scratch" && !(tolower(word[i]) in stages) && !seen[word[i]]++) print word[i]
     if (toupper(word[i + 1]) == "AS") stages[tolower(word[i + 2])]
 }

@@ -46,6 +46,7 @@ bench_generators.sh:$tool<tools.bench>
 bench_instructions.sh:$tool<tools.bench_instructions>
 bench_scenarios.sh:$tool<tools.bench_scenarios>
 bench_sentinel.sh:$tool<tools.bench_sentinel>
+digests.sh:$tool<tools.digests>
 simulate_fleet.sh:$tool<tools.simulate_fleet>
 simulate_ranking.sh:$tool<tools.simulate_ranking>
 arena.sh bench-generators:$tool<tools.bench>

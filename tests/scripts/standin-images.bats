@@ -95,6 +95,16 @@ nothing_was_made() {
     [ "$status" -eq 2 ]
 }
 
+@test "a digest in a FROM line changes no stand-in" {
+    dockerfile frameworks/a/Dockerfile <<<"FROM golang:1.26-bookworm@sha256:$(printf 'ab%.0s' {1..32}) AS build"
+    dockerfile frameworks/b/Dockerfile <<<'FROM golang:1.26-bookworm'
+    have_standin golang:1.26-bookworm
+    run "$script" --list
+    [ "$status" -eq 0 ]
+    [ "$(grep -c golang:1.26-bookworm <<<"$output")" -eq 1 ]
+    [[ $output != *sha256* ]]
+}
+
 @test "images that cannot be made are bad usage, before anything is done" {
     for image in redis:7 golang:1.26-alpine debian:trixie-slim debian:latest python:3.14-rc golang debian:bookworm@sha256:00; do
         run "$script" debian:bookworm "$image"

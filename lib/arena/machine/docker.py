@@ -1,6 +1,7 @@
 """Docker's command line."""
 
 import json
+import re
 import resource
 import subprocess
 from collections.abc import Sequence
@@ -15,6 +16,10 @@ from arena.machine.child import most_open_files
 # The names of the runner's containers and images start with this; containers have the label too.
 PREFIX = "httparena-"
 LABEL = "httparena"
+
+# An image with a digest in a FROM line, and the label of its stand-in.
+_PINNED = re.compile(r"(?im)^FROM(?:\s+--\S+)*\s+([^\s@]+)@sha256:[0-9a-f]{64}")
+_OF = "label=httparena.standin.of="
 
 CONTROL_TIMEOUT_S = 60.0
 _PIDS_LIMIT = 4096
@@ -112,6 +117,25 @@ def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
 def build_argv(tag: str, folder: Path, *options: str) -> list[str]:
     """Return the command that builds a folder's Dockerfile and leaves nothing else behind."""
     return ["docker", "build", "--force-rm", "--tag", tag, *options, str(folder)]
+
+
+def as_it_is_here(dockerfile: Path, copy: Path) -> Path:
+    """Return a Dockerfile that this host can build: itself, or a copy without some digests.
+
+    A stand-in (scripts/standin-images.sh) has the tag of an image, and no digest.
+    """
+    try:
+        text = dockerfile.read_bytes().decode(errors="surrogateescape")
+    except OSError:
+        return dockerfile  # docker says what is wrong with it.
+    pinned = set(_PINNED.findall(text))
+    here = {each for each in pinned if docker("images", "--quiet", "--filter", _OF + each, each)}
+    if not here:
+        return dockerfile
+    changed = _PINNED.sub(lambda it: it[0].partition("@")[0] if it[1] in here else it[0], text)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(changed.encode(errors="surrogateescape"))
+    return copy
 
 
 def inspect(kind: str, name: str) -> dict[str, Any]:

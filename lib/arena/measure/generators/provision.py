@@ -93,10 +93,16 @@ def is_image_here(image: str) -> bool:
 
 def build_image(image: Image, log: Path, ways: str) -> Build[str]:
     """Build an image unless it exists; return its digest."""
-    from arena.machine.docker import build_argv, docker, inspect
+    from arena.machine.docker import as_it_is_here, build_argv, docker, inspect
 
     if not docker("images", "--quiet", image.name):
-        argv = build_argv(image.name, image.context, *image.options)
+        options = [
+            str(as_it_is_here(Path(each), log.with_suffix(".Dockerfile")))
+            if each.endswith("Dockerfile")
+            else each
+            for each in image.options
+        ]
+        argv = build_argv(image.name, image.context, *options)
         words = f"build the image {image.name} (once)"
         yield from build(Command(argv, image.context, log, words, "docker build"), ways)
     digest: str = inspect("image", image.name)["Id"]

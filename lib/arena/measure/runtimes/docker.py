@@ -18,6 +18,7 @@ from arena.machine.child import whole_command
 from arena.machine.docker import (
     CONTROL_TIMEOUT_S,
     PREFIX,
+    as_it_is_here,
     bind_mount,
     build_argv,
     docker,
@@ -128,7 +129,11 @@ class DockerRuntime:
     def build(self, framework: Framework, log: Path) -> Build[Built]:
         """Build the image from the framework's folder."""
         folder = self._workspace.framework(framework.name)
-        argv, words = build_argv(_tag(framework), folder), f"build {framework.name} (docker)"
+        own, words = folder / "Dockerfile", f"build {framework.name} (docker)"
+        copy = self._workspace.tools / "builds" / f"{framework.name}.Dockerfile"
+        file = as_it_is_here(own, copy)
+        options = [] if file == own else ["--file", str(file)]
+        argv = build_argv(_tag(framework), folder, *options)
         yield Command(argv, folder, log, words, "docker build")
         image = inspect("image", _tag(framework))
         labels = image["Config"].get("Labels") or {}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
 import arena
 from arena.base.errors import UsageError
@@ -38,6 +39,7 @@ from arena.publish.site.pages import (
     tax,
     texts,
 )
+from arena.what.advisories import Advisories
 
 # The kinds of pages that every edition has, and those that exist once.
 OF_EDITION = (home, boards, compare, frameworks, records, tax)
@@ -61,6 +63,8 @@ FOLDERS = (
 
 # What pages are made from, besides this code.
 _LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
+
+Said = TypeVar("Said", Proofs, Advisories)
 
 
 def outputs(site: Site) -> Iterator[Output]:
@@ -146,19 +150,20 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: 
         static=workspace.site / "static",
         docs=workspace.root / "docs",
         frameworks=workspace.frameworks,
-        proofs=_proofs(workspace, progress),
+        proofs=_said(Proofs, "proofs", workspace, progress),
+        advisories=_said(Advisories, "advisories", workspace, progress),
         rounds_left_out=len(left_out),
         navigation=NAVIGATION,
     )
 
 
-def _proofs(workspace: Workspace, progress: Progress) -> Proofs:
-    """Return the proofs of the frameworks; none if their file is broken, which is reported."""
+def _said(kind: type[Said], what: str, workspace: Workspace, progress: Progress) -> Said:
+    """Return what a file says of the frameworks; nothing if it is broken, which is reported."""
     try:
-        return Proofs.read(workspace.frameworks)
+        return kind.read(workspace.frameworks)
     except UsageError as error:
-        progress.say(f"warning: the proofs are left out: {error}")
-        return Proofs()
+        progress.say(f"warning: the {what} are left out: {error}")
+        return kind()
 
 
 def _edition(

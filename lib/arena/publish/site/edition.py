@@ -3,7 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from arena.publish.site.links import INDEX, name
 from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.words import ranks
 from arena.record.record import Record
+from arena.what.advisories import Advisories
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
     `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
-    records and the `proofs` of frameworks. `rounds_left_out` is the number of rounds without pages.
+    records, and the `proofs` and `advisories` of frameworks. `rounds_left_out` is the number of
+    rounds without pages.
     """
 
     editions: tuple[Edition, ...]
@@ -202,6 +204,7 @@ class Site:
     proofs: Proofs
     navigation: Sequence[Link] = ()
     rounds_left_out: int = 0
+    advisories: Advisories = field(default_factory=Advisories)
 
     @property
     def current(self) -> Edition:

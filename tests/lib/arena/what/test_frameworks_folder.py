@@ -13,6 +13,7 @@ import pytest
 from arena.judge.proofs import Proofs
 from arena.machine.needs import install_lines
 from arena.publish.site.pages.frameworks import RELEASE
+from arena.what.advisories import Advisories
 from arena.what.framework import framework_names, load_framework, source_files
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -218,3 +219,13 @@ def test_mavens_own_file_of_a_checksum_is_obeyed(tmp_path: Path, *, is_strict: b
         server.shutdown()
     assert (done.returncode != 0) == is_strict, done.stdout
     assert "hecksum validation failed" in done.stdout
+
+
+def test_an_advisory_is_of_a_package_that_an_entry_still_has() -> None:
+    told = Advisories.read(FRAMEWORKS).frameworks
+    assert {each.id for each in told["volo-grpc"]} == {"RUSTSEC-2026-0118", "RUSTSEC-2026-0119"}
+    for name, found in told.items():
+        locks = [path for path in source_files(FRAMEWORKS / name) if path.suffix == ".lock"]
+        text = "".join(path.read_text() for path in locks)
+        for each in found:
+            assert f'name = "{each.package}"\nversion = "{each.version}"' in text, each.id

@@ -22,6 +22,7 @@ from arena.publish.site.schemas import FrameworkData, History, Result
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render, web
 from arena.record.times import parse_utc
+from arena.what.advisories import Advisory
 from arena.what.framework import load_framework
 
 # The maximum number of listed records per board; framework.json has all of them.
@@ -46,8 +47,8 @@ class FrameworkLine:
     """A framework in the list; `first` counts the boards that it leads.
 
     Its meta.json says what it is built on and of which `library` it is, its README which `release`
-    that is; of a long `readme`, this is the beginning. If several are of one library, one of them
-    `is_best`.
+    that is; of a long `readme`, this is the beginning. `advisories` are those of its packages. If
+    several are of one library, one of them `is_best`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class FrameworkLine:
     library: str = ""
     release: str = ""
     readme: str = ""
+    advisories: Sequence[Advisory] = ()
     is_best: bool = True
 
 
@@ -123,7 +125,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
                 for one in standings[each.name]
             ],
         )
-        about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme)
+        about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme, each.advisories)
         yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
@@ -213,6 +215,7 @@ def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -
 def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
     """Return it with what the checkout says of it, which may no longer have it."""
     readme = _readme(site, it.name)
+    it = replace(it, advisories=site.advisories.frameworks.get(it.name, ()))
     try:
         framework = load_framework(site.frameworks, it.name)
     except UsageError:

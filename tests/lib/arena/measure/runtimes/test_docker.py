@@ -300,3 +300,26 @@ def test_what_goes_wrong_at_the_stop_hides_no_failure_and_leaves_no_container(
         raise FrameworkError("run 1", "the server ended")
     assert said in (tmp_path / "server.log").read_text()
     assert daemon.read_text().splitlines()[-1] == "rm --force --volumes httparena-grpc-go"
+
+
+def test_a_stand_in_matches_a_line_with_a_digest_and_other_images_keep_theirs(
+    workspace: Workspace, folder: Path, bin_: Path, tmp_path: Path
+) -> None:
+    digest = f"@sha256:{'ab' * 32}"
+    text = f"FROM go:1{digest} AS build\nRUN go\nFROM --platform=x debian:9{digest}\nUSER 1\n"
+    (folder / "Dockerfile").write_text(text)
+    a_program(
+        bin_ / "docker",
+        f"""echo "$*" >>{tmp_path}/asked
+case "$*" in
+    "images --quiet --filter label=httparena.standin.of=go:1 go:1") echo 4f ;;
+    inspect*) echo '[{{"Id": "sha256:1", "Config": {{}}}}]' ;;
+esac""",
+    )
+    build = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
+    finished(build, FakeProgress())
+    copy = workspace.tools / "builds" / "grpc-go.Dockerfile"
+    assert copy.read_text() == text.replace(f"go:1{digest}", "go:1")
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert sum(line.endswith(f"--file {copy} {folder}") for line in asked) == 1
+    assert (folder / "Dockerfile").read_text() == text

@@ -162,6 +162,29 @@ def test_proofs_that_cannot_be_read_are_left_out_and_said(
     assert (whole.public / "frameworks" / "a" / "index.html").is_file()
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[", "line 1"),
+        ('{"schema": 1, "frameworks": {"a": [{"id": "X-1234"}]}}', "frameworks.a.0."),
+        (
+            '{"frameworks": {"a": [{"id": "X-12", "url": "javascript:alert(1)", "package": "p"}]}}',
+            "frameworks.a.0.",
+        ),
+    ],
+)
+def test_advisories_that_cannot_be_read_are_left_out_and_said(
+    whole: Workspace, monkeypatch: pytest.MonkeyPatch, text: str, why: str
+) -> None:
+    monkeypatch.chdir(whole.root)
+    save(whole.results, a_record("a"))
+    put(whole.frameworks / "advisories.json", text)
+    (line,) = published(whole)
+    assert line.startswith("warning: the advisories are left out: frameworks/advisories.json: ")
+    assert why in line
+    assert (whole.public / "frameworks" / "a" / "index.html").is_file()
+
+
 HOSTILE: dict[str, Any] = {
     "display_name": "<script>alert(1)</script>\u202e=1+1",
     "repo": "javascript:alert(1)",

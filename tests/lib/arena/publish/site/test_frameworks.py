@@ -12,6 +12,7 @@ from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
 from arena.publish.site.outputs import Page
 from arena.publish.site.pages import frameworks, records
 from arena.record.record import Epoch, Record
+from arena.what.advisories import Advisories
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.publish.editions import (
@@ -412,3 +413,24 @@ def test_a_record_that_was_altered_has_no_figure_in_a_history_and_says_so_on_its
     assert HOSTILE not in shown
     assert keys_of(site, records) != keys_of(site_of(edition), records)
     assert keys_of(site, frameworks) != keys_of(site_of(edition), frameworks)
+
+
+def test_the_advisories_of_its_packages_are_on_its_page_and_change_it() -> None:
+    told = {
+        "id": "GHSA-1234", "package": HOSTILE, "version": "1.2", "about": HOSTILE,
+        "url": "https://example.org/GHSA-1234",
+    }  # fmt: skip
+    site = a_site(
+        a_record("a", 1e6), a_record("b", 1e6), rounds=[an_edition(a_record("a"), of=a_round())]
+    )
+    known = Advisories.model_validate({"schema": 1, "frameworks": {"a": [told], "gone": [told]}})
+    warned = replace(site, advisories=known)
+    pages = pages_of(warned, frameworks)
+    text = pages["frameworks/a/index.html"]
+    assert '<a href="https://example.org/GHSA-1234" rel="noopener nofollow">GHSA-1234</a>' in text
+    assert HOSTILE not in text
+    assert "alert(" in text_of(text)
+    # A round was measured with other sources.
+    others = [path for path in pages if path != "frameworks/a/index.html"]
+    assert [path for path in others if "GHSA" in pages[path]] == []
+    assert keys_of(warned, frameworks) != keys_of(site, frameworks)
