@@ -105,7 +105,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     known = [replace(each, is_best=each.name in best) for each in known]
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
-    listed = [replace(each, readme="") for each in known]
+    listed = [replace(each, readme="", advisories=()) for each in known]
     yield Page(page, repr((frame(edition), listed)), make)
     for each in known:
         page = edition.framework(each.name)

@@ -283,6 +283,26 @@ def test_one_that_was_named_and_the_host_cannot_run_is_an_error(
     assert shop.printed()[0] == []
 
 
+def test_a_start_that_fails_on_a_host_at_fault_is_skipped_and_no_failure(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host was able before the start, and is not any more."""
+    asked: list[int] = []
+
+    def require_able(*_: object) -> None:
+        asked.append(1)
+        if len(asked) > 1:
+            raise HostError("this host cannot: find localhost")
+
+    def wait_ready(*_: object) -> None:
+        raise FrameworkError("start", "the server was not ready")
+
+    monkeypatch.setattr(ports, "require_able", require_able)
+    monkeypatch.setattr(contract, "wait_ready", wait_ready)
+    with pytest.raises(HostError, match="this host cannot: find localhost"):
+        shop.run("grpc-go")
+
+
 def test_every_port_of_a_server_must_be_free(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(ports, "require_free_port", asked.append)
