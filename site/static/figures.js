@@ -1,5 +1,7 @@
 // Figures of frameworks, and the comparison of two.
 
+const APART = "not told apart";
+
 /**
  * One framework's figure under one profile, with its interval from `low` to `high`. `words` and
  * `interval` are both as the boards show them.
@@ -15,13 +17,16 @@ export class Figure {
 /**
  * Compare a figure with the first one: in words, with the interval of the ratio and a verdict.
  *
- * Overlapping intervals mean no difference. Otherwise the ratio lies between the least and the most
- * that both allow. A server that the generator limited may be faster, so a lead over it is not
+ * The ratio lies between the least and the most that both intervals allow. If they overlap, the two
+ * are not told apart: that does not mean that they are equal. A server that the generator limited may be faster, so a lead over it is not
  * certain. A figure without a rank cannot be compared.
  */
 export function compared(first, other, { lower_is_better }) {
   if (!first.isComparable || !other.isComparable) return { words: "not comparable" };
-  if (first.low <= other.high && other.low <= first.high) return { words: "no difference" };
+  if (first.low <= other.high && other.low <= first.high) {
+    if (first.isBound || other.isBound) return { words: APART, verdict: "limited by the generator" };
+    return { words: APART, interval: times(other.low / first.high, other.high / first.low, digits) };
+  }
   const isMore = other.low > first.high;
   const slower = isMore === lower_is_better ? other : first;
   const verdict = slower.isBound
@@ -47,8 +52,8 @@ export function verdictOf({ pairs }, first, other, limited) {
   const [verdict, ratio, low, high, blocks] = found;
   const by = `by ${blocks} blocks`;
   if (ratio === null) return { words: verdict };
+  if (verdict === APART) return { words: verdict, interval: times(low, high, close), verdict: by };
   const interval = `${close(low)} – ${close(high)}`;
-  if (verdict === "no difference") return { words: verdict, interval, verdict: by };
   const slower = verdict === "faster" ? first : other;
   const better = verdict === "faster" ? "better" : "worse";
   const words = limited.has(slower) ? "limited by the generator" : better;
@@ -61,6 +66,12 @@ function reversed(pair) {
   const [verdict, ratio, low, high, blocks] = pair;
   const turned = { faster: "slower", slower: "faster" }[verdict] ?? verdict;
   return ratio === null ? pair : [turned, 1 / ratio, 1 / high, 1 / low, blocks];
+}
+
+/** Return an interval of ratios: `0.97–1.55 ×`. It may have no end, if a figure has no least. */
+function times(low, high, words) {
+  if (!Number.isFinite(high)) return `from ${words(low || 0)} ×`;
+  return low === high ? `${words(low)} ×` : `${words(low)}–${words(high)} ×`;
 }
 
 /** Return a ratio with three digits; near 1 it has three decimals. */

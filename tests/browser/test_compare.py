@@ -55,7 +55,7 @@ def compare(visit: Open, everyday: Site) -> Any:
 
 
 PAIRS = {
-    "a": {"b": ["faster", 1.05, 1.02, 1.08, 8], "c": ["no difference", 1.001, 0.985, 1.017, 8]},
+    "a": {"b": ["faster", 1.05, 1.02, 1.08, 8], "c": ["not told apart", 1.001, 0.985, 1.017, 8]},
     "b": {"c": ["not comparable: still warming up", None, None, None, 8]},
 }
 
@@ -66,8 +66,8 @@ PAIRS = {
         ("ab", "× 1.050 (1.020 – 1.080), better, by 8 blocks"),
         # The other way round, the verdict is turned.
         ("ba", "× 0.952 (0.926 – 0.980), worse, by 8 blocks"),
-        ("ac", "no difference (0.985 – 1.017), by 8 blocks"),
-        ("ca", "no difference (0.983 – 1.015), by 8 blocks"),
+        ("ac", "not told apart (0.985–1.017 ×), by 8 blocks"),
+        ("ca", "not told apart (0.983–1.015 ×), by 8 blocks"),
         ("bc", "not comparable: still warming up"),
         # Without blocks in common, the classic figures are compared, and that is said.
         ("ad", "best of three: × 2.00, better"),
@@ -92,11 +92,12 @@ def test_a_lead_over_a_server_that_the_generator_limited_is_not_certain(compare:
 @pytest.mark.parametrize(
     ("first", "other", "compared"),
     [
-        (rate(1e6, 9e5, 1.1e6), rate(1.05e6, 1e6, 1.2e6), "no difference"),
+        (rate(1e6, 9e5, 1.1e6), rate(1.05e6, 1e6, 1.2e6), "not told apart (0.91–1.33 ×)"),
+        (rate(1e6, 0, 1.1e6), rate(1e6, 1e6, 1.1e6), "not told apart (from 0.91 ×)"),
         (rate(1e6, 1e6, 1e6), rate(2e6, 2e6, 2e6), "× 2.00, better"),
         (rate(1e6, 8e5, 1e6), rate(2e6, 2e6, 3e6), "× 2.00 (2.00 – 3.75), better"),
         (rate(1e6, 9e5, 1e6), rate(5e5, 4e5, 6e5), "× 0.50 (0.40 – 0.67), worse"),
-        (rate(1e6, 1e6, 1e6), BOUND, "no difference"),
+        (rate(1e6, 1e6, 1e6), BOUND, "not told apart, limited by the generator"),
         (rate(1e6, 1e6, 1e6), rate(2e6, 2e6, 2e6, "client-bound"), "≥ × 2.00, better"),
         (BOUND, rate(2e6, 2e6, 2e6), "≤ × 2.00, limited by the generator"),
         (rate(2e6, 2e6, 2e6), BOUND, "≥ × 0.50, limited by the generator"),

@@ -18,10 +18,10 @@ from arena.judge.nights import SUSPENDED, Night, compared, is_warming, nights_of
 from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
 
-Outcome = Literal["faster", "slower", "no difference", "not comparable"]
+Outcome = Literal["faster", "slower", "not told apart", "not comparable"]
 
 EXIT_CODES: dict[Outcome, int] = {
-    "no difference": 0,
+    "not told apart": 0,
     "slower": 10,
     "faster": 11,
     "not comparable": 12,
@@ -66,9 +66,12 @@ class Comparison(Frozen):
         )
         if self.verdict == "not comparable":
             return f"{self.a} and {self.b} are not comparable ({how}). {self.why}{note}"
-        if self.verdict == "no difference":
+        if self.verdict == "not told apart":
             least = ceil(1000 * max(self.high - 1, 1 - self.low)) / 10
-            return f"No difference ≥ {least:.1f} % between {self.a} and {self.b} ({how}).{note}"
+            return (
+                f"{self.a} and {self.b} are not told apart: they may differ by up to "
+                f"{least:.1f} % ({how}).{note}"
+            )
         share = 100 * abs(self.ratio - 1)
         return f"{self.a} is {share:.1f} % {self.verdict} than {self.b} ({how}).{note}"
 

@@ -59,7 +59,7 @@ class Estimate(Interval):
 class PairVerdict:
     """How A compares to B: the ratio of their rates, and its 95 % interval.
 
-    `verdict` is "faster", "slower", "no difference" or "not comparable". Then there were too few
+    `verdict` is "faster", "slower", "not told apart" or "not comparable". Then there were too few
     blocks, and there is no ratio.
     """
 
@@ -369,7 +369,7 @@ def compare_pair(pairs: Sequence[tuple[Figure, Figure]]) -> PairVerdict:
     t = t_quantile((1 + CONFIDENCE) / 2, _pair_df(2 * means[1].df, 2, blocks))
     low = _exp(min(mean.value - t * sqrt(mean.variance) for mean in means))
     high = _exp(max(mean.value + t * sqrt(mean.variance) for mean in means))
-    verdict = "faster" if low > 1 else "slower" if high < 1 else "no difference"
+    verdict = "faster" if low > 1 else "slower" if high < 1 else "not told apart"
     return PairVerdict(verdict, _exp(means[1].value), low, high, blocks)
 
 

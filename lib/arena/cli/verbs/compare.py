@@ -8,7 +8,7 @@ from arena.cli import options
 
 
 @click.command(
-    epilog="Exit codes: 0 no difference; 10 A is slower; 11 A is faster; 12 not comparable; "
+    epilog="Exit codes: 0 not told apart; 10 A is slower; 11 A is faster; 12 not comparable; "
     "2 bad usage or input."
 )
 @click.argument("a", metavar="A")
@@ -24,8 +24,8 @@ from arena.cli import options
 def command(workspace: Workspace, /, a: str, b: str, as_json: bool, **given: object) -> int:
     """Compare two frameworks under PROFILE by the blocks of the newest night that has both.
 
-    The verdict is the pair's own: A is faster, slower, not different by more than some percent, or
-    not comparable. Name a framework's twin like `grpc-go~twin`.
+    The verdict is the pair's own: A is faster, slower, not told apart from B, or not comparable.
+    Name a framework's twin like `grpc-go~twin`.
 
     The night is one of the profile's current load. Hosts of the class of the newest records come
     first, and nights with enough blocks.

@@ -66,7 +66,7 @@ class FrameworkData(Frozen):
     histories: tuple[History, ...]
 
 
-# The verdict on B against A (faster, slower, no difference, or not comparable and why), how many
+# The verdict on B against A (faster, slower, not told apart, or not comparable and why), how many
 # times as fast B is, with the ends of the 95 % interval, and the number of blocks. None: they are
 # not comparable.
 Pair = tuple[str, float | None, float | None, float | None, int]
@@ -118,7 +118,7 @@ class Comparison(Frozen):
 
     Two frameworks with blocks in common have a verdict of their own. Of all others, B is r times as
     fast as A with r between B's low / A's high and B's high / A's low; if their intervals overlap,
-    there is no measurable difference.
+    they are not told apart.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2

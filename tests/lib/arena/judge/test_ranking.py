@@ -211,7 +211,7 @@ def pairs(ratio: float, count: int, seed: int = 1) -> list[tuple[Figure, Figure]
 
 
 def test_a_pair_is_faster_slower_or_not_different() -> None:
-    for ratio, verdict in {1.2: "faster", 0.8: "slower", 1.0: "no difference"}.items():
+    for ratio, verdict in {1.2: "faster", 0.8: "slower", 1.0: "not told apart"}.items():
         compared = compare_pair(pairs(ratio, 8))
         assert compared.verdict == verdict
         assert compared.blocks == 8
@@ -237,12 +237,12 @@ def test_the_interval_of_a_few_untrimmed_blocks_is_students() -> None:
 def test_the_bounds_of_counted_calls_must_agree_on_a_pair() -> None:
     wide = [((a[0] / 2, a[1], a[2]), b) for a, b in pairs(1.2, 8)]
     compared = compare_pair(wide)
-    assert compared.verdict == "no difference"
+    assert compared.verdict == "not told apart"
     assert compared.ratio == pytest.approx(1.2, rel=0.03)
 
 
 def test_identical_servers_are_seldom_compared_wrongly() -> None:
-    wrong = sum(compare_pair(pairs(1, 8, seed)).verdict != "no difference" for seed in range(400))
+    wrong = sum(compare_pair(pairs(1, 8, seed)).verdict != "not told apart" for seed in range(400))
     # 5 % are expected; more than 32 of 400 would be a matter of 1 in 200.
     assert 5 <= wrong <= 32
 

@@ -306,7 +306,7 @@ def test_pairs_with_blocks_in_common_have_a_verdict_of_their_own() -> None:
     assert (verdict, count) == ("slower", 8)
     assert low < ratio < high < 1
     assert ratio == pytest.approx(1 / 1.2, rel=0.01)
-    assert profile["pairs"]["a"]["c"][0] == "no difference"
+    assert profile["pairs"]["a"]["c"][0] == "not told apart"
     assert profile["pairs"]["b"]["c"][0] == "faster"
     estimates = {each["name"]: each["estimates"] for each in found["frameworks"]}
     assert estimates["late"] is None
@@ -341,7 +341,7 @@ def test_a_noisy_night_is_said_beside_its_verdicts() -> None:
     voids = [visited("a", 1.0, 2, minute=500 + n, is_void=True, repeat=1) for n in range(5)]
     (profile,) = compared(*blocks({"a": 1e6, "b": 1e6}), *voids)["profiles"]
     assert profile["note"] == "It was a noisy night: 5 of 21 visits are void."
-    assert profile["pairs"]["a"]["b"][0] == "no difference"
+    assert profile["pairs"]["a"]["b"][0] == "not told apart"
 
 
 def test_two_blocks_that_have_nothing_in_common_are_drawn() -> None:
