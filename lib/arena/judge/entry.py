@@ -12,6 +12,7 @@ from functools import cache
 from math import log
 from typing import Any, Literal, NamedTuple
 
+from arena.judge.beside import Bounds, of_run, of_steps
 from arena.judge.flags import UNRANKED
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
@@ -28,7 +29,7 @@ class Turn(NamedTuple):
     `is_classic`: it has all runs of the profile, so its record ranks the framework in the classic
     way too. `figure` (at least, value, at most) is in the load's metric, None without a run.
     `drift` is log(rate of the run's second half / first half). `disturbed` counts the runs that
-    were.
+    were. `beside` are the other figures of that run, and `steps` the p99 of each step.
     """
 
     night: str
@@ -44,6 +45,8 @@ class Turn(NamedTuple):
     figure: tuple[float, float, float] | None
     drift: float | None
     messages_per_data_frame: float | None
+    beside: tuple[Bounds, ...] = ()
+    steps: tuple[Bounds, ...] = ()
 
 
 # Which types are ranked against each other.
@@ -131,10 +134,15 @@ def entry_from(*values: Any) -> Entry:
     texts[_LOAD] = _load(*values[_LOAD])
     texts[_FLAGS] = tuple(map(sys.intern, values[_FLAGS]))
     if turn := values[_TURN]:
-        # JSON has made a list of the figure.
-        parts = (tuple(each) if isinstance(each, list) else each for each in turn)
-        texts[_TURN] = Turn._make(parts)._replace(night=sys.intern(turn[0]))
+        texts[_TURN] = Turn._make(_shared(turn))
     return Entry(*texts)
+
+
+def _shared(value: Any) -> Any:
+    """Return a value with tuples for the lists that JSON has made of them, and shared texts."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_shared, value))
+    return sys.intern(value) if isinstance(value, str) else value
 
 
 @cache
@@ -197,6 +205,8 @@ def _turn(record: Record) -> Turn | None:
         figure=_figure(profile.metric, first) if first else None,
         drift=drift_of_run(first.seconds) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
+        beside=tuple(of_run(first)) if first else (),
+        steps=tuple(of_steps(first)) if first else (),
     )
 
 

@@ -5,7 +5,6 @@ a framework is its row; a newer failure is shown on that row and never removes i
 each size, and records from before a profile was edited, have boards of their own.
 """
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
+from arena.judge.beside import (
+    CPU,
+    GENERATOR_CPU,
+    LATENCIES,
+    MEMORY,
+    Beside,
+    Bounds,
+    alone,
+    of_latency,
+    per_million,
+)
 from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
 from arena.judge.flags import UNRANKED
 from arena.judge.host_class import HostClass, host_class_of
@@ -34,7 +44,7 @@ from arena.judge.nights import (
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
 from arena.record.figures import figure_of
-from arena.record.measurement import BlastPoint, Cost, Run, Second, Step
+from arena.record.measurement import BlastPoint, Second, Step
 from arena.record.record import Check, Failure, Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
@@ -109,6 +119,27 @@ class Result(Frozen):
     standin: str | None
     started_at: str
     record: str
+
+    @property
+    def beside(self) -> dict[str, Beside]:
+        """Latencies, costs and memory, by name."""
+        found: list[Bounds] = [
+            (figure, ns, None if name in self.latency_at_least else ns)
+            for name, figure in LATENCIES.items()
+            if (ns := getattr(self, figure)) is not None
+        ]
+        found += [
+            (name, least, getattr(self, f"{name}_at_most"))
+            for name in (CPU, GENERATOR_CPU)
+            if (least := getattr(self, f"{name}_at_least")) is not None
+        ]
+        return alone([*found, (MEMORY, self.server_peak_bytes, self.server_peak_bytes)])
+
+    @property
+    def step_p99s(self) -> dict[str, Beside]:
+        """The p99 latency of each step (ns)."""
+        every = (of_latency(step.name, step.latency_ns, "p99") for step in self.steps)
+        return alone([bounds for each in every for bounds in each])
 
 
 class Row(Frozen):
@@ -195,6 +226,17 @@ class Board(Frozen):
     def key(self) -> Key:
         """Return the key that identifies its load."""
         return *self.place, self.load_digest, self.generator_warm_up
+
+    def beside(self, row: Row) -> Mapping[str, Beside]:
+        """Return a row's latencies, costs and memory by name: those of its blocks, if any count."""
+        shown = row.estimate if self.night else row.result
+        return shown.beside if shown else {}
+
+    def steps(self, row: Row) -> Mapping[str, Beside]:
+        """Return the p99 latency of each step of a row (ns), from the same runs."""
+        if self.night:
+            return row.estimate.steps if row.estimate else {}
+        return row.result.step_p99s if row.result else {}
 
 
 class Leaderboard(Frozen):
@@ -496,7 +538,7 @@ def _result(record: Record) -> Result:
 
     def cost_at(rate: float) -> float | None:
         is_known = "cost-unknown" not in record.flags
-        return _per_million(best, best.server, rate) if is_known else None
+        return per_million(best, best.server, rate) if is_known else None
 
     return Result(
         value=headline.value,
@@ -516,10 +558,10 @@ def _result(record: Record) -> Result:
         p999_ns=best.latency_ns.p999,
         latency_at_least=best.latency_ns.at_least,
         latency_kind=best.latency_ns.kind,
-        server_cpu_s_per_million_at_least=cost_at(best.rate_at_most),
-        server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
-        generator_cpu_s_per_million_at_least=_per_million(best, best.generator, best.rate_at_most),
-        generator_cpu_s_per_million_at_most=_per_million(best, best.generator, best.rate_at_least),
+        server_cpu_sper_million_at_least=cost_at(best.rate_at_most),
+        server_cpu_sper_million_at_most=cost_at(best.rate_at_least),
+        generator_cpu_sper_million_at_least=per_million(best, best.generator, best.rate_at_most),
+        generator_cpu_sper_million_at_most=per_million(best, best.generator, best.rate_at_least),
         server_peak_bytes=best.server.peak_bytes,
         sampled=sum(run.sampled.calls for run in record.runs if run.sampled) or None,
         messages_per_data_frame=record.messages_per_data_frame,
@@ -547,14 +589,3 @@ def _worst(record: Record) -> list[Check]:
         if GRAVITY[check.status] > GRAVITY[known.status]:
             worst[check.check] = check
     return list(worst.values())
-
-
-def _per_million(run: Run, cost: Cost, rate: float) -> float | None:
-    """Return CPU seconds per million messages at a rate; None if the rate is 0 or almost 0.
-
-    Cut calls cost CPU time too, so the cost has an error bar like the rate. The rate of a blast is
-    that of one point; its cost covers all points.
-    """
-    messages = run.messages if run.points else rate * run.elapsed_s
-    per_million = cost.cpu_s / messages * 1e6 if messages else math.inf
-    return per_million if math.isfinite(per_million) else None

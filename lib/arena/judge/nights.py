@@ -11,7 +11,10 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
+from pydantic import Field
+
 from arena.base.model import Frozen
+from arena.judge.beside import Beside, over_blocks
 from arena.judge.distributions import share_interval
 from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
 from arena.judge.ranking import (
@@ -47,7 +50,8 @@ class BlockEstimate(Frozen):
     framework's void visits. `drift_low` is the lower end of the 95 % interval of log(rate of a
     run's second half / first half); None if the generator reports no seconds.
     `messages_per_data_frame` is that under load, over all blocks. `client_bound`: in most blocks
-    the generator was the limit.
+    the generator was the limit. `beside` has latencies, costs and memory by name, over the same
+    blocks, and `steps` the p99 latency of each step (ns).
     """
 
     value: float
@@ -60,7 +64,14 @@ class BlockEstimate(Frozen):
     still_warming: bool = False
     messages_per_data_frame: float | None = None
     client_bound: bool = False
+    beside: dict[str, Beside] = Field(default_factory=dict)
+    steps: dict[str, Beside] = Field(default_factory=dict)
     records: tuple[str, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the framework may be faster than its estimate."""
+        return self.client_bound or self.still_warming
 
 
 class Twin(Frozen):
@@ -386,9 +397,8 @@ def _estimate(
     night: Night, name: str, ranking: Ranking, drift_low: float | None, *, is_warming: bool
 ) -> BlockEstimate:
     found = ranking.estimates[name]
-    packed = [
-        each for turn in night.turns(name) if (each := turn.messages_per_data_frame) is not None
-    ]
+    turns = night.turns(name)
+    packed = [each for turn in turns if (each := turn.messages_per_data_frame) is not None]
     visits = [block[name][0] for block in night.blocks]
     return BlockEstimate(
         value=found.value,
@@ -401,6 +411,8 @@ def _estimate(
         still_warming=is_warming,
         messages_per_data_frame=median(packed) if packed else None,
         client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
+        beside=over_blocks([turn.beside for turn in turns]),
+        steps=over_blocks([turn.steps for turn in turns]),
         records=tuple(entry.path for entry in visits),
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from arena.base.numbers import cost_words, in_unit
-from arena.judge.leaderboard import Board, Result, Row
+from arena.judge.beside import CPU, GENERATOR_CPU
+from arena.judge.leaderboard import Board, Row
 from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
@@ -118,7 +119,7 @@ def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
     found: dict[tuple[str, str | None], list[tuple[Row, Toll]]] = defaultdict(list)
     for board in boards:
         for row in board.rows:
-            if row.result and (toll := _toll(board.generator, row.result)):
+            if row.result and (toll := _toll(board, row)):
                 found[row.framework, row.result.standin].append((row, toll))
     return tuple(
         TaxedServer(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
@@ -127,15 +128,16 @@ def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
     )
 
 
-def _toll(generator: str, it: Result) -> Toll | None:
-    """Return the cost of a result; None if no call was even begun."""
-    server, own = it.server_cpu_s_per_million_at_least, it.generator_cpu_s_per_million_at_least
+def _toll(board: Board, row: Row) -> Toll | None:
+    """Return the cost that a board shows of a row; None if no call was even begun."""
+    beside = board.beside(row)
+    server, own = beside.get(CPU), beside.get(GENERATOR_CPU)
     if server is None or own is None:
         return None
     return Toll(
-        generator=generator,
-        server=(server, it.server_cpu_s_per_million_at_most),
-        own=(own, it.generator_cpu_s_per_million_at_most),
+        generator=board.generator,
+        server=(server.at_least, server.at_most),
+        own=(own.at_least, own.at_most),
     )
 
 

@@ -8,20 +8,16 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from arena.base.numbers import TIMES_NS, at_least, cost_words, in_unit
+from arena.judge.beside import CPU, LATENCIES, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
 from arena.publish.site.words import share
-from arena.record.measurement import Latency
 
 _NONE = "–"
 
 # A bound sorts after a figure of the same four digits, and before the next one.
 _AFTER = 1 + 1e-5
-
-# A time in ns, and whether it is only a lower bound.
-_Time = tuple[float | None, bool]
-_UNKNOWN: _Time = (None, False)
 
 # The key of the classic headline on a board of blocks: rows can be ordered by it instead.
 CLASSIC = "classic"
@@ -53,10 +49,10 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
     columns = [
         *(_of_night(board, rows) if board.night else _of_runs(board, rows)),
         Column("", "Fastest at", "calls × connections", _each(rows, _point)),
-        *_latencies([row.result for row in rows], by_p99=by_p99),
-        *_steps([row.result for row in rows]),
-        Column("cpu", "Server CPU", f"s per million {unit}", _each(rows, _cpu)),
-        Column("memory", "Peak memory", "MiB", _each(rows, _memory)),
+        *_latencies(board, rows, by_p99=by_p99),
+        *_steps(board, rows),
+        Column("cpu", "Server CPU", f"s per million {unit}", _beside(board, rows, CPU, _cpu)),
+        Column("memory", "Peak memory", "MiB", _beside(board, rows, MEMORY, _memory)),
         Column(
             "loaded",
             "Messages per DATA frame",
@@ -166,48 +162,50 @@ def _point(result: Result) -> Cell:
     return Cell(_NONE)
 
 
-def _latencies(results: Sequence[Result | None], *, by_p99: bool) -> list[Column]:
+def _latencies(board: Board, rows: Sequence[Row], *, by_p99: bool) -> list[Column]:
     """Return the latency columns, all in one unit."""
     titles = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
     columns = [
-        (name, title, [_whole(each, name) if each else _UNKNOWN for each in results])
+        (name, title, [board.beside(row).get(LATENCIES[name]) for row in rows])
         for name, title in titles.items()
         if not (by_p99 and name == "p99")
     ]
     return _in_one_unit(columns, "")
 
 
-def _whole(result: Result, name: str) -> _Time:
-    return getattr(result, f"{name}_ns"), name in result.latency_at_least
-
-
-def step_names(results: Iterable[Result | None]) -> list[str]:
+def step_names(board: Board, rows: Iterable[Row]) -> list[str]:
     """Return the names of all steps, in the order of their scenarios."""
-    return list(dict.fromkeys(step.name for each in results if each for step in each.steps))
+    return list(dict.fromkeys(name for row in rows for name in board.steps(row)))
 
 
-def latency_of(result: Result, name: str) -> Latency | None:
-    """Return the latency of a step; None if the result does not have the step."""
-    return next((each.latency_ns for each in result.steps if each.name == name), None)
-
-
-def _p99(latency: Latency | None) -> _Time:
-    return (latency.p99, "p99" in latency.at_least) if latency else _UNKNOWN
-
-
-def _steps(results: Sequence[Result | None]) -> list[Column]:
+def _steps(board: Board, rows: Sequence[Row]) -> list[Column]:
     """Return a column for each step: its p99 latency, all in one unit."""
     columns = [
-        (f"step-{at}", name, [_p99(latency_of(each, name) if each else None) for each in results])
-        for at, name in enumerate(step_names(results), 1)
+        (f"step-{at}", name, [board.steps(row).get(name) for row in rows])
+        for at, name in enumerate(step_names(board, rows), 1)
     ]
     return _in_one_unit(columns, "p99, ")
 
 
-def _in_one_unit(columns: Sequence[tuple[str, str, Sequence[_Time]]], what: str) -> list[Column]:
+def has_bounds(board: Board, rows: Iterable[Row]) -> bool:
+    """Return whether some latency of the rows is only a lower bound."""
+    return any(
+        it.is_bound
+        for row in rows
+        for it in (
+            *filter(None, map(board.beside(row).get, LATENCIES.values())),
+            *board.steps(row).values(),
+        )
+    )
+
+
+_Columns = Sequence[tuple[str, str, Sequence[Beside | None]]]
+
+
+def _in_one_unit(columns: _Columns, what: str) -> list[Column]:
     """Return columns of times in the unit that fits the middle of the first one."""
-    known = next((found for *_, each in columns if (found := [ns for ns, _ in each if ns])), [0.0])
-    middle = median_low(known)
+    every = ([it.at_least for it in each if it and it.at_least] for *_, each in columns)
+    middle = median_low(next(filter(None, every), [0.0]))
     power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
     unit = f"{what}{TIMES_NS[power].strip()}"
     return [
@@ -216,24 +214,36 @@ def _in_one_unit(columns: Sequence[tuple[str, str, Sequence[_Time]]], what: str)
     ]
 
 
-def _time(time: _Time, power: int) -> Cell:
-    ns, is_least = time
-    if ns is None:
+def _time(it: Beside | None, power: int) -> Cell:
+    if it is None:
         return Cell(_NONE)
-    text = at_least(in_unit(ns / 10**power), is_bound=is_least)
-    return Cell(text, sortable(ns, is_least=is_least))
+    text = at_least(in_unit(it.at_least / 10**power), is_bound=it.is_bound)
+    return Cell(text, sortable(it.at_least, is_least=it.is_bound), _spread(it, 10**power))
 
 
-def _cpu(result: Result) -> Cell:
-    least = result.server_cpu_s_per_million_at_least
-    most = result.server_cpu_s_per_million_at_most
-    if least is None:
-        return Cell(_NONE)
-    return Cell(cost_words(least, most), sortable(least if most is None else (least + most) / 2))
+def _spread(it: Beside, unit: float) -> str:
+    """Return the lowest and the highest block in a unit; empty for one run, or if all are equal."""
+    if it.low is None or it.low == it.high:
+        return ""
+    if it.high is None:
+        return f"{in_unit(it.low / unit)} or more"
+    words = cost_words(it.low / unit, it.high / unit)
+    return words if "–" in words else ""
 
 
-def _memory(result: Result) -> Cell:
-    return Cell(in_unit(result.server_peak_bytes / (1 << 20)), sortable(result.server_peak_bytes))
+def _beside(
+    board: Board, rows: Sequence[Row], name: str, cell: Callable[[Beside], Cell]
+) -> tuple[Cell, ...]:
+    found = (board.beside(row).get(name) for row in rows)
+    return tuple(cell(it) if it else Cell(_NONE) for it in found)
+
+
+def _cpu(it: Beside) -> Cell:
+    return Cell(cost_words(it.at_least, it.at_most), sortable(it.middle), _spread(it, 1))
+
+
+def _memory(it: Beside) -> Cell:
+    return Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
 
 
 def _packed_alone(rows: Sequence[Row]) -> Column:

@@ -16,7 +16,11 @@ RATES = {"slow": 1e6, "fast": 1.2e6, "same": 1.0e6, "slow~twin": 1.2e6}
     [
         (("slow", "fast", "stream-grpc"), 10, "slow is 16."),
         (("fast", "slow", "stream-grpc", "--connections=64"), 11, "fast is 2"),
-        (("slow", "same", "stream-grpc", "--generator", "ghz"), 0, "slow and same are not told apart: they may differ by up to "),
+        (
+            ("slow", "same", "stream-grpc", "--generator", "ghz"),
+            0,
+            "slow and same are not told apart: ",
+        ),
         (("slow~twin", "slow", "stream-grpc"), 11, "slow~twin is "),
         (("same", "same~twin", "stream-grpc"), 12, "same and same~twin are not comparable. No ni"),
     ],

@@ -88,7 +88,7 @@ class BoardView:
     @cached_property
     def steps(self) -> Sequence[str]:
         """The names of a scenario's steps: each has a column."""
-        return board_columns.step_names(self.results)
+        return board_columns.step_names(self.board, self.rows)
 
     @cached_property
     def estimates(self) -> Sequence[BlockEstimate]:
@@ -169,12 +169,8 @@ class BoardView:
     @property
     def has_bounds(self) -> bool:
         """Whether some latency is only a lower bound."""
-        return any(
-            "unreached" in it.flags
-            or it.latency_at_least
-            or any(step.latency_ns.at_least for step in it.steps)
-            for it in self.results
-        )
+        unreached = any("unreached" in it.flags for it in self.results)
+        return unreached or board_columns.has_bounds(self.board, self.rows)
 
     def values(self, field: str) -> list[str]:
         """Return the distinct values of a field of the results, the best row's first."""

@@ -6,6 +6,7 @@ from arena.judge.leaderboard import rank
 from arena.publish.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
 from arena.record.record import Cpus, GeneratorInfo, Record
 from tests.fakes import a_record, a_run
+from tests.lib.arena.judge.visits import blocks
 from tests.lib.arena.publish.drawn import Drawn
 from tests.lib.arena.publish.loads import made, under
 
@@ -81,3 +82,14 @@ def test_a_generator_with_and_without_a_warm_up_of_its_own_is_one_generator() ->
     (load,) = found(old, new, under("volley"))
     (server,) = load.servers
     assert next(row.result.record for row in server.rows if row.result) == new.path
+
+
+def test_on_a_board_of_blocks_the_cost_is_that_of_its_blocks() -> None:
+    costs = (40.0, 5.0, 6.0, 7.0, 5.0, 6.0, 7.0, 6.0)
+    visits = []
+    for record in blocks({"a": 1e6, "b": 1e6}):
+        cpu_s = costs[record.visit.block - 1] if record.visit else 0.0
+        runs = tuple(a_run(1e6, server_cpu_s=cpu_s) for _ in record.runs)
+        visits.append(record.model_copy(update={"runs": runs}))
+    (load,) = found(*visits, under("volley", minute=900))
+    assert load.servers[0].cells[0][1] == "1.20"

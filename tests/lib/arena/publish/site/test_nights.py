@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from arena.judge.beside import MEMORY, Beside
 from arena.judge.nights import Altered, OtherNight
 from arena.publish.site import board_groups
 from arena.publish.site.edition import Edition
@@ -190,9 +191,41 @@ def test_the_csv_has_the_estimates_and_ranks() -> None:
     assert float(of_b["estimate_high_messages_per_s"]) > 2.1e6
     assert (of_b["blocks"], of_b["voids"]) == ("8", "1")
     assert (of_b["rank_low"], of_b["rank_high"], of_b["letters"]) == ("1", "2", "ab")
-    assert (of_b["rank"], of_b["value_messages_per_s"]) == ("3", "2000000.0")
+    # The rank is that of the page; the classic one stands apart.
+    assert (of_b["rank"], of_b["classic_rank"]) == ("1–2", "3")
+    assert of_b["value_messages_per_s"] == "2000000.0"
+    rates = [float(of_b[f"block_{at}_messages_per_s"]) for at in range(1, 9)]
+    assert rates == list(an_estimate(2.1e6).rates)
     of_fast = found["fast"]
     assert {of_fast[name] for name in ("blocks", "rank_low", "rank_high", "letters")} == {""}
+
+
+MIB = 1 << 20
+BESIDE = {
+    MEMORY: Beside(at_least=167 * MIB, at_most=167 * MIB, low=160 * MIB, high=4400 * MIB),
+    "p99_ns": Beside(at_least=2.5e6, at_most=None, low=2e6, high=None),
+}
+
+
+def test_latencies_costs_and_memory_are_those_of_the_blocks_with_their_spread() -> None:
+    rows = {**ROWS, "a": {**ROWS["a"], "estimate": an_estimate(2.0e6, beside=BESIDE)}}
+    edition = an_edition_of_blocks(a_record("late", 9e6), rows=rows)
+    text = pages_of(site_of(edition), boards)[PATH]
+    assert re.findall('<th scope="col"[^>]*data-key="(memory|p99|p50)"', text) == ["p99", "memory"]
+    assert rows_in(text)["a"][6:] == ["≥ 2.50 2.00 or more", "167 160–4,400"]
+    # The classic record of who was not in the night has both, but not from blocks.
+    assert rows_in(text)["late"][6:] == ["–", "–"]
+    told = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    of = {row["framework"]: row for row in csv.DictReader(told.splitlines())}
+    names: tuple[str, ...] = (
+        "server_peak_bytes",
+        "server_peak_bytes_low",
+        "server_peak_bytes_high",
+    )
+    assert [of["a"][name] for name in names] == [str(each * MIB) for each in (167, 160, 4400)]
+    assert [of["late"][name] for name in names] == ["", "", ""]
+    names = ("latency_p99_ns", "latency_p99_low_ns", "latency_p99_high_ns", "latency_at_least")
+    assert [of["a"][name] for name in names] == ["2500000.0", "2000000.0", "", "p99"]
 
 
 def test_the_home_page_names_all_that_may_lead_and_the_best_estimate() -> None:

@@ -1,0 +1,102 @@
+"""Figures beside the one that ranks: latencies, CPU time and memory, of a run or of many blocks."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from arena.base.model import Frozen
+from arena.record.measurement import Cost, Latency, Run
+
+# The latencies beside a rate, by the names of their fields and as figures.
+LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
+CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
+MEMORY = "server_peak_bytes"
+
+# A figure of one run: its name, and its bounds. None: nothing is known of the upper one.
+Bounds = tuple[str, float, float | None]
+
+
+class Beside(Frozen):
+    """A figure between its bounds; without an `at_most`, only the lower one is known.
+
+    Over the blocks of a night, the bounds are medians, and the blocks lie between `low` and `high`.
+    Units are in the figures' names.
+    """
+
+    at_least: float
+    at_most: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the figure may be higher than its lower bound."""
+        return self.at_least != self.at_most
+
+    @property
+    def middle(self) -> float:
+        """The figure to sort by."""
+        return self.at_least if self.at_most is None else (self.at_least + self.at_most) / 2
+
+
+def of_run(run: Run) -> Iterator[Bounds]:
+    """Yield the figures of a run that are known."""
+    for name, figure in LATENCIES.items():
+        yield from of_latency(figure, run.latency_ns, name)
+    for name, cost in ((CPU, run.server), (GENERATOR_CPU, run.generator)):
+        if (least := per_million(run, cost, run.rate_at_most)) is not None:
+            yield name, least, per_million(run, cost, run.rate_at_least)
+    yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
+
+
+def of_latency(figure: str, latency: Latency, name: str) -> Iterator[Bounds]:
+    """Yield a percentile under the name of a figure, if it is known."""
+    if (ns := getattr(latency, name)) is not None:
+        yield figure, ns, None if name in latency.at_least else ns
+
+
+def of_steps(run: Run) -> Iterator[Bounds]:
+    """Yield the p99 latency of each step of a run, by the step's name."""
+    for step in run.steps:
+        yield from of_latency(step.name, step.latency_ns, "p99")
+
+
+def per_million(run: Run, cost: Cost, rate: float) -> float | None:
+    """Return CPU seconds per million messages at a rate; None if the rate is 0 or almost 0.
+
+    Cut calls cost CPU time too, so the cost has an error bar like the rate. The rate of a blast is
+    that of one point; its cost covers all points.
+    """
+    messages = run.messages if run.points else rate * run.elapsed_s
+    found = cost.cpu_s / messages * 1e6 if messages else math.inf
+    return found if math.isfinite(found) else None
+
+
+def alone(figures: Sequence[Bounds]) -> dict[str, Beside]:
+    """Return the figures of one run by name."""
+    return {name: Beside(at_least=least, at_most=most) for name, least, most in figures}
+
+
+def over_blocks(blocks: Sequence[Sequence[Bounds]]) -> dict[str, Beside]:
+    """Return the median of each figure that all blocks have, and how far the blocks spread.
+
+    The medians of all lower bounds and of all upper ones are bounds of the true median.
+    """
+    found: dict[str, list[tuple[float, float]]] = {}
+    for block in blocks:
+        for name, least, most in block:
+            found.setdefault(name, []).append((least, math.inf if most is None else most))
+    return {
+        name: Beside(
+            at_least=median(least for least, _ in own),
+            at_most=_known(median(most for _, most in own)),
+            low=min(least for least, _ in own),
+            high=_known(max(most for _, most in own)),
+        )
+        for name, own in found.items()
+        if len(own) == len(blocks)
+    }
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
