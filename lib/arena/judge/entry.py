@@ -13,8 +13,7 @@ from math import log
 from typing import Any, Literal, NamedTuple
 
 from arena.judge.beside import Bounds, of_run, of_steps
-from arena.judge.flags import UNRANKED
-from arena.judge.headline import headline_of, spread_of
+from arena.judge.headline import headline_of, is_sure, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.figures import figure_of
 from arena.record.measurement import Run, Second
@@ -168,7 +167,7 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         type=record.framework.type,
         load=load_of(record),
         is_trial=record.is_trial,
-        is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
+        is_ranked=_is_ranked(record),
         value=headline.value if headline else None,
         low=headline.low if headline else None,
         high=headline.high if headline else None,
@@ -183,6 +182,15 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         turn=_turn(record),
         offers=record.offers.words if record.offers else "",
     )
+
+
+def _is_ranked(record: Record) -> bool:
+    """Return whether a record can have a rank, on a board with others."""
+    it = record.headline if record.status == "ok" else None
+    if it is None or not it.value:
+        return False
+    points = record.runs[it.run - 1].points
+    return is_sure(it.low, it.high, len(record.runs), points, record.flags)
 
 
 def _turn(record: Record) -> Turn | None:

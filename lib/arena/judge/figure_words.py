@@ -26,7 +26,8 @@ def latency_words(latency: Latency, name: str) -> str:
 
 def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
     """Return whether a headline with these flags is only a lower bound."""
-    return ("unreached" if metric.is_latency else "client-bound") in flags
+    bounds = {"unreached"} if metric.is_latency else {"client-bound", "still-warming"}
+    return not bounds.isdisjoint(flags)
 
 
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:

@@ -46,13 +46,15 @@ class Judged:
 class Flag:
     """One flag: its name in records, when it holds, and what it means to a reader of a page.
 
-    If it `takes_rank`, the load was not the profile's, so the result has no rank.
+    If it `takes_rank`, the result has no rank; one that `keeps_place` stands by its figure all the
+    same, which is a lower bound. Of the others, the load was not the profile's.
     """
 
     name: str
     holds: Callable[[Judged], bool]
     words: str
     takes_rank: bool = False
+    keeps_place: bool = False
 
 
 def missed(second: Second) -> bool:
@@ -219,7 +221,9 @@ FLAGS: tuple[Flag, ...] = (
         "still-warming",
         _is_still_warming,
         "Each run was more than 5 % faster than the one before: the server had not reached its "
-        "steady speed. The best run may be too low. The median certainly is.",
+        "steady speed. The best run may be too low (≥), so the row stands by it and has no rank.",
+        takes_rank=True,
+        keeps_place=True,
     ),
     Flag(
         "disturbed",
@@ -240,6 +244,7 @@ FLAGS: tuple[Flag, ...] = (
 # By name. A record of a newer runner may have names that are not here.
 WORDS = {flag.name: flag.words for flag in FLAGS}
 UNRANKED = frozenset(flag.name for flag in FLAGS if flag.takes_rank)
+UNPLACED = frozenset(flag.name for flag in FLAGS if flag.takes_rank and not flag.keeps_place)
 
 
 def disturbed_words(runs: Sequence[Run]) -> str:

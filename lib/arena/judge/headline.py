@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
-from arena.judge.flags import kept_schedule
+from arena.judge.flags import UNRANKED, kept_schedule
 from arena.record.figures import BEST_OF, figure_of, interval_of
-from arena.record.measurement import Run
+from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Headline, Spread
 from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
@@ -63,6 +63,17 @@ def _rule(runs: int, best: Run) -> str:
     the = "the " if of else ""
     first = f"the first {BEST_OF} of " if runs > BEST_OF else ""
     return f"{of}{the}best of {first}{runs} runs"
+
+
+def is_sure(
+    low: float, high: float, runs: int, points: Sequence[BlastPoint], flags: Sequence[str]
+) -> bool:
+    """Return whether a figure with this interval can be compared to others.
+
+    An interval that several runs made, or the shots of a blast, and that has a width says how far
+    the figure scatters. No flag takes its rank.
+    """
+    return low < high and (runs > 1 or bool(points)) and UNRANKED.isdisjoint(flags)
 
 
 def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:

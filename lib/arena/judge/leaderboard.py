@@ -26,10 +26,12 @@ from arena.judge.beside import (
     per_million,
 )
 from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
-from arena.judge.flags import UNRANKED
+from arena.judge.flags import UNPLACED
+from arena.judge.headline import is_sure
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, LoadKey, Place, differences
 from arena.judge.nights import (
+    LEAST_RANKED,
     Altered,
     BlockEstimate,
     BoardNight,
@@ -399,8 +401,7 @@ def _with_rows(
     if night and not night.frameworks.isdisjoint(names):
         verdict = judged(night, names, board.twin_history)
         ranked = tuple(_estimated(row, verdict) for row in ranked)
-        if verdict.summary.is_ranked:
-            ranked = tuple(sorted(ranked, key=_standing))
+        ranked = tuple(sorted(ranked, key=by_estimate))
         fuller = fuller_night(nights, night, names)
         shown = verdict.summary.model_copy(update={"fuller": fuller})
     return board.model_copy(update={"rows": ranked, "night": shown})
@@ -421,10 +422,12 @@ def _estimated(row: Row, verdict: Verdict) -> Row:
     )
 
 
-def _standing(row: Row) -> tuple[bool, bool, float]:
-    """Return the sort key of a row by its estimate; rows that have none keep their order."""
-    estimate = row.estimate
-    return row.rank_set is None, estimate is None, -estimate.value if estimate else 0.0
+def by_estimate(row: Row) -> tuple[bool, float]:
+    """Return the sort key of a row by its estimate, whether it has a rank or not.
+
+    Rows that have none come last, and keep their order.
+    """
+    return row.estimate is None, -row.estimate.value if row.estimate else 0.0
 
 
 def _packing(row: Row) -> float | None:
@@ -454,33 +457,44 @@ def _claim(entry: Entry) -> tuple[bool, bool, str, str]:
 def _ranked(rows: Iterable[Row], metric: Metric) -> tuple[Row, ...]:
     """Order by value, the best first; a row whose interval overlaps the leader's shares its rank.
 
-    The leader of a rank is its best row. The next rank counts all rows above it. A row has no rank
-    if it has no result, if a flag takes its rank, or if its value is 0: no call finished, so only
-    the upper bound `high` is known.
+    The leader of a rank is its best row. The next rank counts all ranked rows above it. A row that
+    cannot have a rank stands by its value; it is behind all others if its load was not the
+    profile's, or if its value is 0: no call finished, so only the upper bound `high` is known.
+    With fewer than two rows that can have a rank, none has.
     """
     sign = 1 if metric.lower_is_better else -1
 
     def order(row: Row) -> tuple[int, float, str]:
         if row.result is None:
             return 2, 0.0, row.framework
-        return not can_rank(row.result), sign * row.result.value, row.framework
+        return not has_place(row.result), sign * row.result.value, row.framework
 
-    ranked: list[Row] = []
+    ordered = sorted(rows, key=order)
+    ranks: dict[str, int] = {}
     rank, leader = 0, None
-    for place, row in enumerate(sorted(rows, key=order), 1):
-        result = row.result
-        if result is None or not can_rank(result):
-            ranked.append(row)
-            continue
-        if leader is None or leader.low > result.high or result.low > leader.high:
-            rank, leader = place, result
-        ranked.append(row.model_copy(update={"rank": rank}))
-    return tuple(ranked)
+    for row in ordered:
+        if (it := row.result) and can_rank(it):
+            if leader is None or leader.low > it.high or it.low > leader.high:
+                rank, leader = len(ranks) + 1, it
+            ranks[row.framework] = rank
+    if len(ranks) < LEAST_RANKED:
+        ranks = {}
+    return tuple(row.model_copy(update={"rank": ranks.get(row.framework)}) for row in ordered)
 
 
 def can_rank(result: Result) -> bool:
     """Return whether a result can have a rank at all."""
-    return bool(result.value) and UNRANKED.isdisjoint(result.flags)
+    return bool(result.value) and can_compare(result)
+
+
+def can_compare(result: Result) -> bool:
+    """Return whether a result's interval says how far it is from others."""
+    return is_sure(result.low, result.high, len(result.rates), result.points, result.flags)
+
+
+def has_place(result: Result) -> bool:
+    """Return whether a result's figure is one of the profile's load, and so has a place."""
+    return bool(result.value) and UNPLACED.isdisjoint(result.flags)
 
 
 def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:

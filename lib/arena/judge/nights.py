@@ -6,6 +6,7 @@ framework that failed in a night is out of that night. docs/measuring.md explain
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -39,7 +40,7 @@ SUSPENDED = (
 )
 
 # The least number of frameworks that can be ranked.
-_LEAST = 2
+LEAST_RANKED = 2
 
 
 class BlockEstimate(Frozen):
@@ -289,7 +290,7 @@ def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night |
     """
     known = [each for each in nights if not each.frameworks.isdisjoint(frameworks)]
     for night in known:
-        if len(night.frameworks & set(frameworks)) >= _LEAST and _has_enough(night):
+        if len(night.frameworks & set(frameworks)) >= LEAST_RANKED and _has_enough(night):
             return night
     return known[0] if known else None
 
@@ -323,20 +324,27 @@ class Verdict:
 def judged(night: Night, frameworks: Collection[str], history: TwinHistory | None) -> Verdict:
     """Return what a night says of those frameworks; one at least must be in its whole blocks.
 
-    A framework that is still warming up has an estimate, but is left out of the others' ranks.
-    `history` is that of the load's twins, which may suspend the ranks.
+    A framework that is still warming up has an estimate, but is left out of the others' ranks. So
+    is one whose interval has no width, in a night with enough blocks. `history` is that of the
+    load's twins, which may suspend the ranks.
     """
     drifts, steady = _steady(night, frameworks)
     warming = drifts.keys() - steady
     ranking = _ranking(night, steady)
-    every = _ranking(night, drifts.keys()) if warming else None
+    flat = _flat(ranking, steady) if ranking and _has_enough(night) else set()
+    if flat:
+        ranking = _ranking(night, steady - flat)
+    unranked = warming | flat
+    every = _ranking(night, drifts.keys()) if unranked else None
     estimates = {
         name: _estimate(night, name, it, drifts[name], is_warming=name in warming)
         for name in drifts
-        if (it := every if name in warming else ranking)
+        if (it := every if name in unranked else ranking)
     }
     is_suspended = history is not None and history.is_suspended
-    why_not = _why_not(night, len(steady), has_warming=bool(warming), is_suspended=is_suspended)
+    left = len(drifts.keys() - unranked)
+    which = ", and not still warming up" * bool(warming) + ", with blocks that differ" * bool(flat)
+    why_not = _why_not(night, left, which, is_suspended=is_suspended)
     is_ranked = ranking is not None and not why_not
     summary = BoardNight(
         night=night.id,
@@ -359,16 +367,24 @@ def judged(night: Night, frameworks: Collection[str], history: TwinHistory | Non
 
 def _steady(
     night: Night, frameworks: Collection[str]
-) -> tuple[Mapping[str, float | None], Collection[str]]:
+) -> tuple[Mapping[str, float | None], AbstractSet[str]]:
     """Return the drifts of those frameworks that are in the night, and who is not warming up."""
     drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
     return drifts, {name for name, low in drifts.items() if not is_warming(low)}
 
 
-def _why_not(night: Night, steady: int, *, has_warming: bool, is_suspended: bool) -> str:
-    """Return why the night ranks nobody, as a sentence, or nothing."""
-    if steady < _LEAST:
-        which = ", and not still warming up" if has_warming else ""
+def _flat(ranking: Ranking, frameworks: AbstractSet[str]) -> AbstractSet[str]:
+    """Return the frameworks whose interval has no width: it cannot tell them from others."""
+    found = ranking.estimates
+    return {name for name in frameworks if found[name].low == found[name].high}
+
+
+def _why_not(night: Night, left: int, which: str, *, is_suspended: bool) -> str:
+    """Return why the night ranks nobody, as a sentence, or nothing.
+
+    `left` frameworks can be ranked, and `which` says why others cannot.
+    """
+    if left < LEAST_RANKED:
         return f"Ranks need two frameworks at least in the same night{which}."
     if not _has_enough(night):
         whole = len(night.blocks)

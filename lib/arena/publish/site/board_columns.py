@@ -88,7 +88,7 @@ def estimate_words(board: Board, row: Row) -> str:
     """Return a row's estimate with the digits that its interval justifies; empty without one."""
     if (it := row.estimate) is None:
         return ""
-    flags = ("client-bound",) * it.client_bound
+    flags = ("client-bound",) * it.is_bound
     return rounded_words(board.metric, it.value, it.low, it.high, flags)
 
 

@@ -93,7 +93,8 @@ class ComparedProfile(Frozen):
 
 # A value with the ends of its interval, its flags separated by commas, and its record's page;
 # then the value and the interval as text, with no finer digits than the interval justifies. The
-# last is whether it can be compared at all: no flag takes its rank.
+# last is whether it can be compared at all: several runs made its interval, which has a width,
+# and no flag takes its rank.
 Figure = tuple[float, float, float, str, str, str, str, bool]
 
 

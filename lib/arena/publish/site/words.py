@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rank_words, rounded_words
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Row, has_place
 from arena.what.loads import LoadShape
 
 WARNING = (
@@ -98,6 +98,27 @@ def ranks(row: Row, board: Board) -> tuple[int, int] | None:
 def has_only_failed(row: Row) -> bool:
     """Return whether a row has a failure and no figure."""
     return row.failure is not None and not (row.result or row.estimate)
+
+
+def leaders(board: Board) -> list[Row]:
+    """Return the first row of a board; with a rank, all rows that may be the first, best first.
+
+    Empty if no row has a figure of the profile's load.
+    """
+    placed = [row for row in board.rows if is_placed(row, board)]
+    return first_ranked(board) if placed[:1] and leads(placed[0], board) else placed[:1]
+
+
+def first_ranked(board: Board) -> list[Row]:
+    """Return the rows that may be the first of those with a rank, the best one first."""
+    return [row for row in board.rows if leads(row, board)]
+
+
+def is_placed(row: Row, board: Board) -> bool:
+    """Return whether a row stands where its figure puts it, with a rank or without one."""
+    if board.night:
+        return row.estimate is not None
+    return row.result is not None and has_place(row.result)
 
 
 def leads(row: Row, board: Board) -> bool:

@@ -79,7 +79,8 @@ def test_only_a_whole_visit_of_the_first_block_is_classic(
     changes: dict[str, Any], runs: int
 ) -> None:
     visit = a_visit(**changes)
-    assert not entry_of(a_record("a", *[1e6] * runs, visit=visit)).is_classic
+    made = [a_run()] * runs
+    assert not entry_of(a_record("a", runs=made, visit=visit)).is_classic
 
 
 def test_a_twin_has_a_name_of_its_own() -> None:

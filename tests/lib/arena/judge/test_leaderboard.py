@@ -74,10 +74,44 @@ def test_the_error_bar_of_a_run_is_part_of_the_interval() -> None:
 def test_who_has_no_rank_neither_shares_one_nor_moves_those_below() -> None:
     board = only_board(
         a_record("none", runs=[a_run(0.0, ok=0, cut=5000, mean_ns=None)]),
-        spread("a", 9.0),
-        spread("b", 1.0),
+        spread("a", 9.0, 8.0),
+        spread("b", 1.0, 2.0),
     )
     assert ranks(board) == [(1, "a"), (2, "b"), (None, "none")]
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        # A single run, with an error bar or without one.
+        a_record("x", runs=[a_run(5.0)]),
+        a_record("x", runs=[a_run(5.0, cut=1)]),
+        # An interval of no width.
+        a_record("x", 5.0, 5.0, 5.0),
+        a_record("x", 5.0, flags=["still-warming"]),
+    ],
+)
+def test_who_says_nothing_of_its_scatter_stands_by_its_figure_without_a_rank(
+    unsure: Record,
+) -> None:
+    board = only_board(a_record("a", 9.0), unsure, a_record("b", 1.0), a_record("c", 1.0))
+    assert ranks(board) == [(1, "a"), (None, "x"), (2, "b"), (2, "c")]
+    assert not entry_of(unsure).is_ranked
+    # With it, only one row is left that could have a rank.
+    assert ranks(only_board(a_record("a", 9.0), unsure)) == [(None, "a"), (None, "x")]
+
+
+def test_the_shots_of_a_blast_are_as_good_as_runs() -> None:
+    def blast(name: str, rate: float) -> Record:
+        point = BlastPoint(
+            connections=1, requests=10, repetitions=10, rate=rate, rate_at_least=0.9 * rate,
+            rate_at_most=rate, latency_ns=Latency(kind="response", samples=10), ok=10, failed={},
+        )  # fmt: skip
+        run = a_run(rate).model_copy(update={"points": (point,), "rate_at_least": 0.9 * rate})
+        profile = {"kind": "blast", "metric": "requests/s", "messages_per_call": 1, "runs": 1}
+        return a_record(name, runs=[run], profile=profile)
+
+    assert ranks(only_board(blast("a", 2e6), blast("b", 1e6))) == [(1, "a"), (2, "b")]
 
 
 SCHEDULED = {
@@ -91,9 +125,9 @@ SCHEDULED = {
 
 def a_timed_record(name: str, p99_ns: float, *flags: str) -> Record:
     run = a_run()
-    latency = replace(run.latency_ns, p99=p99_ns)
-    run = run.model_copy(update={"latency_ns": latency})
-    return a_record(name, runs=[run], profile=SCHEDULED, flags=flags)
+    latencies = (replace(run.latency_ns, p99=each) for each in (p99_ns, p99_ns * 1.001))
+    runs = [run.model_copy(update={"latency_ns": each}) for each in latencies]
+    return a_record(name, runs=runs, profile=SCHEDULED, flags=flags)
 
 
 def test_of_a_schedule_the_lowest_p99_comes_first_and_who_missed_it_has_no_rank() -> None:
@@ -130,11 +164,14 @@ def test_a_board_says_what_is_called_and_how() -> None:
 
 def test_those_that_only_failed_come_last_and_have_no_rank() -> None:
     board = only_board(
-        a_record("a", failure="broke"), a_record("z", 1.0), a_record("b", failure="wrong")
+        a_record("a", failure="broke"),
+        a_record("z", 1.0),
+        a_record("y", 2.0),
+        a_record("b", failure="wrong"),
     )
-    assert ranks(board) == [(1, "z"), (None, "a"), (None, "b")]
-    assert board.rows[1].failure
-    assert board.rows[1].failure.reason == "broke"
+    assert ranks(board) == [(1, "y"), (2, "z"), (None, "a"), (None, "b")]
+    assert board.rows[2].failure
+    assert board.rows[2].failure.reason == "broke"
 
 
 def test_production_and_tuned_are_ranked_together_and_engines_apart() -> None:
@@ -144,7 +181,7 @@ def test_production_and_tuned_are_ranked_together_and_engines_apart() -> None:
     ).boards
     assert [(each.division, ranks(each)) for each in boards] == [
         ("framework", [(1, "tuned"), (2, "production")]),
-        ("engine", [(1, "engine")]),
+        ("engine", [(None, "engine")]),
     ]
 
 
@@ -203,7 +240,7 @@ def test_trials_of_two_sizes_are_not_ranked_against_each_other() -> None:
     ).boards
     assert [(each.load, each.is_current, ranks(each)) for each in boards] == [
         ("5s-x-2", True, [(1, "c"), (2, "b")]),
-        ("5s-x-1", False, [(1, "a")]),
+        ("5s-x-1", False, [(None, "a")]),
     ]
     assert all(each.is_trial for each in boards)
 
@@ -216,7 +253,7 @@ def test_the_records_from_before_an_edit_of_the_profile_have_a_board_of_their_ow
         a_record("a", 5.0, minute=3, profile=edited),
     )
     current, older = rank([before, old, new]).boards
-    assert (current.load, current.is_current, ranks(current)) == ("5s-x-3", True, [(1, "a")])
+    assert (current.load, current.is_current, ranks(current)) == ("5s-x-3", True, [(None, "a")])
     assert older.load == f"5s-x-3-{older.load_digest[:6]}"
     assert (older.is_current, older.is_trial) == (False, False)
     assert ranks(older) == [(1, "a"), (2, "b")]
@@ -281,9 +318,11 @@ def test_a_row_says_on_what_machine_and_by_what_load_it_was_measured() -> None:
 
 @pytest.mark.parametrize("status", ["failed", "invalid"])
 def test_a_newer_failure_is_shown_and_takes_no_value_away(status: str) -> None:
-    row = row_of(
-        a_record("a", 9.0, minute=1), a_record("a", minute=2, failure="broke", status=status)
-    )
+    row, _ = only_board(
+        a_record("a", 9.0, minute=1),
+        a_record("a", minute=2, failure="broke", status=status),
+        a_record("b", 1.0),
+    ).rows
     assert row.result
     assert (row.rank, row.result.value, row.result.started_at) == (1, 9.0, at(1))
     assert row.failure
@@ -363,10 +402,10 @@ def test_a_server_that_broke_under_the_load_is_not_ranked_for_it() -> None:
     runs = [a_run(9e6)]
     broke = a_record("a", failure="wrong", status="invalid", runs=runs, contract_after=[FAILED])
     broke = broke.model_copy(update={"headline": None})
-    board = only_board(broke, a_record("b", 1.0))
-    assert ranks(board) == [(1, "b"), (None, "a")]
-    assert board.rows[1].result is None
-    assert board.rows[1].failure
+    board = only_board(broke, a_record("b", 1.0), a_record("c", 0.5))
+    assert ranks(board) == [(1, "b"), (2, "c"), (None, "a")]
+    assert board.rows[2].result is None
+    assert board.rows[2].failure
 
 
 def test_where_no_call_finished_there_is_no_rank_and_no_end_to_the_cost_of_a_million() -> None:

@@ -46,7 +46,7 @@ def test_a_board_ranks_by_the_blocks_of_its_night_and_keeps_the_classic_rank() -
 
 
 def test_rows_are_in_the_order_of_the_estimates_whatever_the_classic_one_is() -> None:
-    lucky = visited("slow", 9e6, runs=[a_run(9e6)] * 3, minute=900)
+    lucky = visited("slow", 9e6, runs=[a_run(9e6), a_run(8.9e6), a_run(9e6)], minute=900)
     records = list(blocks(THREE))
     # A newer classic record of another night, with one block only.
     board = only_board([*records, lucky.model_copy(update={"visit": None})])
@@ -162,15 +162,35 @@ def test_who_is_still_warming_up_has_an_estimate_and_no_rank() -> None:
         else:
             records.append(each)
     board = only_board(records)
-    assert sets(board) == [("middle", (1, 1)), ("slow", (2, 2)), ("fast", None)]
-    estimate = board.rows[-1].estimate
+    # It stands where its figure puts it.
+    assert sets(board) == [("fast", None), ("middle", (1, 1)), ("slow", (2, 2))]
+    estimate = board.rows[0].estimate
     assert estimate
     assert estimate.still_warming
     assert estimate.drift_low
     assert 0.02 < estimate.drift_low < 0.11
-    steady = board.rows[0].estimate
+    assert estimate.is_bound
+    steady = board.rows[1].estimate
     assert steady
     assert (steady.still_warming, steady.drift_low) == (False, None)
+
+
+def test_an_interval_of_no_width_has_no_rank() -> None:
+    constant = [each for block in range(1, 9) for each in constants(block)]
+    board = only_board(constant)
+    assert board.night
+    assert board.night.why_not.startswith("Ranks need two frameworks at least in the same night, ")
+    assert "with blocks that differ" in board.night.why_not
+    assert [row.estimate is not None for row in board.rows] == [True] * 3
+
+
+def constants(block: int) -> list[Record]:
+    """Return a block in which two of three frameworks have the rate of all other blocks."""
+    rates = {"a": 1e6, "b": 2e6, "c": 3e6 + 1e4 * block}
+    return [
+        visited(name, rate, block, minute=10 * block + at, size=3)
+        for at, (name, rate) in enumerate(rates.items())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -201,9 +221,9 @@ def test_a_night_that_ranks_nobody_has_estimates_and_says_why(
     assert any(row.estimate for row in board.rows)
 
 
-def test_without_ranks_the_rows_keep_the_classic_order() -> None:
+def test_without_ranks_the_rows_are_in_the_order_of_the_estimates_too() -> None:
     records = [*blocks({"a": 1e6, "b": 2e6}, 2), a_record("c", 9e6, minute=50)]
-    assert [row.framework for row in only_board(records).rows] == ["c", "b", "a"]
+    assert [row.framework for row in only_board(records).rows] == ["b", "a", "c"]
 
 
 def test_the_newest_night_that_can_be_ranked_is_shown_or_the_newest_at_all() -> None:
@@ -270,7 +290,8 @@ def test_without_a_difference_there_is_no_second_board() -> None:
 def test_without_a_figure_under_load_the_contracts_decides() -> None:
     every, single = rank([a_record("a", 1e6, packed=1.0), a_record("b", 2e6, packed=40.0)]).boards
     assert len(every.rows) == 2
-    assert [(row.framework, row.rank) for row in single.rows] == [("a", 1)]
+    # It is alone here, so it has no rank, and not that of the other board.
+    assert [(row.framework, row.rank) for row in single.rows] == [("a", None)]
     only_board([a_record("a", 1e6, packed=1.0), a_record("b", 2e6)])
 
 

@@ -27,7 +27,7 @@ def visited(
     runs = more.pop("runs", None)
     if runs is None and not more.get("failure"):
         classic = block == 1 and not (visit.is_twin or visit.is_void)
-        runs = [a_run(rate) for _ in range(3 if classic else 1)]
+        runs = [a_run(rate * (1 - 1e-5 * number)) for number in range(3 if classic else 1)]
     if visit.is_void and runs:
         burst = Disturbance(signal="foreign", value=0.2, limit=0.01)
         runs = [runs[0].model_copy(update={"disturbed": (burst,)})]

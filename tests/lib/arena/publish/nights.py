@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from arena.judge.leaderboard import Board
+from arena.judge.leaderboard import Board, by_estimate
 from arena.judge.nights import BlockEstimate, BoardNight, Twin, TwinHistory
 from arena.publish.site.edition import Edition
 
@@ -57,7 +57,7 @@ def with_a_night(
     def with_night(board: Board) -> Board:
         given = {"night": a_night(), "twin_history": a_history()} | changes
         made = (row.model_copy(update=dict(rows.get(row.framework, {}))) for row in board.rows)
-        return board.model_copy(update={"rows": tuple(made), **given})
+        return board.model_copy(update={"rows": tuple(sorted(made, key=by_estimate)), **given})
 
     boards = tuple(map(with_night, edition.leaderboard.boards))
     return replace(edition, leaderboard=edition.leaderboard.model_copy(update={"boards": boards}))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import inf
 from typing import TypeVar
 
 from arena.base.model import to_json
@@ -54,16 +53,22 @@ class BoardView:
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """The rows with a figure: by rank, then those with an estimate but no rank, then others."""
-        shown = [row for row in self.board.rows if row.result or row.estimate]
-        return sorted(shown, key=self._order)
+        """The rows with a figure, in the board's order."""
+        return [row for row in self.board.rows if row.result or row.estimate]
 
-    def _order(self, row: Row) -> tuple[bool, float]:
-        if row.estimate is None:
-            return True, inf
-        sign = 1 if self.board.metric.lower_is_better else -1
-        has_ranks = self.board.night is not None and self.board.night.is_ranked
-        return has_ranks and row.rank_set is None, sign * row.estimate.value
+    def is_placed(self, row: Row) -> bool:
+        """Whether a row stands where its figure puts it."""
+        return words.is_placed(row, self.board)
+
+    @cached_property
+    def leaders(self) -> Sequence[Row]:
+        """The first row, or all that may be the first."""
+        return words.leaders(self.board)
+
+    @cached_property
+    def first_ranked(self) -> Sequence[Row]:
+        """The first rows with a rank."""
+        return words.first_ranked(self.board)
 
     @property
     def without(self) -> Sequence[Row]:

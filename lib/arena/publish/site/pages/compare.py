@@ -6,8 +6,7 @@ from functools import partial
 from itertools import combinations
 
 from arena.judge.compare import note_of
-from arena.judge.flags import UNRANKED
-from arena.judge.leaderboard import Board
+from arena.judge.leaderboard import Board, can_compare
 from arena.judge.nights import Night, compared, is_warming, nights_of
 from arena.publish.site import words
 from arena.publish.site.board_columns import estimate_words, headline_words, interval_words
@@ -74,7 +73,7 @@ def _comparison(edition: Edition) -> str:
                     result.value, result.low, result.high, ",".join(result.flags),
                     edition.below(edition.record(result.record)),
                     headline_words(board, result), interval_words(board, result),
-                    UNRANKED.isdisjoint(result.flags),
+                    can_compare(result),
                 )  # fmt: skip
             if made and when.get(row.framework, "") < max(made):
                 when[row.framework] = max(made)

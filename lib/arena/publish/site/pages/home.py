@@ -41,7 +41,8 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
         groups=groups,
         most_named=_NAMED,
         field_of=_field,
-        leaders_of=_leaders,
+        leaders_of=words.leaders,
+        first_ranked_of=words.first_ranked,
         hosts=_hosts(shown),
         ranked_of=lambda board: sum(words.ranks(row, board) is not None for row in board.rows),
         failed_of=lambda board: sum(map(words.has_only_failed, board.rows)),
@@ -62,7 +63,7 @@ def _profile(board: Board) -> tuple[str, str]:
 def _field(board: Board) -> Strip:
     """Return the figures of a board, with the leaders marked, from 0 to the highest."""
     values = [value for row in board.rows if (value := _figure(row))]
-    leaders = [_figure(row) for row in _leaders(board)]
+    leaders = [_figure(row) for row in words.leaders(board)]
     return Scale(max(values, default=0.0)).strip(values, leaders)
 
 
@@ -70,13 +71,6 @@ def _hosts(shown: Edition) -> dict[str, str]:
     """Return the classes of hosts by id, in words that tell them apart."""
     found = {board.host_class.id: board.host_class.words for board in shown.boards}
     return dict(zip(found, words.apart([*found.values()]), strict=True))
-
-
-def _leaders(board: Board) -> list[Row]:
-    """Return the rows that may be the first, the best one first."""
-    sign = 1 if board.metric.lower_is_better else -1
-    found = [row for row in board.rows if words.leads(row, board)]
-    return sorted(found, key=lambda row: sign * _figure(row))
 
 
 def _figure(row: Row) -> float:

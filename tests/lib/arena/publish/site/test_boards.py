@@ -119,7 +119,7 @@ def test_every_row_is_as_wide_as_the_table(
 
 
 def test_a_column_that_nobody_has_anything_in_is_left_out() -> None:
-    once = page(a_record("a", 1.0))
+    once = page(a_record("a", runs=[a_run(1.0)]))
     assert "Median of runs" not in once
     assert "Median of runs" in page(a_record("a", 1.0, 2.0), a_record("b", 1.0))
     assert ">p50" not in page(a_record("a", runs=[of_latency(p50=None, p99=None)]))
@@ -256,7 +256,7 @@ def test_every_flag_leads_to_its_meaning() -> None:
 
 def test_a_flag_of_a_newer_runner_is_named_and_leads_nowhere() -> None:
     record = a_record("a", 1e6, flags=["heard-of-later"])
-    (row,) = an_edition(record).boards[0].rows
+    row, _ = an_edition(record, a_record("b", 1.0)).boards[0].rows
     assert row.rank == 1
     text = page(record)
     assert ">heard-of-later<" in text
@@ -264,7 +264,7 @@ def test_a_flag_of_a_newer_runner_is_named_and_leads_nowhere() -> None:
 
 
 def test_strips_have_one_scale_and_are_logarithmic_if_they_must() -> None:
-    text = page(a_record("a", 2e6, 3e6), a_record("b", 1e6))
+    text = page(a_record("a", 2e6, 3e6), a_record("b", runs=[a_run(1e6)]))
     assert "0 to 3.00 M" in text
     assert "logarithmic" not in text
     bars = re.findall(r'<path class="b" d="M(\d+) 14h(\d+)"/>', text)
@@ -448,8 +448,9 @@ def test_a_board_says_whose_latencies_leave_out_calls_without_an_end(
 
 
 def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
-    text = text_of(page(a_record("a", 2e6)))
+    text = text_of(page(a_record("a", runs=[a_run(2e6)])))
     assert "Each headline is a single run" in text
+    assert "No ranks. They need two frameworks at least, each with several runs" in text
     assert "nothing is known about the spread between runs" in text
     assert "one run" in text
     several = text_of(page(a_record("a", 2e6, 1e6)))

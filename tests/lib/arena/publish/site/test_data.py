@@ -234,6 +234,9 @@ def test_only_the_current_edition_has_the_feed_the_schemas_and_the_styles() -> N
     assert not {f"rounds/spring/{path}" for path in once} & set(paths)
 
 
+RUNS = ("run-1.json", "run-2.json", "run-3.json")
+
+
 def test_all_records_are_taken_over_and_raw_outputs_of_those_with_a_page(tmp_path: Path) -> None:
     old, new = a_record("a", minute=1), a_record("a", minute=2)
     save(tmp_path, old, new)
@@ -247,7 +250,7 @@ def test_all_records_are_taken_over_and_raw_outputs_of_those_with_a_page(tmp_pat
     assert found == {
         f"{folders[0]}/record.json": tmp_path / old.path,
         f"{folders[1]}/record.json": tmp_path / new.path,
-        **{f"{folders[1]}/{name}": beside / name for name in ("run-1.json", "server.log")},
+        **{f"{folders[1]}/{name}": beside / name for name in (*RUNS, "server.log")},
     }
 
 
@@ -255,7 +258,7 @@ def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path)
     record = a_record("a")
     save(tmp_path, record)
     folder = (tmp_path / record.path).with_suffix("")
-    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
+    for name in (*RUNS, "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
         (folder / name).write_text("1")
     (folder / "server.log").write_text(record.started_at)
     for name in ("x.html", "x.svg", "x.js", "record.json", ".x.log", "a b.log", "x", "\u202e.log"):
@@ -265,7 +268,7 @@ def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path)
     with (folder / "big.log").open("wb") as file:
         file.truncate(LARGEST_BYTES + 1)
     found = [(each.name, each.size_bytes) for each in raw_files(tmp_path, record.path)]
-    small = ("h2load.txt", "run-1.json", "run-1.stderr", "shots.jsonl.gz")
+    small = ("h2load.txt", *RUNS, "run-1.stderr", "shots.jsonl.gz")
     assert found == sorted([*((name, 1) for name in small), ("server.log", len(record.started_at))])
 
 

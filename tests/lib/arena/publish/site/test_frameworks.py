@@ -44,12 +44,13 @@ def test_the_list_has_everyone_and_counts_their_boards() -> None:
         a_record("b", 2e6, display_name="Bee", language="Rust"),
         a_record("a", 1e6),
         a_record("a", 1e6, profile={"name": "other"}),
+        a_record("b", 1e5, profile={"name": "other"}, display_name="Bee", language="Rust"),
         a_record("c", failure="it broke"),
     )
     text = pages_of(site, frameworks)["frameworks/index.html"]
     assert rows_of(text)[1:] == [
         "a Go – – – production 2 1 2026-01-01",
-        "Bee b Rust – – – production 1 1 2026-01-01",
+        "Bee b Rust – – – production 2 1 2026-01-01",
         "c Go – – – production – – 2026-01-01",
     ]
 
@@ -249,7 +250,7 @@ def on_boards(**rates: Sequence[float]) -> list[Record]:
         # Each is ahead of another one, in a circle.
         ({"a": [3e6, 1e6, 2e6], "b": [2e6, 3e6, 1e6], "c": [1e6, 2e6, 3e6]}, "a"),
         # Of equals, the one with more boards.
-        ({"a": [1e6, 0], "b": [0, 1e6], "c": [0, 0, 1e6, 1e6]}, "c"),
+        ({"a": [1e6, 0, 0, 1e6], "b": [0, 1e6, 1e6], "c": [1e6, 1e6, 1e6, 1e6]}, "c"),
     ],
 )
 def test_one_variant_of_a_library_is_the_best(

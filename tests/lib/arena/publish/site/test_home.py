@@ -33,16 +33,27 @@ def test_every_board_is_a_line_with_its_first_its_headline_and_a_link() -> None:
         a_record("slow", 1e6, flags=["client-bound"]),
         a_record("fast", 2.349e6, flags=["client-bound"]),
         a_record("far", 3e6, type="engine"),
+        a_record("near", 1e6, type="engine"),
         a_record("slow", 5e4, profile={"name": "other", "metric": "requests/s"}),
     )
     title = "Server streaming over h2c"
     assert rows(text) == [
-        f"{title} other {title}: 64 · ghz slow 50.0 k requests/s 1",
+        f"{title} other {title}: 64 · ghz slow none ranked 50.0 k requests/s 0",
         f"{title} stream-grpc {title}: 64 · ghz fast ≥ 2.34 M messages/s 2",
-        f"{title}: 64 · ghz · engines far 3.00 M messages/s 1",
+        f"{title}: 64 · ghz · engines far 3.00 M messages/s 2",
     ]
     assert 'href="boards/stream-grpc/64/ghz/engines/index.html"' in text
     assert 'href="frameworks/fast/index.html"' in text
+
+
+def test_a_first_row_without_a_rank_is_named_with_the_first_that_has_one() -> None:
+    warming = a_record("warming", 3e6, flags=["still-warming"])
+    (row,) = rows(page(warming, a_record("steady", 2e6), a_record("slow", 1e6)))
+    said = "warming has no rank; first with a rank: steady, 2.00 M ≥ 3.00 M messages/s 2"
+    assert said in row.replace(" , ", ", ")
+    missed = a_record("missed", 3e6, flags=["cut-short"])
+    (row,) = rows(page(missed, a_record("steady", 2e6), a_record("slow", 1e6)))
+    assert "ghz steady 2.00 M" in row
 
 
 def test_all_who_share_the_first_rank_are_named_up_to_three() -> None:

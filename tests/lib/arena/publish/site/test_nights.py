@@ -90,12 +90,24 @@ def test_who_was_not_in_the_night_is_last_and_says_so() -> None:
     assert any("9.00 M rank 1 2026-01-01" in cell for cell in found["fast"])
 
 
-def test_a_row_that_still_warms_up_has_no_rank_and_stands_behind_those_that_have() -> None:
+def test_a_row_that_still_warms_up_has_no_rank_and_stands_where_its_figure_puts_it() -> None:
     warming = {"estimate": an_estimate(5e6, still_warming=True)}
-    found = rows_in(board(a_record("w", 5e6), rows={**ROWS, "w": warming}))
-    assert list(found) == ["b", "a", "c", "w"]
-    assert found["w"][0] == "–"
+    rows = {**ROWS, "w": warming}
+    text = board(a_record("w", 5e6), rows=rows)
+    found = rows_in(text)
+    assert list(found) == ["w", "b", "a", "c"]
+    assert (found["w"][0], found["w"][3]) == ("–", "≥ 5.0 M")
     assert "still-warming" in found["w"][1]
+    said = "w is the first with ≥ 5.0 M, but has no rank. First with a rank: b , 2.10 M."
+    assert said in text_of(text)
+    assert "but has no rank" not in text_of(board())
+    edition = an_edition_of_blocks(a_record("w", 5e6), rows=rows)
+    first = text_of(pages_of(site_of(edition), home)["index.html"])
+    assert "w has no rank; first with a rank: b , a , 2.10 M ≥ 5.0 M messages/s 3" in first
+    told = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    of = {row["framework"]: row for row in csv.DictReader(told.splitlines())}
+    assert list(of) == list(found)
+    assert (of["w"]["rank"], of["w"]["estimate_bound"]) == ("", ">=")
 
 
 def test_a_row_without_a_classic_result_is_shown_and_one_without_anything_has_failed() -> None:

@@ -68,7 +68,7 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1."),
         (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M: the range that the runs allow"),
         (a_record("a", 1e6, 0.8e6), "± 15.7 % over 2 runs"),
-        (a_record("a", 1e6), "Unknown: a single run"),
+        (a_record("a", runs=[a_run(1e6)]), "It has no rank. Interval Unknown: a single run"),
         (a_record("a", 1e6, overrides={"RUNS": "1"}), "This is a trial"),
         (scheduled("a", [a_second()], flags=["missed-schedule"]), "It has no rank."),
         (a_record("a", runs=[a_run(0.0, ok=0, mean_ns=None)]), "It has no rank."),
