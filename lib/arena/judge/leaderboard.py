@@ -39,9 +39,9 @@ from arena.judge.nights import (
     TwinHistory,
     Verdict,
     by_division,
-    fuller_night,
     judged,
     nights_of,
+    other_nights,
     shown_night,
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
@@ -184,7 +184,7 @@ class Board(Frozen):
     `generator_warm_up`, the generator made load before each window by itself. The `call` of a
     scenario is empty.
 
-    `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
+    `night` is the fullest recent night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
     differs from that of all. `altered` records are not as they were saved and do not count. Those
     that cannot be read are on every current board of their profile and connections.
@@ -402,8 +402,7 @@ def _with_rows(
         verdict = judged(night, names, board.twin_history)
         ranked = tuple(_estimated(row, verdict) for row in ranked)
         ranked = tuple(sorted(ranked, key=by_estimate))
-        fuller = fuller_night(nights, night, names)
-        shown = verdict.summary.model_copy(update={"fuller": fuller})
+        shown = verdict.summary.model_copy(update=other_nights(nights, night, names))
     return board.model_copy(update={"rows": ranked, "night": shown})
 
 

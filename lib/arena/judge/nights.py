@@ -1,4 +1,4 @@
-"""Nights of blocks: what a board shows of its load's newest night, and of the twins of all nights.
+"""Nights of blocks: which one of its load a board shows, what it says, and the twins of all nights.
 
 Only whole blocks count: those in which every visit has one good record that is not void. A
 framework that failed in a night is out of that night. docs/measuring.md explains the rest.
@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -27,6 +28,7 @@ from arena.judge.ranking import (
     drift_of,
     rank_blocks,
 )
+from arena.record.times import parse_utc
 
 # A night with a larger share of void visits is noisy, and has no ranks.
 _MOST_VOID = 0.10
@@ -38,6 +40,9 @@ SUSPENDED = (
     "Ranks are suspended: in two nights in a row, this load showed a difference between a server "
     "and its twin, which are the same. Look for the reason; `arena twins --looked` ends it."
 )
+
+# A board shows the fullest of the nights that are at most so much older than the newest.
+_RECENT = timedelta(days=30)
 
 # The least number of frameworks that can be ranked.
 LEAST_RANKED = 2
@@ -101,7 +106,8 @@ class BoardNight(Frozen):
     `planned` blocks, of which `blocks` are whole; `visits` in all, of which `voids` are void;
     `disturbed` runs. `frameworks` have an estimate. If the board is not ranked by blocks, `why_not`
     is a sentence. `detectable` is the smallest true difference that the board usually tells apart,
-    as a share. `fuller` is the newest earlier night with enough blocks and more frameworks.
+    as a share. `fuller` is the newest earlier night with enough blocks and more frameworks, `newer`
+    the newest night, if that is not the one shown.
     """
 
     night: str
@@ -116,6 +122,7 @@ class BoardNight(Frozen):
     detectable: float | None = None
     twins: tuple[Twin, ...] = ()
     fuller: OtherNight | None = None
+    newer: OtherNight | None = None
 
 
 class TwinHistory(Frozen):
@@ -286,25 +293,60 @@ def by_division(entries: Iterable[Entry]) -> dict[Division, set[str]]:
 def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night | None:
     """Return the night that a board of these frameworks shows; the newest come first.
 
-    It is the newest one that can be ranked, or else the newest with a whole block.
+    It is the one that ranks the most of them, among those of 30 days up to the newest that ranks
+    any; of equals the newest. Without one, it is the newest with enough blocks and frameworks, or
+    else with a whole block.
     """
     known = [each for each in nights if not each.frameworks.isdisjoint(frameworks)]
+    best, most, since = None, 0, None
     for night in known:
-        if len(night.frameworks & set(frameworks)) >= LEAST_RANKED and _has_enough(night):
-            return night
-    return known[0] if known else None
+        begun = parse_utc(night.id)
+        if since and begun < since:
+            break
+        count = _ranked_in(night, frameworks)
+        if count > most:
+            best, most = night, count
+            since = since or begun - _RECENT
+    for night in known:
+        if best is None and _can_be_ranked(night, frameworks):
+            best = night
+    return best or (known[0] if known else None)
 
 
-def fuller_night(
-    nights: Iterable[Night], shown: Night, frameworks: Collection[str]
-) -> OtherNight | None:
-    """Return the newest earlier night with enough blocks and more of the frameworks."""
-    known = len(shown.frameworks & set(frameworks))
-    for night in nights:
-        count = len(night.frameworks & set(frameworks))
-        if night.id < shown.id and count > known and _has_enough(night):
-            return OtherNight(night=night.id, frameworks=count)
-    return None
+def _ranked_in(night: Night, frameworks: Collection[str]) -> int:
+    """Return how many of the frameworks a night ranks."""
+    if night.is_noisy or not _can_be_ranked(night, frameworks):
+        return 0
+    count = len(_steady(night, frameworks)[1])
+    return count if count >= LEAST_RANKED else 0
+
+
+def _can_be_ranked(night: Night, frameworks: Collection[str]) -> bool:
+    return _known(night, frameworks) >= LEAST_RANKED and _has_enough(night)
+
+
+def _known(night: Night, frameworks: Collection[str]) -> int:
+    return len(night.frameworks & set(frameworks))
+
+
+def other_nights(
+    nights: Sequence[Night], shown: Night, frameworks: Collection[str]
+) -> dict[str, OtherNight | None]:
+    """Return what a reader must know of nights that a board does not show: `fuller` and `newer`.
+
+    The newest come first.
+    """
+    count = _known(shown, frameworks)
+    fuller = (
+        each
+        for each in nights
+        if each.id < shown.id and _known(each, frameworks) > count and _has_enough(each)
+    )
+    newer = (each for each in nights if each.id > shown.id and _known(each, frameworks))
+    return {
+        name: OtherNight(night=it.id, frameworks=_known(it, frameworks)) if it else None
+        for name, it in (("fuller", next(fuller, None)), ("newer", next(newer, None)))
+    }
 
 
 def _has_enough(night: Night) -> bool:

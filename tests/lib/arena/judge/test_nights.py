@@ -1,5 +1,7 @@
 """Nights of blocks: which blocks are whole, which night a board shows, and who is ranked in it."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from arena.judge.leaderboard import Board, Row, rank
@@ -234,13 +236,57 @@ def test_the_newest_night_that_can_be_ranked_is_shown_or_the_newest_at_all() -> 
     assert night_of([*few, *new]).night == night(5)
 
 
-def test_a_board_says_which_earlier_night_had_more_frameworks() -> None:
-    small = {"fast": 3e6, "slow": 1e6}
-    records = [*blocks(THREE), *blocks(THREE, hour=1), *blocks(small, hour=2)]
-    found = night_of(records).fuller
-    assert found == OtherNight(night=night(1), frameworks=3)
-    assert night_of([*blocks(small), *blocks(THREE, hour=1)]).fuller is None
-    assert night_of([*blocks(THREE, 5), *blocks(small, hour=1)]).fuller is None
+SMALL = {"fast": 3e6, "slow": 1e6}
+TEN = {f"f{number}": 1e6 + 1e5 * number for number in range(10)}
+
+
+def begun(records: Iterable[Record], on: str) -> list[Record]:
+    """Return the records of a night that began on another day."""
+    found = []
+    for each in records:
+        assert each.visit
+        moved = f"{on}{each.visit.night[10:]}"
+        visit = each.visit.model_copy(update={"night": moved})
+        time = f"{on}{each.started_at[10:]}"
+        found.append(each.model_copy(update={"visit": visit, "started_at": time}))
+    return found
+
+
+def test_a_small_night_takes_no_ranks_away() -> None:
+    newest = {"f1": 1e6, "f2": 2e6}
+    board = only_board([*blocks(TEN), *blocks(newest, hour=4)])
+    assert board.night
+    assert (board.night.night, board.night.frameworks) == (night(), 10)
+    assert board.night.newer == OtherNight(night=night(4), frameworks=2)
+    assert all(row.rank_set for row in board.rows)
+    # An equal night is as full, and newer.
+    again = only_board([*blocks(TEN), *blocks(TEN, hour=4)]).night
+    assert again
+    assert (again.night, again.newer, again.fuller) == (night(4), None, None)
+
+
+def test_a_night_counts_what_it_ranks() -> None:
+    noisy = [visited("f1", 1e6, 2, minute=700 + at, size=10, is_void=True) for at in range(12)]
+    found = night_of([*blocks(TEN), *noisy, *blocks(THREE, hour=13)])
+    assert (found.night, found.is_ranked) == (night(13), True)
+    five = night_of([*blocks(TEN, 5), *blocks(SMALL, hour=5)])
+    assert five.night == night(5)
+
+
+@pytest.mark.parametrize(("day", "is_shown"), [("2025-12-05", True), ("2025-11-30", False)])
+def test_a_night_of_another_month_is_not_shown_but_named(day: str, is_shown: bool) -> None:
+    found = night_of([*begun(blocks(THREE), day), *blocks(SMALL, hour=2)])
+    old = f"{day}{night()[10:]}"
+    if is_shown:
+        assert (found.night, found.newer) == (old, OtherNight(night=night(2), frameworks=2))
+    else:
+        assert (found.night, found.newer) == (night(2), None)
+        assert found.fuller == OtherNight(night=old, frameworks=3)
+
+
+def test_a_newer_night_without_ranks_is_named() -> None:
+    found = night_of([*blocks(THREE), *blocks(THREE, 3, hour=5)])
+    assert (found.night, found.newer) == (night(), OtherNight(night=night(5), frameworks=3))
 
 
 def test_a_board_without_visits_has_no_night() -> None:

@@ -1,7 +1,7 @@
 """Compare: a page whose script shows frameworks side by side, and the figures for the script."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -34,7 +34,7 @@ def _comparison(edition: Edition) -> str:
     """Return the JSON of all figures. A framework's texts are those of its newest record."""
     places: dict[str, int] = {}
     profiles: list[ComparedProfile] = []
-    nights: dict[int, str] = {}
+    nights: dict[int, list[tuple[Board, Night]]] = defaultdict(list)
     frameworks: dict[str, ComparedFramework] = {}
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
@@ -55,13 +55,9 @@ def _comparison(edition: Edition) -> str:
                     href=edition.below(edition.board(board)),
                 )
             )
-        # The boards of a load's divisions share its nights: the newest of those shown counts.
-        if board.night and board.night.night > nights.get(place, ""):
-            nights[place] = board.night.night
+        if board.night:
             night = _night(edition, board, board.night.night)
-            profiles[place] = profiles[place].changed(
-                pairs=_pairs(night), note=note_of(board, night)
-            )
+            nights[place].append((board, night))
         for row in board.rows:
             made = [row.result.started_at] if row.result else []
             if row.estimate:
@@ -85,6 +81,9 @@ def _comparison(edition: Edition) -> str:
                     href=edition.below(edition.framework(row.framework)),
                     figures={},
                 )
+    for place, own in nights.items():
+        notes = " ".join(dict.fromkeys(filter(None, (note_of(*each) for each in own))))
+        profiles[place] = profiles[place].changed(pairs=_pairs_of(own), note=notes)
     found = [
         frameworks[name].model_copy(
             update={"figures": figures.get(name, {}), "estimates": estimates.get(name)}
@@ -98,6 +97,24 @@ def _comparison(edition: Edition) -> str:
 def _night(edition: Edition, board: Board, name: str) -> Night:
     """Return a night of a board's load."""
     return next(each for each in nights_of(edition.by_load[board.key]) if each.id == name)
+
+
+def _pairs_of(shown: Sequence[tuple[Board, Night]]) -> dict[str, dict[str, Pair]]:
+    """Return the verdicts by the nights that the boards of a load's divisions show.
+
+    Two frameworks of one board are compared by its night, others by the newest that has both.
+    """
+    found: dict[str, dict[str, Pair]] = defaultdict(dict)
+    in_time = sorted({night.id: night for _, night in shown}.items())
+    every = {name: _pairs(night) for name, night in in_time}
+    for pairs in every.values():
+        for one, others in pairs.items():
+            found[one] |= others
+    for board, night in shown:
+        names = {row.framework for row in board.rows}
+        for one in names & every[night.id].keys():
+            found[one] |= {it: pair for it, pair in every[night.id][one].items() if it in names}
+    return dict(found)
 
 
 def _pairs(night: Night) -> dict[str, dict[str, Pair]]:

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -275,6 +276,33 @@ def test_an_earlier_night_with_more_frameworks_is_named() -> None:
     assert "An earlier night had more frameworks: 20, on 2026-02-01 22:00 UTC." in text
     assert "compare A B stream-grpc --night 2026-02-01T22-00-00.000000Z" in text
     assert "An earlier night" not in text_of(board())
+
+
+def test_a_night_that_is_not_the_newest_says_so() -> None:
+    newer = OtherNight(night="2026-02-05T22-00-00.000000Z", frameworks=2)
+    text = text_of(board(night=a_night(newer=newer)))
+    assert "This is the night of 2026-02-03 22:00 UTC, not the newest." in text
+    assert "The newest began on 2026-02-05 22:00 UTC and has 2 frameworks of this board" in text
+    assert "compare A B stream-grpc --night 2026-02-05T22-00-00.000000Z" in text
+    assert "not the newest" not in text_of(board())
+
+
+def test_divisions_that_show_other_nights_are_compared_by_the_night_of_each() -> None:
+    def engines(records: Iterable[Record]) -> Iterator[Record]:
+        for each in records:
+            kind = "engine" if each.framework.name in "xy" else "tuned"
+            framework = each.framework.model_copy(update={"type": kind})
+            yield each.model_copy(update={"framework": framework})
+
+    first = blocks({"a": 1e6, "b": 2e6, "c": 3e6, "x": 1e6})
+    second = blocks({"a": 2e6, "b": 1e6, "x": 4e6, "y": 5e6}, hour=10)
+    (profile,) = compared(*engines(first), *engines(second))["profiles"]
+    pairs = profile["pairs"]
+    # The board of frameworks shows the first night, that of engines the second.
+    assert (pairs["a"]["b"][0], pairs["a"]["c"][0]) == ("faster", "faster")
+    assert pairs["x"]["y"][0] == "faster"
+    assert pairs["a"]["x"][0] == "faster"
+    assert pairs["c"]["x"][0] == "slower"
 
 
 def test_every_visit_leads_to_its_record() -> None:
