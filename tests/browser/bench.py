@@ -18,7 +18,7 @@ from tests.browser.plumbing import PAINTED, loaded_sizes, required_chromium, ser
 ROWS = 200
 LOADS = 7
 TURNS = 20
-BOARD = "boards/stream-grpc/64/ghz/index.html"
+BOARD = sites.KINDS["board"]
 BAR_KB, BAR_LOAD_MS, BAR_TURN_MS = 60, 300, 50
 # What the browser counts as work from the navigation on.
 WORK = ("ScriptDuration", "RecalcStyleDuration", "LayoutDuration")

@@ -18,6 +18,7 @@ from arena.record.measurement import Latency, Run
 from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, FakeProgress, a_record, a_run, at, save
 from tests.lib.arena.judge.visits import blocks
+from tests.lib.arena.publish.editions import HOST
 from tests.lib.arena.publish.loads import a_second, blast, items, lasting, scheduled
 
 Records = Iterable[Record]
@@ -31,14 +32,14 @@ FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
 # One page of each kind, by where it lies in the site.
 KINDS = {
     "home": "index.html",
-    "board": "boards/stream-grpc/64/ghz/index.html",
-    "board of engines": "boards/stream-grpc/64/ghz/engines/index.html",
-    "board of failures": "boards/stream-grpc/64/volley/engines/index.html",
-    "board of blocks": "boards/nightly/64/*/index.html",
-    "board of a schedule": "boards/steady/1/*/index.html",
-    "board of a blast": "boards/bang/8/*/index.html",
-    "board of a scenario": "boards/crud-h2c/4/*/index.html",
-    "board of a sustained load": "boards/lasting/8/*/index.html",
+    "board": f"boards/stream-grpc/64/ghz/{HOST}/index.html",
+    "board of engines": f"boards/stream-grpc/64/ghz/{HOST}/engines/index.html",
+    "board of failures": f"boards/stream-grpc/64/volley/{HOST}/engines/index.html",
+    "board of blocks": f"boards/nightly/64/*/{HOST}/index.html",
+    "board of a schedule": f"boards/steady/1/*/{HOST}/index.html",
+    "board of a blast": f"boards/bang/8/*/{HOST}/index.html",
+    "board of a scenario": f"boards/crud-h2c/4/*/{HOST}/index.html",
+    "board of a sustained load": f"boards/lasting/8/*/{HOST}/index.html",
     "compare": "compare/index.html",
     "frameworks": "frameworks/index.html",
     "framework": "frameworks/framework-001/index.html",

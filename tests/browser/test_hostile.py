@@ -13,6 +13,7 @@ from arena.record.measurement import Raw
 from tests.browser import sites
 from tests.browser.conftest import Open, Site, visits
 from tests.fakes import FakeProgress, a_record, a_run, save
+from tests.lib.arena.publish.editions import HOST
 from tests.lib.arena.publish.loads import logged
 
 # What turns the direction of text, or cannot be seen; a page needs none of it.
@@ -20,8 +21,8 @@ INVISIBLE = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\
 # A page of each kind that shows something of a record.
 PAGES = [
     "index.html",
-    "boards/stream-grpc/64/ghz/index.html",
-    "boards/titled/64/ghz/index.html",
+    f"boards/stream-grpc/64/ghz/{HOST}/index.html",
+    f"boards/titled/64/ghz/{HOST}/index.html",
     "compare/index.html#fw=hostile,hostile.name__a-b,wide,data,good",
     "frameworks/index.html",
     "frameworks/hostile/index.html",
@@ -90,7 +91,7 @@ def test_the_policy_refuses_what_got_in_all_the_same(visit: Open, hostile: Site)
         route.fulfill(response=response, body=body)
 
     page.route("**/index.html", inject)
-    opened.open("boards/stream-grpc/64/ghz/index.html")
+    opened.open(f"boards/stream-grpc/64/ghz/{HOST}/index.html")
     # Scripts of the site itself run all the same.
     expect(page.get_by_label("Find")).to_be_visible()
     page.evaluate(

@@ -275,8 +275,9 @@ class Arena:
         return rows[0]
 
     def page(self, path: str = "index.html") -> str:
-        """Return a page of the site, by its path below it."""
-        return (self.workspace.public / path).read_text()
+        """Return a page of the site, by its path below it; `*` stands for any one folder."""
+        (found,) = self.workspace.public.glob(path)
+        return found.read_text()
 
     def snapshot(self) -> Snapshot:
         """Return every file of the checkout with its time and size."""

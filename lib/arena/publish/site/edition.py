@@ -85,8 +85,11 @@ class Edition:
         return f"{self.board_folder(board)}/{INDEX}"
 
     def board_folder(self, board: Board) -> str:
-        """Return a board's folder."""
-        host = "" if board.is_home else f"/{board.host_class.id}"
+        """Return a board's folder, whatever class of hosts was measured last.
+
+        In a round, which never changes, boards of its home class have none in their address.
+        """
+        host = "" if self.round and board.is_home else f"/{board.host_class.id}"
         load = "" if board.is_current else f"/{board.load}"
         engines = "/engines" if board.division == "engine" else ""
         place = f"{name(board.profile)}/{board.connections}/{name(board.generator)}"

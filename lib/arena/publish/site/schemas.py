@@ -75,9 +75,10 @@ Pair = tuple[str, float | None, float | None, float | None, int]
 class ComparedProfile(Frozen):
     """A profile x connections x generator x host class, of the current load: it is comparable.
 
-    The home class is not in its id, and `host` names another one in words. `pairs` has the verdicts
-    of the load's night of blocks, by the names of A and B, A before B in the alphabet; it is absent
-    without such a night. `note` is what must be known of that night, in sentences.
+    The id has these four. `host` names a class that is not the home class in words. `pairs` has the
+    verdicts of the load's nights of blocks that boards show, by the names of A and B, A before B in
+    the alphabet; it is absent without such a night. `note` is what must be known of these nights,
+    in sentences.
     """
 
     id: str

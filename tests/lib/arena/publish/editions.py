@@ -9,6 +9,7 @@ from types import ModuleType
 from arena.base.model import to_json
 from arena.judge.entry import entry_of
 from arena.judge.frozen_rounds import Round
+from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.publish.site.build import NAVIGATION, outputs
@@ -16,8 +17,11 @@ from arena.publish.site.edition import Edition, Site
 from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Page
 from arena.record.record import Record
+from tests.fakes import a_record
 
 ROOT = Path(__file__).resolve().parents[4]
+# The class of the hosts of all records of tests: it is in the addresses of current boards.
+HOST = host_class_of(a_record()).id
 NOWHERE = Path("/nonexistent")
 HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
 

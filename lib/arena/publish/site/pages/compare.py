@@ -40,8 +40,7 @@ def _comparison(edition: Edition) -> str:
     when: dict[str, str] = {}
     estimates: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
     for board in edition.current_boards:
-        host = "" if board.is_home else f"/{board.host_class.id}"
-        name = f"{board.profile}/{board.connections}/{board.generator}{host}"
+        name = "/".join(map(str, board.place))
         place = places.setdefault(name, len(profiles))
         if place == len(profiles):
             profiles.append(

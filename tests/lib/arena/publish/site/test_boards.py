@@ -1,5 +1,6 @@
 """A board's page: complete without a script, and honest about what its figures leave unknown."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,12 +9,15 @@ from typing import Any
 import pytest
 
 from arena.judge.flags import FLAGS
+from arena.judge.frozen_rounds import Round
+from arena.judge.load_key import Key
 from arena.publish.site.pages import boards
 from arena.publish.site.pages.boards import switches
 from arena.record.measurement import Run
-from arena.record.record import Check, Record
+from arena.record.record import Check, Record, RuntimeInfo
 from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run, a_trial
 from tests.lib.arena.publish.editions import (
+    HOST,
     HOSTILE,
     a_round,
     a_site,
@@ -21,8 +25,10 @@ from tests.lib.arena.publish.editions import (
     keys_of,
     pages_of,
     put,
+    site_of,
     text_of,
 )
+from tests.lib.arena.publish.editions import page as made_page
 from tests.lib.arena.publish.loads import (
     SCHEDULED,
     STEPS,
@@ -36,7 +42,7 @@ from tests.lib.arena.publish.loads import (
     scheduled,
 )
 
-PATH = "boards/stream-grpc/64/ghz/index.html"
+PATH = f"boards/stream-grpc/64/ghz/{HOST}/index.html"
 
 
 def of_latency(**changes: Any) -> Run:
@@ -196,7 +202,7 @@ def test_a_log_is_linked_if_the_site_has_it(tmp_path: Path) -> None:
     assert "server.log" not in pages_of(site, boards)[PATH]
     edition = an_edition(record, folder=tmp_path)
     put(tmp_path / OLDER_LOG, "last words")
-    assert f'href="../../../../records/{OLDER_LOG}"' in pages_of(site, boards, edition)[PATH]
+    assert f'href="../../../../../records/{OLDER_LOG}"' in pages_of(site, boards, edition)[PATH]
     assert keys_of(site, boards, edition) != keys_of(site, boards)
 
 
@@ -220,7 +226,7 @@ def test_each_class_of_hosts_has_its_own_board_and_a_switch_leads_to_the_others(
     assert [row.framework for row in here.rows] == ["a"]
     assert [row.framework for row in there.rows] == ["b"]
     assert edition.board(here) == PATH
-    assert edition.board(there) == PATH.replace("index.html", f"{there.host_class.id}/index.html")
+    assert edition.board(there) == PATH.replace(HOST, there.host_class.id)
     (switch,) = switches(edition, there)
     assert switch.label == "Host"
     assert switch.choices == (
@@ -251,7 +257,31 @@ def test_what_all_rows_say_is_said_once_above_them() -> None:
 def test_every_flag_leads_to_its_meaning() -> None:
     flags = [flag.name for flag in FLAGS]
     text = page(a_record("a", 1e6, flags=flags))
-    assert all(f'href="../../../../glossary/index.html#flag-{flag}"' in text for flag in flags)
+    assert all(f'href="../../../../../glossary/index.html#flag-{flag}"' in text for flag in flags)
+
+
+def test_no_address_depends_on_which_hosts_were_measured_last() -> None:
+    def on(runtime: str, minute: int, profile: str) -> Record:
+        info = RuntimeInfo(name=runtime, argv=())
+        record = a_record("a", minute=minute, profile={"name": profile})
+        return record.model_copy(update={"provenance": a_provenance(runtime=info)})
+
+    old = [on("native", 1, "one"), on("docker", 2, "one"), on("native", 3, "two")]
+    newer = on("docker", 4, "two")
+
+    def known(*records: Record, of: Round | None = None) -> tuple[dict[Key, str], set[str]]:
+        edition = an_edition(*records, of=of)
+        compare = json.loads(made_page(site_of(edition), "compare/compare.json")) if not of else {}
+        ids = {each["id"] for each in compare.get("profiles", ())}
+        return {each.key: edition.board(each) for each in edition.boards}, ids
+
+    before, ids = known(*old)
+    after, others = known(*old, newer)
+    assert len(set(after.values())) == 4
+    assert before.items() < after.items()
+    assert ids < others
+    # A round never changes, so its usual addresses are short.
+    assert "rounds/first/boards/one/64/ghz/index.html" in known(*old, of=a_round())[0].values()
 
 
 def test_a_flag_of_a_newer_runner_is_named_and_leads_nowhere() -> None:
@@ -285,11 +315,11 @@ def test_a_board_links_to_its_like_and_says_which_one_it_is() -> None:
     texts = pages_of(site, boards)
     (nav,) = re.findall(r'<nav class="switches".*?</nav>', texts[PATH], re.DOTALL)
     assert re.findall(r'aria-current="page">([^<]+)<', nav) == ["64", "ghz", "production and tuned"]
-    assert 'href="../../8/ghz/index.html"' in nav
-    assert 'href="../volley/index.html"' in nav
+    assert f'href="../../../8/ghz/{HOST}/index.html"' in nav
+    assert f'href="../../volley/{HOST}/index.html"' in nav
     (engines,) = (each for each in site.current.boards if each.division == "engine")
     labels = {each.label: each.choices for each in switches(site.current, engines)}
-    path = "boards/stream-grpc/64/volley/index.html"
+    path = f"boards/stream-grpc/64/volley/{HOST}/index.html"
     assert ("production and tuned", path, False) in labels["Type"]
 
 
@@ -318,14 +348,14 @@ def test_a_board_alone_has_no_switches() -> None:
 def test_boards_of_a_round_stay_in_it_and_say_its_name() -> None:
     of = an_edition(a_record("a", 1e6), of=a_round("first"))
     site = a_site(rounds=[of])
-    text = pages_of(site, boards, of)[f"rounds/first/{PATH}"]
+    text = pages_of(site, boards, of)["rounds/first/boards/stream-grpc/64/ghz/index.html"]
     assert "frozen on 2026-02-03" in text
     assert 'href="../../../../frameworks/a/index.html"' in text
 
 
 def test_the_page_loads_its_own_files_and_runs_nothing_else() -> None:
     text = page(a_record("a", 1.0), a_record("b", failure="it broke"))
-    assert re.findall(r'<script[^>]*src="([^"]*)"', text) == ["../../../../static/board.js"]
+    assert re.findall(r'<script[^>]*src="([^"]*)"', text) == ["../../../../../static/board.js"]
     assert not re.findall(r"https?:|@import|url\(|<script>|<style|\sstyle=|\son\w+=", text)
     assert "default-src 'none'" in text
     ids = re.findall(r'\sid="([^"]*)"', text)

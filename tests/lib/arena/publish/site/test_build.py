@@ -18,7 +18,7 @@ from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
-from tests.lib.arena.publish.editions import files_in, put
+from tests.lib.arena.publish.editions import HOST, files_in, put
 from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
 
@@ -84,7 +84,7 @@ def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Worksp
     changed = {path for path in after if after[path] != before.get(path)}
     assert {
         "index.html", "feed.xml", "frameworks/a/index.html", "frameworks/a/framework.json",
-        "boards/stream-grpc/64/ghz/index.html", "boards/stream-grpc/64/ghz/board.json",
+        *(f"boards/stream-grpc/64/ghz/{HOST}/{file}" for file in ("index.html", "board.json")),
         "records/stream-grpc/64/a/2026-01-01T00-05-00.000000Z/record.json",
     } <= changed  # fmt: skip
     assert not any("unary-grpc" in path or "frameworks/b" in path for path in changed)

@@ -21,6 +21,7 @@ from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
 from tests.fakes import WARNED, a_record, a_run, a_trial, save
 from tests.lib.arena.publish.editions import (
+    HOST,
     a_round,
     a_site,
     an_edition,
@@ -31,7 +32,7 @@ from tests.lib.arena.publish.editions import (
 )
 from tests.lib.arena.publish.loads import SCHEDULED, a_step, items
 
-BOARD = "boards/stream-grpc/64/ghz"
+BOARD = f"boards/stream-grpc/64/ghz/{HOST}"
 ATOM = "{http://www.w3.org/2005/Atom}"
 UNARY = {"metric": "requests/s", "messages_per_call": 1}
 
@@ -64,7 +65,7 @@ def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
     assert fast["checks_warned"] == "content-type"
     assert (fast["messages_per_data_frame"], slow["messages_per_data_frame"]) == ("", "11.5")
     path = a_record("slow").path.removesuffix(".json")
-    assert slow["record"] == f"../../../../records/{path}/index.html"
+    assert slow["record"] == f"../../../../../records/{path}/index.html"
 
 
 def test_a_csv_has_a_failure_in_its_row_and_ends_its_lines_as_rfc_4180_has_it() -> None:
@@ -121,8 +122,8 @@ def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition()
     text = page(a_site(rounds=[edition]), "rounds/spring/compare/compare.json")
     found = json.loads(text)
     ids = [each["id"] for each in found["profiles"]]
-    assert ids == ["stream-grpc/64/ghz", "unary-grpc/64/h2load"]
-    assert found["profiles"][0]["href"] == f"{BOARD}/index.html"
+    assert ids == [f"stream-grpc/64/ghz/{HOST}", f"unary-grpc/64/h2load/{HOST}"]
+    assert found["profiles"][0]["href"] == "boards/stream-grpc/64/ghz/index.html"
     assert found["profiles"][0]["lower_is_better"] is False
     (framework,) = found["frameworks"]
     assert framework["href"] == "frameworks/a/index.html"
@@ -141,7 +142,7 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
     ]
     found = json.loads(page(a_site(*records), "compare/compare.json"))
     ids = [each["id"] for each in found["profiles"]]
-    assert ids == ["stream-grpc/64/ghz", "unary/64/ghz"]
+    assert ids == [f"stream-grpc/64/ghz/{HOST}", f"unary/64/ghz/{HOST}"]
     figures = {each["name"]: list(each["figures"]) for each in found["frameworks"]}
     assert figures == {"a": ["0"], "b": ["0"], "c": ["1"]}
 
@@ -313,18 +314,18 @@ def test_a_csv_says_which_latencies_are_lower_bounds() -> None:
     assert [row["latency_at_least"] for row in (known, open_)] == ["", "p99"]
     assert open_["latency_p99_ns"] == known["latency_p99_ns"]
     record = items("a", 3000.0, a_step("create", 12e6, None, "p99"), a_step("remove", 5e6))
-    text = page(a_site(record), "boards/crud-h2c/4/volley/board.csv")
+    text = page(a_site(record), f"boards/crud-h2c/4/volley/{HOST}/board.csv")
     (row,) = csv.DictReader(io.StringIO(text, newline=""))
     assert (row["latency_p99_bound_create"], row["latency_p99_bound_remove"]) == (">=", "")
     # A headline that is a lower bound has the sign that one by the generator has.
     record = a_record("a", runs=[bound], profile=SCHEDULED, flags=["unreached"])
-    text = page(a_site(record), "boards/steady/1/volley/board.csv")
+    text = page(a_site(record), f"boards/steady/1/volley/{HOST}/board.csv")
     (row,) = csv.DictReader(io.StringIO(text, newline=""))
     assert row["bound"] == ">="
 
 
 def test_a_board_of_a_scenario_has_the_p99_of_each_step_as_csv_and_the_whole_step_as_json() -> None:
-    site, board = a_site(items("a")), "boards/crud-h2c/4/volley"
+    site, board = a_site(items("a")), f"boards/crud-h2c/4/volley/{HOST}"
     (row,) = csv.DictReader(io.StringIO(page(site, f"{board}/board.csv"), newline=""))
     steps = {key: value for key, value in row.items() if key.startswith("latency_p99_ns_")}
     assert steps == {

@@ -16,6 +16,7 @@ from arena.what.advisories import Advisories
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.publish.editions import (
+    HOST,
     HOSTILE,
     a_round,
     a_site,
@@ -283,7 +284,7 @@ def test_every_board_it_is_on_is_a_line_with_its_rank_of_how_many() -> None:
     rows = rows_of(text)
     assert any("2 of 2 ≥ 1.00 M messages/s client-bound" in row for row in rows)
     assert any("– – failed on 2026-01-01 run 1 of 3: it broke" in row for row in rows)
-    assert 'href="../../boards/stream-grpc/64/ghz/index.html"' in text
+    assert f'href="../../boards/stream-grpc/64/ghz/{HOST}/index.html"' in text
 
 
 def test_a_history_is_told_from_the_newest_on_and_says_what_changed() -> None:

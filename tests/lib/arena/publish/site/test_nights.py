@@ -17,6 +17,7 @@ from arena.record.record import Record
 from tests.fakes import PASSED, WARNED, a_record
 from tests.lib.arena.judge.visits import blocks, drifting, packing, visited
 from tests.lib.arena.publish.editions import (
+    HOST,
     HOSTILE,
     a_site,
     an_edition,
@@ -29,7 +30,7 @@ from tests.lib.arena.publish.editions import (
 )
 from tests.lib.arena.publish.nights import a_history, a_night, a_twin, an_estimate, with_a_night
 
-PATH = "boards/stream-grpc/64/ghz/index.html"
+PATH = f"boards/stream-grpc/64/ghz/{HOST}/index.html"
 ROWS: dict[str, dict[str, Any]] = {
     "a": {"estimate": an_estimate(2.0e6), "rank_set": (1, 2), "letters": "a"},
     "b": {"estimate": an_estimate(2.1e6, voids=1), "rank_set": (1, 2), "letters": "ab"},
@@ -317,7 +318,7 @@ def test_every_visit_leads_to_its_record() -> None:
     assert "Every visit of this night: 23 records" in text_of(part)
     rows = [row.partition(" ")[0] for row in rows_of(part)[1:]]
     assert rows == ["b", "a", "a", "c"]
-    links = set(re.findall('href="../../../../([^"]*)"', part))
+    links = set(re.findall('href="../../../../../([^"]*)"', part))
     assert links == {edition.page_or_json(each.path) for each in (*made, void, fell)}
     assert sum(link.endswith("record.json") for link in links) > 15
     assert re.search(f'{void.started_at}/record.json">void</a>', part)

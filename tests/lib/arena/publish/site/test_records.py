@@ -15,6 +15,7 @@ from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, Runtime
 from tests.fakes import FAILED, PASSED, WARNED, a_generator, a_provenance, a_record, a_run
 from tests.lib.arena.judge.visits import visited
 from tests.lib.arena.publish.editions import (
+    HOST,
     HOSTILE,
     a_round,
     an_edition,
@@ -252,7 +253,7 @@ def test_a_neighbour_without_a_page_is_its_json() -> None:
 def test_a_record_leads_to_its_board_and_its_framework() -> None:
     html = page(a_record("a", 1e6, type="engine"))
     up = "../" * 5
-    assert f'href="{up}boards/stream-grpc/64/ghz/engines/index.html"' in html
+    assert f'href="{up}boards/stream-grpc/64/ghz/{HOST}/engines/index.html"' in html
     assert f'href="{up}frameworks/a/index.html"' in html
 
 
