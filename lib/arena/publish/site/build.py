@@ -179,11 +179,12 @@ def _edition(
 def _code(site: Site) -> str:
     """Return a digest of what every page depends on.
 
-    That is this code, the templates, the libraries, and the edition that links lead to.
+    That is this code, the templates, the libraries, and the editions that links lead to.
     """
     trees = []
     for folder in (Path(arena.__file__).parents[1], site.templates):
         found = (path for path in folder.rglob("*") if path.suffix != ".pyc" and path.is_file())
         trees.append(tree_sha256(folder, sorted(found)))
-    words = " ".join([*trees, site.front.root, sys.version, *map(version, _LIBRARIES)])
+    to = f"{site.front.root} {site.measured is not None}"
+    words = " ".join([*trees, to, sys.version, *map(version, _LIBRARIES)])
     return hashlib.sha256(words.encode()).hexdigest()

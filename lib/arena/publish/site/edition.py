@@ -221,8 +221,20 @@ class Site:
 
     @property
     def front(self) -> Edition:
-        """Return the edition of the first page: the newest round without current records."""
-        return self.current if self.current.entries or not self.rounds else self.rounds[0]
+        """Return the edition of the first page: the newest round with pages, else what is current.
+
+        What was measured here stands below it: a few records hide no round.
+        """
+        return next((each for each in self.rounds if each.entries), self.current)
+
+    @property
+    def measured(self) -> Edition | None:
+        """Return what was measured here if the first page is a round's, and there is something."""
+        return self.current if self.current.entries and self.front is not self.current else None
+
+    def shown_of(self, edition: Edition) -> Edition:
+        """Return what the navigation of an edition's pages leads to: without records, the front."""
+        return edition if edition.entries or edition is not self.current else self.front
 
 
 def _digest(parts: Iterable[str]) -> str:

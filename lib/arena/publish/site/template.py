@@ -28,12 +28,11 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
     `page` is its own path below the site's root.
     """
     href = partial(links.relative, page=page)
-    # Without current records, the links of their pages lead to the newest round.
-    context.setdefault("shown", site.front if edition is site.current else edition)
+    context.setdefault("shown", site.shown_of(edition))
     return (
         _environment(site.templates)
         .get_template(template)
-        .render(page=page, edition=edition, navigation=site.navigation, href=href, **context)
+        .render(page=page, edition=edition, site=site, href=href, **context)
     )
 
 

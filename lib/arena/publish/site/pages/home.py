@@ -11,6 +11,7 @@ from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip
 from arena.publish.site.template import frame, render
+from arena.what.loads import LoadShape
 
 # The maximum number of frameworks named at rank 1, and the number of new records listed.
 _NAMED = 3
@@ -18,42 +19,56 @@ _NEWEST = 5
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the page. Without current records, it says so and shows the newest round."""
-    shown = site.front if edition is site.current else edition
+    """Yield the page. That of current records shows the newest round, and what was measured here.
+
+    Without a round that has pages, it shows only what was measured.
+    """
+    is_first = edition is site.current
+    shown = site.front if is_first else edition
     rounds = [(frame(each), each.digest) for each in site.rounds]
-    key = repr((frame(edition), frame(shown), rounds, shown.digest))
+    more = (site.current.digest, site.rounds_left_out) if is_first else ()
+    key = repr((frame(edition), frame(shown), rounds, shown.digest, more))
     yield Page(edition.home(), key, partial(_make, site, edition, shown))
 
 
 def _make(site: Site, edition: Edition, shown: Edition) -> str:
-    groups = [
-        (kind, [(profile, list(boards)) for profile, boards in groupby(found, _profile)])
-        for kind in SHOWN
-        if (found := [each for each in shown.current_boards if each.shape is kind])
-    ]
-    with_page = (each for each in reversed(shown.by_time) if each.path in shown.shown_records)
+    measured = site.measured if edition is site.current else None
+    newest = measured or shown
+    with_page = (each for each in reversed(newest.by_time) if each.path in newest.shown_records)
     return render(
         site,
         "home.html.j2",
         edition.home(),
         edition,
         shown=shown,
-        groups=groups,
+        measured=measured,
+        groups_of=_groups,
         most_named=_NAMED,
         field_of=_field,
         leaders_of=words.leaders,
         first_ranked_of=words.first_ranked,
-        hosts=_hosts(shown),
+        hosts=_hosts(shown, *filter(None, [measured])),
         ranked_of=lambda board: sum(words.ranks(row, board) is not None for row in board.rows),
         failed_of=lambda board: sum(map(words.has_only_failed, board.rows)),
+        newest=newest,
         news=list(islice(with_page, _NEWEST)),
         names={
             (board.profile, row.framework): row.display_name
-            for board in shown.boards
+            for board in newest.boards
             for row in board.rows
         },
         rounds=site.rounds,
+        left_out=site.rounds_left_out if edition is site.current else 0,
     )
+
+
+def _groups(of: Edition) -> list[tuple[type[LoadShape], list[tuple[tuple[str, str], list[Board]]]]]:
+    """Return the boards of current loads, by kind of load and profile."""
+    return [
+        (kind, [(profile, list(boards)) for profile, boards in groupby(found, _profile)])
+        for kind in SHOWN
+        if (found := [each for each in of.current_boards if each.shape is kind])
+    ]
 
 
 def _profile(board: Board) -> tuple[str, str]:
@@ -67,9 +82,10 @@ def _field(board: Board) -> Strip:
     return Scale(max(values, default=0.0)).strip(values, leaders)
 
 
-def _hosts(shown: Edition) -> dict[str, str]:
+def _hosts(*editions: Edition) -> dict[str, str]:
     """Return the classes of hosts by id, in words that tell them apart."""
-    found = {board.host_class.id: board.host_class.words for board in shown.boards}
+    boards = (board for each in editions for board in each.boards)
+    found = {board.host_class.id: board.host_class.words for board in boards}
     return dict(zip(found, words.apart([*found.values()]), strict=True))
 
 

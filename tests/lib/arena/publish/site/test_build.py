@@ -111,11 +111,17 @@ def test_after_a_measurement_only_rounds_that_had_pages_have_some(whole: Workspa
     def said() -> str:
         return (whole.public / "rounds" / "index.html").read_text()
 
+    def first() -> str:
+        return (whole.public / "index.html").read_text()
+
     assert measured() == {"index.html"}
+    assert "1 round has no pages here yet: <code>./scripts/site.sh build</code>" in first()
+    assert 'href="frameworks/first/index.html"' in first()
     assert "1 round without pages here. <code>./scripts/site.sh build</code>" in said()
     assert [it.name for it in built.rounds_left_out(whole)] == ["spring"]
     published(whole)
-    assert "site.sh" not in said()
+    assert "site.sh" not in said() + first()
+    assert 'href="rounds/spring/frameworks/first/index.html"' in first()
     save(whole.results, a_record("second", 1e6))
     # Without a cache, nothing but the pages says that the round had some.
     whole.cache.unlink()

@@ -1,8 +1,9 @@
 """The first page: the best of each board, the newest record, and what there is if there is none."""
 
 import re
+from dataclasses import replace
 
-from arena.publish.site.pages import home
+from arena.publish.site.pages import boards, home
 from arena.record.record import Record
 from tests.fakes import a_record
 from tests.lib.arena.publish.editions import (
@@ -107,13 +108,42 @@ def test_where_there_are_only_rounds_the_newest_is_shown_and_that_is_said() -> N
     assert "1 record on 1 board. on a small machine" in text_of(text)
 
 
+def test_a_few_records_stand_below_the_newest_round_and_do_not_hide_it() -> None:
+    site = a_site(a_record("mine", 3e6), rounds=[SMALL])
+    text = pages_of(site, home)["index.html"]
+    before, below = text.split('<h2 id="measured">')
+    assert "This is round first , frozen on 2026-02-03." in text_of(before)
+    assert "Nothing has been measured" not in text
+    assert 'href="rounds/first/boards/stream-grpc/64/ghz/index.html"' in before
+    assert f'href="boards/stream-grpc/64/ghz/{HOST}/index.html"' in below
+    assert "mine under stream-grpc" in text_of(below)
+    # The pages of what was measured lead to each other.
+    own = pages_of(site, boards)[f"boards/stream-grpc/64/ghz/{HOST}/index.html"]
+    assert 'href="../../../../../index.html#measured" aria-current' in own
+    assert 'href="../../../../../frameworks/index.html"' in own
+    assert "#measured" not in pages_of(site, boards, SMALL).popitem()[1]
+
+
+def test_a_round_without_a_record_is_not_shown_first() -> None:
+    text = pages_of(a_site(a_record("mine", 3e6), rounds=[an_edition(of=a_round())]), home)
+    assert 'id="measured"' not in text["index.html"]
+    assert "mine" in text["index.html"]
+
+
+def test_rounds_without_pages_are_named_with_the_command_that_builds_them() -> None:
+    site = replace(a_site(a_record("mine", 3e6)), rounds_left_out=5)
+    text = pages_of(site, home)["index.html"]
+    assert "5 rounds have no pages here yet: ./scripts/site.sh build builds them." in text_of(text)
+    assert keys_of(site, home) != keys_of(replace(site, rounds_left_out=4), home)
+
+
 def test_a_round_has_a_home_of_its_own_with_its_note() -> None:
     site = a_site(a_record("b", 1e6), rounds=[SMALL])
     text = pages_of(site, home, SMALL)["rounds/first/index.html"]
     assert "<h1>Round <bdi>first</bdi></h1>" in text
     assert "on a small machine" in text
     assert 'href="boards/stream-grpc/64/ghz/index.html"' in text
-    assert 'href="../../index.html">Current results' in text
+    assert 'href="../../index.html">First page' in text
 
 
 def test_hostile_names_and_notes_are_only_words() -> None:
