@@ -46,7 +46,8 @@ class Round(Frozen):
 
     `records` maps each record's path, below the round's folder, to the SHA-256 of its file. The
     hashes of the runs' raw outputs are in the records. `twins` has the history of the twins of each
-    load, by the parts of its key with slashes between them: of the nights, the newest is frozen.
+    load, by the parts of its key with slashes between them: of the nights, only those that boards
+    show are frozen.
     """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1

@@ -50,7 +50,7 @@ def load_name(key: Key) -> str:
 class TwinBook:
     """What is known of twins besides the records.
 
-    `looks` lift suspensions. A round has only the newest night of each load, so it has the
+    `looks` lift suspensions. A round has only the nights that its boards show, so it has the
     `frozen` histories as they were, by the loads' names.
     """
 
