@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from arena.base.model import Frozen
+from arena.judge.flags import has_unknown_cost
 from arena.record.measurement import Cost, Latency, Run
 
 # The latencies beside a rate, by the names of their fields and as figures.
@@ -43,7 +44,8 @@ def of_run(run: Run) -> Iterator[Bounds]:
     """Yield the figures of a run that are known."""
     for name, figure in LATENCIES.items():
         yield from of_latency(figure, run.latency_ns, name)
-    for name, cost in ((CPU, run.server), (GENERATOR_CPU, run.generator)):
+    costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
+    for name, cost in costs[has_unknown_cost(run) :]:
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)

@@ -81,7 +81,7 @@ def _is_client_bound(it: Judged) -> bool:
     if any(SATURATED in each.flags for each in it.best.generators):
         return True
     if it.generator_cpus is None:
-        return not _has_unknown_cost(it.best) and it.best.generator.cpu_s > it.best.server.cpu_s
+        return not has_unknown_cost(it.best) and it.best.generator.cpu_s > it.best.server.cpu_s
     if it.best.generators:
         return False
     available_s = it.profile.load.generator_cpus(it.generator_cpus) * it.best.elapsed_s
@@ -133,7 +133,7 @@ def _is_still_warming(it: Judged) -> bool:
     return all(after.rate > _FASTER * before.rate for before, after in pairwise(it.runs))
 
 
-def _has_unknown_cost(run: Run) -> bool:
+def has_unknown_cost(run: Run) -> bool:
     """Return whether some of the server's CPU time may belong to nobody known.
 
     A control group counts all of it. Without one, a program can hide processes from the tree.
@@ -233,7 +233,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "cost-unknown",
-        lambda it: any(map(_has_unknown_cost, it.runs)),
+        lambda it: any(map(has_unknown_cost, it.runs)),
         "The framework's own CPU time is not known: in at least one run, its processes used none, "
         "or processes that nobody knows used more than 1 % of the CPUs, and no control group "
         "counted it. So the row has no CPU cost.",
