@@ -1,14 +1,15 @@
-"""The base class of all models, and validation of data against a model."""
+"""The base class of all models, the bounds of what they hold, and validation of data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import pydantic
 
 from arena.base.errors import UsageError
-from arena.base.text import nearest, shown
+from arena.base.text import nearest, printable, shown
+from parsers.common.figures import MOST, Bounds
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
@@ -17,9 +18,41 @@ Listed = pydantic.BeforeValidator(
     lambda value: value if isinstance(value, list | tuple) else [value]
 )
 
+# Any number; one of these kinds of bounds is on every number of every model that is read.
+Number = Annotated[float, Bounds(ge=-MOST, le=MOST)]
+
+# The characters of a text in any model, unless its field says less.
+_LONGEST_TEXT = 1 << 20
+
+# JSON that is kept as it is has so many levels, and integers of 64 bits, signed or not.
+_DEEPEST = 50
+_LARGEST = 2**64
+
+
+def _bounded(value: Any, depth: int = 0) -> Any:
+    """Return a value of JSON; ValueError if a number or a text in it is beyond all bounds."""
+    if depth > _DEEPEST:
+        raise ValueError("is nested too deeply")
+    if isinstance(value, dict):
+        for each in (*value, *value.values()):
+            _bounded(each, depth + 1)
+    elif isinstance(value, list):
+        for each in value:
+            _bounded(each, depth + 1)
+    elif isinstance(value, str):
+        if len(value) > _LONGEST_TEXT:
+            raise ValueError(f"has a text of more than {_LONGEST_TEXT:,} characters")
+    elif isinstance(value, int | float) and not -_LARGEST < value < _LARGEST:
+        raise ValueError("has a number that is too large")
+    return value
+
+
+# An object of JSON.
+JsonObject = Annotated[dict[str, pydantic.JsonValue], pydantic.AfterValidator(_bounded)]
+
 
 class Frozen(pydantic.BaseModel):
-    """The base class of all models: immutable, without unknown keys."""
+    """The base class of all models: immutable, without unknown keys, every text limited."""
 
     model_config = pydantic.ConfigDict(
         frozen=True,
@@ -27,6 +60,7 @@ class Frozen(pydantic.BaseModel):
         validate_by_name=True,
         serialize_by_alias=True,
         allow_inf_nan=False,
+        str_max_length=_LONGEST_TEXT,
     )
 
     def changed(self, **changes: Any) -> Self:
@@ -57,10 +91,10 @@ def validated(
         key = ".".join(parts) or "(whole file)"
         if first["type"] == "extra_forbidden":
             hint = "" if len(parts) > 1 else nearest(key, list(keys))
-            raise UsageError(f"{shown(path)}: {key}: unknown key{hint}") from error
+            raise UsageError(f"{shown(path)}: {printable(key)}: unknown key{hint}") from error
         what = first["msg"].removeprefix("Value error, ")
         given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"
-        raise UsageError(f"{shown(path)}: {key}: {what}{given}") from error
+        raise UsageError(printable(f"{shown(path)}: {key}: {what}{given}")) from error
     if key := next(_bools(found, data), ""):
         raise UsageError(f"{shown(path)}: {key}: must not be true or false")
     return found

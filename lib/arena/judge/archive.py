@@ -23,7 +23,7 @@ import arena
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of, tree_sha256
 from arena.base.progress import Progress
-from arena.base.text import shown
+from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
 from arena.judge.store import SUMS, saved_sum
@@ -205,7 +205,12 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
         _require_place(record, name)
         return state, entry_of(record, sha256, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
-        return state, " ".join(str(error).split())[:300]
+        said = str(error)
+    except Exception as error:  # No record may end the reading of all others.
+        if os.environ.get("ARENA_DEBUG"):
+            raise
+        said = f"{type(error).__name__}: {error}"
+    return state, printable(" ".join(said.split()))[:300]
 
 
 def raw_problems(folder: Path, record: Record) -> Iterator[tuple[str, bool]]:

@@ -64,14 +64,13 @@ def of_steps(run: Run) -> Iterator[Bounds]:
 
 
 def per_million(run: Run, cost: Cost, rate: float) -> float | None:
-    """Return CPU seconds per million messages at a rate; None if the rate is 0 or almost 0.
+    """Return CPU seconds per million messages at a rate; None if the rate is 0.
 
     Cut calls cost CPU time too, so the cost has an error bar like the rate. The rate of a blast is
     that of one point; its cost covers all points.
     """
     messages = run.messages if run.points else rate * run.elapsed_s
-    found = cost.cpu_s / messages * 1e6 if messages else math.inf
-    return found if math.isfinite(found) else None
+    return cost.cpu_s / messages * 1e6 if messages else None
 
 
 def alone(figures: Sequence[Bounds]) -> dict[str, Beside]:

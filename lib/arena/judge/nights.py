@@ -15,7 +15,7 @@ from statistics import median
 
 from pydantic import Field
 
-from arena.base.model import Frozen
+from arena.base.model import Frozen, Number
 from arena.judge.beside import Beside, over_blocks
 from arena.judge.distributions import share_interval
 from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
@@ -29,6 +29,7 @@ from arena.judge.ranking import (
     rank_blocks,
 )
 from arena.record.times import parse_utc
+from parsers.common.figures import Whole
 
 # A night with a larger share of void visits is noisy, and has no ranks.
 _MOST_VOID = 0.10
@@ -131,10 +132,10 @@ class TwinHistory(Frozen):
     `is_suspended`: two nights in a row had a twin that was not tied, and nobody has looked since.
     """
 
-    tied: int
-    of: int
-    low: float
-    high: float
+    tied: Whole
+    of: Whole
+    low: Number
+    high: Number
     is_suspended: bool = False
 
 

@@ -13,6 +13,7 @@ from arena.base.model import Frozen, to_json, validated
 from arena.base.reading import read_json
 from arena.base.writing import write_atomic
 from arena.record.record import Check
+from parsers.common.figures import Whole
 
 # The version of the contract. Raise it when a check is added or becomes stricter: then every proof
 # is an old one, and every framework is validated again.
@@ -47,7 +48,7 @@ class Proof(Frozen):
     """
 
     source: str
-    contract: int
+    contract: Whole
     runtime: str
     toolchain: Mapping[str, str | None] = {}
     verdict: Literal["pass", "warn", "fail"]

@@ -14,6 +14,7 @@ from arena.base.writing import write_atomic
 from arena.judge.load_key import Key, LoadKey
 from arena.judge.nights import Night, Twin, TwinHistory, history_of, twins_of
 from arena.record.times import UtcTime
+from arena.what.loads.shape import Count
 
 FILE = "reviewed.json"
 
@@ -22,7 +23,7 @@ class Look(Frozen):
     """Somebody has looked at the twins of a profile; None stands for every count or generator."""
 
     profile: str
-    connections: int | None = None
+    connections: Count | None = None
     generator: str | None = None
     looked_at: UtcTime
 

@@ -8,19 +8,30 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from arena.base.model import Frozen
-from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Whole, Wrong
+from arena.base.model import Frozen, Number
+from arena.record.times import UtcTime
+from parsers.common.figures import (
+    LEAST,
+    MOST,
+    NOTHING_WRONG,
+    Bounds,
+    Calls,
+    Latency,
+    Second,
+    Whole,
+    Wrong,
+)
 
 __all__ = [
     "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
     "Sampled", "Second", "Step", "Wrong",
 ]  # fmt: skip
 
-Share = Annotated[float, Field(ge=-1, le=1e6)]
+Share = Annotated[float, Bounds(ge=-1, le=1e6)]
 
 Most = Annotated[int, Field(ge=1, le=1_000_000)]
-Rate = Annotated[float, Field(ge=0, le=1e18)]
-Seconds = Annotated[float, Field(ge=0, le=1e9)]
+Rate = Annotated[float, Bounds(ge=0, le=MOST)]
+Seconds = Annotated[float, Bounds(ge=0, le=1e9)]
 
 
 class Cost(Frozen):
@@ -93,7 +104,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     no record: a run that has any is not kept.
     """
 
-    elapsed_s: Annotated[float, Field(gt=0, le=1e9)]
+    elapsed_s: Annotated[float, Bounds(ge=LEAST, le=1e9)]
     calls: Calls
     messages: Whole
     rate: Rate
@@ -138,7 +149,7 @@ class Watch(Frozen):
     oom_kills: Whole | None = None
     swapped_pages: Whole | None = None
     involuntary_switches: Whole | None = None
-    clock_jump_s: Annotated[float, Field(ge=-1e12, le=1e12)] = 0.0
+    clock_jump_s: Annotated[float, Bounds(ge=-1e12, le=1e12)] = 0.0
     spin_s: tuple[Seconds, ...] = ()
     copy_s: tuple[Seconds, ...] = ()
     spin_off: Share | None = None
@@ -149,8 +160,8 @@ class Disturbance(Frozen):
     """A signal of a Watch that was over its limit; `signal` is the field's name."""
 
     signal: Annotated[str, Field(pattern=r"^[a-z_]+$", max_length=40)]
-    value: float
-    limit: float
+    value: Number
+    limit: Number
 
 
 class Raw(Frozen):
@@ -214,7 +225,7 @@ class Run(Measurement):
     over their limits: with any of them, the run is not trusted.
     """
 
-    started_at: str
+    started_at: UtcTime
     server: Cost
     generator: Cost
     sampled: Sampled | None = None

@@ -11,11 +11,12 @@ import pydantic
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.record.measurement import Rate, Raw, Run, Seconds
+from arena.record.measurement import Most, Rate, Raw, Run, Seconds
 from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import TRIAL
+from parsers.common.figures import Whole
 
 # The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;
 # records of a newer one may have others.
@@ -51,7 +52,7 @@ class Headline(Frozen):
     at_least: Rate
     at_most: Rate
     rule: str
-    run: int
+    run: Most
 
 
 class Spread(Frozen):
@@ -130,10 +131,10 @@ class Host(Frozen):
     """
 
     cpu: str
-    cpus: int
-    cores: int
+    cpus: Most
+    cores: Most
     kernel: str
-    memory_bytes: int
+    memory_bytes: Whole
     governor: str | None
     docker: str | None
     family: str | None = None
@@ -217,7 +218,7 @@ class Provenance(Frozen):
     cpus: Cpus
     runtime: RuntimeInfo | None
     overrides: dict[str, str]
-    stages_s: dict[str, float]
+    stages_s: dict[str, Seconds]
     epoch: Epoch | None = None
     generator_hosts: tuple[Annotated[str, Field(max_length=200)], ...] = ()
 
@@ -238,13 +239,13 @@ class Record(Frozen):
     framework: MeasuredFramework
     profile: MeasuredProfile
     headline: Headline | None
-    runs: tuple[Run, ...]
+    runs: Annotated[tuple[Run, ...], Field(max_length=100)]
     spread: Spread | None
     flags: tuple[FlagName, ...]
     contract: tuple[Check, ...]
     contract_after: tuple[Check, ...] = ()
     offers: Offers | None = None
-    messages_per_data_frame: float | None = None
+    messages_per_data_frame: Rate | None = None
     visit: Visit | None = None
     provenance: Provenance
 

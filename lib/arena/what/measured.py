@@ -1,12 +1,24 @@
 """A profile as it is run: overrides applied, one connection count."""
 
+from typing import Self
+
+import pydantic
+
+from arena.what.loads.shape import Count
 from arena.what.profile import Profile
 
 
 class MeasuredProfile(Profile):
     """The profile as it was run: overrides applied, one connection count."""
 
-    connection_count: int
+    connection_count: Count
+
+    @pydantic.model_validator(mode="after")
+    def _can_be_run(self) -> Self:
+        """Refuse a load that never ends or takes days: a record may have any."""
+        for key, problem in self.load.problems(self.connections):
+            raise ValueError(f"{key}: {problem}")
+        return self
 
     @property
     def label(self) -> str:

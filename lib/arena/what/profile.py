@@ -4,19 +4,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from arena.base.durations import parse_duration
 from arena.base.errors import UsageError
-from arena.base.model import Frozen, Listed, validated
+from arena.base.model import Frozen, JsonObject, Listed, validated
 from arena.base.reading import read_yaml
 from arena.base.text import nearest, shown
 from arena.what import protos, rules
 from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
-from arena.what.loads.shape import Count
+from arena.what.loads.shape import DAY_S, Count
 from arena.what.metrics import Metric
 from arena.what.protos import MethodType, Proto, ProtoError
 from arena.what.scenarios import scenario_of
+from parsers.common.figures import Bounds
 
 # Keys that are written as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
@@ -53,18 +54,18 @@ class Profile(Frozen):
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
     title: Annotated[str, Field(min_length=1, max_length=120)]
-    generator: str
-    call: Annotated[str, Field(pattern=_METHOD)]
+    generator: Annotated[str, Field(max_length=64)]
+    call: Annotated[str, Field(pattern=_METHOD, max_length=300)]
     proto: Proto | None = None
-    request: dict[str, JsonValue]
+    request: JsonObject
     requests_per_call: Count = 1
     messages_per_call: Count
     expect: Annotated[tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...], Listed] = ()
     port: Annotated[int, Field(ge=1, le=65535)]
     tls: bool
-    connections: Annotated[tuple[Count, ...], Field(min_length=1), Listed]
+    connections: Annotated[tuple[Count, ...], Field(min_length=1, max_length=100), Listed]
     load: Load
-    warmup_s: float
+    warmup_s: Annotated[float, Bounds(ge=0, le=DAY_S)]
     runs: Annotated[int, Field(ge=1, le=100)]
     pick: Literal["best"]
     metric: Metric

@@ -10,18 +10,34 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+# A number that is not 0 is at least LEAST, and none is above MOST: arithmetic with them is finite.
+LEAST, MOST = 1e-30, 1e18
+
+
+def _not_tiny(value: float) -> float:
+    if value and abs(value) < LEAST:
+        raise ValueError(f"must be 0, or at least {LEAST}")
+    return value
+
 
 class Bounds:
-    """The range of a number: `ge`, `gt` and `le`, as pydantic calls them."""
+    """The range of a number: `ge` and `le`, as pydantic calls them.
 
-    def __init__(self, **bounds: float) -> None:
-        self._bounds = bounds
+    Below LEAST, a float is 0 and nothing else.
+    """
+
+    def __init__(self, *, ge: float, le: float) -> None:
+        self._bounds = {"ge": ge, "le": le}
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: Callable[[Any], dict[str, Any]]
     ) -> dict[str, Any]:
         """Add the range to what pydantic checks, and to the JSON Schema."""
-        return {**handler(source), **self._bounds}
+        bounded = {**handler(source), **self._bounds}
+        if source is int or self._bounds["ge"] >= LEAST:
+            return bounded
+        check = {"type": "no-info", "function": _not_tiny}
+        return {"type": "function-after", "function": check, "schema": bounded}
 
 
 Whole = Annotated[int, Bounds(ge=0, le=2**63 - 1)]
@@ -110,7 +126,7 @@ class Second:
     ended in it.
     """
 
-    length_s: Annotated[float, Bounds(gt=0, le=1)] = 1.0
+    length_s: Annotated[float, Bounds(ge=LEAST, le=1)] = 1.0
     intended: Whole | None = None
     sent: Whole | None = None
     ok: Whole

@@ -15,7 +15,7 @@ from arena.base.errors import UsageError
 from arena.base.hashing import tree_sha256
 from arena.base.model import to_json
 from arena.base.progress import Progress
-from arena.base.text import shown
+from arena.base.text import printable, shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.judge.archive import Archive, open_archive
@@ -80,7 +80,8 @@ def build(workspace: Workspace, progress: Progress, *, old_rounds: bool = True) 
     """Build the site of all records; return its first page.
 
     Without `old_rounds`, a round has pages only if it has some already. Only what has changed since
-    the last build is written. What is broken is reported and left out. A second build waits for the
+    the last build is written. A record, a round or a page that is broken is reported and left out.
+    A second build waits for the
     first.
     """
     folder = workspace.site / ".build"
@@ -142,7 +143,7 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: 
             edition = _edition(root, folder, found, found.twin_book, kept, progress)
             frozen.append((found.frozen_at, edition))
         else:
-            progress.say(f"warning: {shown(folder)} is left out: {found}")
+            progress.say(printable(f"warning: {shown(folder)} is left out: {found}"))
     frozen.sort(key=lambda each: each[0], reverse=True)
     return Site(
         editions=(current, *(edition for _, edition in frozen)),
@@ -171,7 +172,7 @@ def _edition(
 ) -> Edition:
     archive: Archive = open_archive(folder, kept, progress)
     for name, problem in archive.broken.items():
-        progress.say(f"warning: {shown(folder / name)} is left out: {problem}")
+        progress.say(printable(f"warning: {shown(folder / name)} is left out: {problem}"))
     leaderboard = rank_entries(archive.entries.values(), archive.read, book, archive.broken)
     return Edition(root, folder, of, leaderboard, archive.entries, archive.read)
 

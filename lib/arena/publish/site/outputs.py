@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from arena.base.errors import HostError
+from arena.base.errors import ArenaError, HostError
 from arena.base.progress import Progress
-from arena.base.text import shown
+from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.machine.forks import spread
 from arena.publish.site.links import INDEX
@@ -28,6 +28,9 @@ _VERSION = "1"
 _PAGES_PER_PROCESS = 4
 _COPIES_PER_PROCESS = 200
 _MANY = 500
+
+# How much of the reason is quoted why an output failed.
+_LONGEST_ERROR = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,9 @@ def write_changed(
 ) -> None:
     """Write the outputs below `public`, and remove outdated ones of earlier builds.
 
-    `code` is a digest of what all outputs depend on. HostError names the file that cannot be
-    written. Without a cache, everything is written, and every other file in the site's `folders`
-    is removed. A file outside those folders always stays.
+    `code` is a digest of what all outputs depend on. An output that fails is reported and left
+    out. HostError names a file that cannot be written. Without a cache, everything is written, and
+    every other file in the site's `folders` is removed. A file outside those folders always stays.
     """
     _open(public)
     space = f"outputs in {public.resolve()}"
@@ -92,8 +95,15 @@ def write_changed(
     try:
         for name in _removed(public, gone):
             removed.add(name)
-        for at, text in _write_all(stale, public, progress):
-            made[stale[at].output.path] = text
+        failed: dict[str, str] = {}
+        for at, (text, problem) in _write_all(stale, public, progress):
+            if problem:
+                failed[stale[at].output.path] = problem
+            else:
+                made[stale[at].output.path] = text
+        for name in _removed(public, failed):
+            progress.say(printable(f"warning: {shown(public / name)} is left out: {failed[name]}"))
+            removed.add(name)
     finally:
         if made or removed:
             kept.save(space, _VERSION, made, removed)
@@ -193,8 +203,8 @@ def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
 
 def _write_all(
     stale: Sequence[_Stale], public: Path, progress: Progress
-) -> Iterator[tuple[int, str]]:
-    """Write outputs; yield the number of each with its cache entry."""
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Write outputs; yield the number of each with its cache entry, or with why it failed."""
     pages = sum(isinstance(each.output, Page) for each in stale)
     forks = pages // _PAGES_PER_PROCESS + (len(stale) - pages) // _COPIES_PER_PROCESS
     many = len(stale) >= _MANY
@@ -205,14 +215,20 @@ def _write_all(
         yield from written
 
 
-def _write(stale: Sequence[_Stale], public: Path, number: int) -> str:
+def _write(stale: Sequence[_Stale], public: Path, number: int) -> tuple[str, str]:
     output = stale[number].output
-    data = output.make().encode() if isinstance(output, Page) else _read(output.source)
+    try:
+        data = output.make().encode() if isinstance(output, Page) else _read(output.source)
+    except Exception as error:  # Whatever a page is made from, the others are built.
+        if os.environ.get("ARENA_DEBUG"):
+            raise
+        kind = "" if isinstance(error, ArenaError) else f"{type(error).__name__}: "
+        return "", " ".join(f"{kind}{error}".split())[:_LONGEST_ERROR]
     path = f"{public}/{output.path}"
     try:
         if not _holds(path, data):
             _replace(path, data)
-        return _made(stale[number].digest, os.lstat(path))
+        return _made(stale[number].digest, os.lstat(path)), ""
     except OSError as error:
         raise HostError(f"{shown(Path(path))}: cannot be written ({error.strerror})") from error
 

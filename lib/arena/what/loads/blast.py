@@ -26,7 +26,7 @@ class Blast(LoadShape):
     joins_connections: ClassVar[bool] = True
 
     kind: Literal["blast"] = "blast"
-    sweep: Annotated[tuple[Count, ...], Field(min_length=1), Listed]
+    sweep: Annotated[tuple[Count, ...], Field(min_length=1, max_length=1000), Listed]
     repetitions: Annotated[int, Field(ge=1, le=1000)]
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     duration_s: Duration

@@ -13,7 +13,7 @@ from arena.what.scenarios import ScenarioFile
 _VERSION_1 = 1
 
 # Iterations per second.
-Rate = Annotated[float, Field(gt=0, le=1_000_000)]
+Rate = Annotated[float, Field(ge=0.001, le=1_000_000)]
 
 
 class Scenario(LoadShape):

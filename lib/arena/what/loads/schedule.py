@@ -12,10 +12,12 @@ from pydantic import Field
 
 from arena.base.durations import format_duration
 from arena.base.model import Frozen
+from arena.what.loads.shape import DAY_S
 
 SECOND_NS = 1_000_000_000
 
 Rps = Annotated[int, Field(ge=1, le=1_000_000)]
+Step = Annotated[float, Field(ge=0.001, le=DAY_S)]
 
 
 class Schedule(Frozen):
@@ -31,8 +33,8 @@ class Schedule(Frozen):
     start: Rps | None = None
     step: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
     end: Rps | None = None
-    step_duration_s: float | None = None
-    max_duration_s: float | None = None
+    step_duration_s: Step | None = None
+    max_duration_s: Step | None = None
 
     def due_before(self, moments_ns: Iterable[int]) -> Iterator[int]:
         """Yield how many calls are due before each moment, in ns; moments must not decrease."""

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from arena.what.loads.closed import Closed, gentle
 from arena.what.loads.schedule import SECOND_NS, Schedule
-from arena.what.loads.shape import Count, LoadShape, Requests
+from arena.what.loads.shape import DAY_S, Count, LoadShape, Requests
 from arena.what.metrics import Metric
 
-_DAY_NS = 24 * 3600 * SECOND_NS
+_DAY_NS = DAY_S * SECOND_NS
 
 
 class Scheduled(LoadShape):

@@ -9,13 +9,15 @@ from pydantic import Field
 from arena.base.durations import format_duration
 from arena.base.model import Frozen
 from arena.what.metrics import Metric
+from parsers.common.figures import LEAST, Bounds
 
 RATES = frozenset({Metric.MESSAGES, Metric.REQUESTS})
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Requests = Annotated[int, Field(ge=1, le=100_000_000)]
 # No load lasts longer than a day.
-Duration = Annotated[float, Field(gt=0, le=24 * 3600)]
+DAY_S = 24 * 3600
+Duration = Annotated[float, Bounds(ge=LEAST, le=DAY_S)]
 
 
 class LoadShape(Frozen):

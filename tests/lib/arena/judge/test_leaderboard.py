@@ -464,11 +464,6 @@ def test_without_records_there_are_no_boards() -> None:
     assert rank([]).boards == ()
 
 
-def test_the_cost_of_next_to_no_messages_has_no_figure() -> None:
-    found = result_of(a_record("a", runs=[a_run(1e-320)]))
-    assert found.server_cpu_s_per_million_at_least is None
-
-
 def warmed(record: Record, *flags: str) -> Record:
     """Return the record as made by a generator with these arguments."""
     maker = GeneratorInfo(name="ghz", version="v1", found="PATH", argv=("ghz", *flags))

@@ -79,7 +79,7 @@ def spoiled(**changes: Any) -> str:
         (spoiled(status="failed"), "a record that is failed must say why: failure"),
         (spoiled(status="invalid"), "a record that is invalid must say why: failure"),
         (spoiled().replace('"run": 1', '"run": 2'), "headline: there is no run 2"),
-        (spoiled().replace('"run": 1', '"run": 0'), "headline: there is no run 0"),
+        (spoiled().replace('"run": 1', '"run": 0'), "headline.run: Input should be greater"),
         (spoiled().replace('"name": "grpc-go"', '"name": "a/b"'), "framework.name: "),
         (spoiled().replace('"name": "grpc-go"', '"name": "../a"'), "framework.name: "),
         (spoiled().replace('"rate": 1000000.0', '"rate": NaN'), "rate: Input should be a finite"),

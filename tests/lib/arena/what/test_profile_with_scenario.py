@@ -165,7 +165,7 @@ def refused(workspace: Workspace, plan: object = PLAN, **changes: Any) -> str:
             "streams_per_connection: must be 1: HTTP/1.1 has one request at a time",
         ),
         ({"threads": 5}, "threads: 5 is more than the 4 connections"),
-        ({"rate": 0}, "rate: Input should be greater than 0"),
+        ({"rate": 0}, "rate: Input should be greater than or equal to 0.001"),
         ({"rate": 5}, "metric: requests/s is not for a scenario load (write p99 latency)"),
         ({"metric": "p99 latency"}, "metric: p99 latency is not for a scenario load"),
         ({"metric": "messages/s"}, "metric: messages/s is not for a scenario load"),

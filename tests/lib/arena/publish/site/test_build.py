@@ -299,7 +299,12 @@ TIME, NO_DAY = "2026-01-01T00-00-00.000000Z", "2026-02-30T00-00-00.000000Z"
         ("bad", "now", {"started_at": "now"}, "started_at: String should match pattern"),
         ("bad", NO_DAY, {"started_at": NO_DAY}, "day is out of range"),
         ("bad", TIME, {"headline": {"run": 9}}, "headline: there is no run 9"),
-        ("bad", TIME, {"headline": {"run": 0}}, "headline: there is no run 0"),
+        (
+            "bad",
+            TIME,
+            {"headline": {"run": 0}},
+            "headline.run: Input should be greater than or equal to 1",
+        ),
         ("bad", TIME, {"headline": None}, "a record that is ok must have a headline"),
         ("bad", TIME, {"status": "failed"}, "a record that is failed must say why"),
         ("bad", TIME, {"framework": {"name": "bad/../../x"}}, "framework.name: String should"),

@@ -229,13 +229,43 @@ def _as_pipe(path: Path) -> None:
     ],
 )
 def test_a_source_that_is_no_plain_file_is_one_line(
-    maker: Maker, harm: Callable[[Path], None], said: str
+    maker: Maker, harm: Callable[[Path], None], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = maker.copy("records/x.log")
     (maker.root / "sources" / "other").write_text("secret")
     harm(Path(output.source))
-    with pytest.raises(HostError, match=rf"records-x\.log: cannot be read \(.*{said}"):
-        maker(output)
+    monkeypatch.chdir(maker.root)
+    maker(maker.page("a.html"), output)
+    (line,) = maker.progress.lines
+    assert line.startswith("warning: public/records/x.log is left out: sources/")
+    assert "cannot be read (" in line
+    assert said in line
+    assert set(maker.there()) == {"a.html"}
+
+
+@pytest.mark.parametrize("cpus", [{0}, {0, 1, 2}])
+def test_a_page_that_fails_is_one_line_and_the_others_are_made(
+    maker: Maker, cpus: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> str:
+        raise OverflowError("too large\nfor a\x1b[31m float")
+
+    monkeypatch.chdir(maker.root)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
+    fine = [maker.page(f"boards/{number}.html") for number in range(10)]
+    maker(*fine, maker.page("boards/bad/x.html"), maker.page("surrogate.html"))
+    bad = [Page("boards/bad/x.html", "2", fail), Page("surrogate.html", "2", lambda: "\ud800")]
+    for _ in range(2):
+        maker.progress.lines.clear()
+        maker(*fine, *bad)
+        first, second = sorted(maker.progress.lines)
+        assert first == (
+            "warning: public/boards/bad/x.html is left out: OverflowError: too large for a"
+            "\N{REPLACEMENT CHARACTER}[31m float"
+        )
+        assert second.startswith("warning: public/surrogate.html is left out: UnicodeEncodeError")
+        assert set(maker.there()) == {each.path for each in fine}
+    assert maker(*fine, maker.page("boards/bad/x.html", "2")) == ["boards/bad/x.html"]
 
 
 def test_files_can_be_read_by_a_server(maker: Maker) -> None:
