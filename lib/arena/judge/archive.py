@@ -26,10 +26,12 @@ from arena.base.progress import Progress
 from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
+from arena.judge.origins import with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
 from arena.record.reading import parse_record
 from arena.record.record import Record
+from arena.what.protos import UNKNOWN
 
 # Records lie in profile/connections/framework/.
 _DEPTH = 3
@@ -81,7 +83,8 @@ class _Records:
 
     def _parsed(self, name: str) -> tuple[Record, str]:
         data = (self._folder / name).read_bytes()
-        return parse_record(data), hashlib.sha256(data).hexdigest()
+        record = with_origin(parse_record(data), self._folder)
+        return record, hashlib.sha256(data).hexdigest()
 
     def alteration(self, record: Record, sha256: str) -> str:
         """Return how a record or a raw output differs from what was saved, or nothing.
@@ -203,6 +206,8 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
     try:
         record, sha256 = records.read(name)
         _require_place(record, name)
+        if record.profile.proto and record.profile.proto.sha256 == UNKNOWN:
+            state = ""  # It is read again: its commit may be fetched some day.
         return state, entry_of(record, sha256, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
         said = str(error)

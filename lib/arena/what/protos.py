@@ -1,12 +1,13 @@
 """The .proto files that profiles name: protoc compiles them, and their messages are made here."""
 
+import hashlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
@@ -22,9 +23,12 @@ MethodType = Literal["unary", "server-streaming", "client-streaming", "bidirecti
 
 # The contract of every profile that names no other. Containers of generators see this folder only.
 BENCHMARK = "requests/benchmark.proto"
-_FOLDER = "requests"
+FOLDER = "requests"
 # A path as protoc, ghz and volley write it, relative to the project's root.
 _PATH = re.compile(r"[\w./-]{1,200}\.proto", re.ASCII)
+
+# What stands for the hash of a .proto that nobody knows any more.
+UNKNOWN = "unknown"
 
 _TIMEOUT_S = 60.0
 # Lines of protoc that are no errors.
@@ -47,11 +51,14 @@ class ProtoError(Exception):
 class Proto(Frozen):
     """The .proto that a profile names: its path below the project's root, and its call's type.
 
-    `compiled` is a FileDescriptorSet. Records do not have it: it is empty once they are read.
+    `sha256` is that of all it says, imports included and comments not. Older records do not have
+    it: they were made with an unknown one, unless their commit says which. `compiled` is a
+    FileDescriptorSet. Records do not have it: it is empty once they are read.
     """
 
     file: str
     method_type: MethodType
+    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64}|unknown)$")] = UNKNOWN
     compiled: SkipJsonSchema[bytes] = Field(default=b"", exclude=True, repr=False)
 
 
@@ -62,18 +69,23 @@ def proto_of(root: Path, file: object, call: str) -> Proto | None:
     """
     if file == BENCHMARK:
         return None
-    example = f"write a path such as {_FOLDER}/health.proto"
+    example = f"write a path such as {FOLDER}/health.proto"
     if not isinstance(file, str) or not _PATH.fullmatch(file):
         raise ProtoError("proto", f"names no .proto file: {example}")
     # Links count as what they lead to.
-    within = (root / file).resolve().is_relative_to((root / _FOLDER).resolve())
-    if not within or not file.startswith(f"{_FOLDER}/") or ".." in Path(file).parts:
-        raise ProtoError("proto", f"`{file}` is not below {_FOLDER}/: {example}")
+    within = (root / file).resolve().is_relative_to((root / FOLDER).resolve())
+    if not within or not file.startswith(f"{FOLDER}/") or ".." in Path(file).parts:
+        raise ProtoError("proto", f"`{file}` is not below {FOLDER}/: {example}")
     if not (root / file).is_file():
         there = sorted(each.relative_to(root).as_posix() for each in _protos(root))
         raise ProtoError("proto", f"there is no {file}{nearest(file, there)}")
     compiled = _compiled(root.resolve(), file)
-    return Proto(file=file, method_type=_type_of(_found(compiled, call)), compiled=compiled)
+    return Proto(
+        file=file,
+        method_type=_type_of(_found(compiled, call)),
+        sha256=hashlib.sha256(compiled).hexdigest(),
+        compiled=compiled,
+    )
 
 
 def method_of(proto: Proto | None, call: str) -> "MethodDescriptor":
@@ -153,7 +165,7 @@ def _and(names: "Mapping[str, object]") -> str:
 
 
 def _protos(root: Path) -> Iterator[Path]:
-    return (root / _FOLDER).rglob("*.proto")
+    return (root / FOLDER).rglob("*.proto")
 
 
 @cache

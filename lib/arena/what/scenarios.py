@@ -15,6 +15,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from arena.base.errors import UsageError
+from arena.base.hashing import tree_sha256
 from arena.base.model import Frozen
 from arena.base.reading import read_yaml
 from arena.base.text import nearest, shown
@@ -43,10 +44,11 @@ class ScenarioFile(Frozen):
     plan: SkipJsonSchema[dict[str, Any]] = Field(default={}, exclude=True, repr=False)
 
 
-def scenario_of(root: Path, file: object) -> ScenarioFile:
+def scenario_of(root: Path, file: object, *, whole: bool = True) -> ScenarioFile:
     """Read a scenario file; ValueError with a sentence if it cannot be a profile's.
 
-    Only volley knows all that is wrong with a file: `volley check FILE` reports it.
+    If it is not to be `whole`, folders are hashed as nothing, as in older records. Only volley
+    knows all that is wrong with a file: `volley check FILE` reports it.
     """
     example = f"write a path such as {_FOLDER}/crud.yaml"
     if not isinstance(file, str) or not _PATH.fullmatch(file) or ".." in Path(file).parts:
@@ -68,7 +70,8 @@ def scenario_of(root: Path, file: object) -> ScenarioFile:
     digest = hashlib.sha256()
     plan = {key: value for key, value in plan.items() if key not in _NOT_OURS}
     named = list(_named(plan))
-    for part in (json.dumps(plan).encode(), *(_content(root, path, each) for each, _, _ in named)):
+    contents = (_content(root, path, each, whole=whole) for each, _, _ in named)
+    for part in (json.dumps(plan).encode(), *contents):
         digest.update(len(part).to_bytes(8, "big") + part)
     for each, holder, key in named:
         holder[key] = f"{_ROOT}/{(path.parent / each).relative_to(root).as_posix()}"
@@ -115,12 +118,18 @@ def _dicts(value: object) -> list[dict[str, Any]]:
     return [each for each in every if isinstance(each, dict)]
 
 
-def _content(root: Path, path: Path, named: object) -> bytes:
-    """Return the content of a file that a scenario names; of a folder, nothing."""
+def _content(root: Path, path: Path, named: object, *, whole: bool) -> bytes:
+    """Return the content of a file that a scenario names; of a folder, a hash of its .proto files.
+
+    Folders are where imports are found.
+    """
     file = path.parent / str(named)
     if not file.resolve().is_relative_to((root / _FOLDER).resolve()):
         raise ValueError(f"{shown(path)}: names `{named}`, which is not below {_FOLDER}/")
     try:
-        return b"" if file.is_dir() else file.read_bytes()
+        if file.is_dir():
+            protos = sorted(each for each in file.rglob("*.proto") if each.is_file())
+            return tree_sha256(file, protos).encode() if whole else b""
+        return file.read_bytes()
     except OSError as error:
         raise ValueError(f"{shown(path)}: names `{named}`: {error.strerror}") from error
