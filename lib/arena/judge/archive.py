@@ -26,6 +26,7 @@ from arena.base.progress import Progress
 from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
+from arena.judge.flags import judged_again
 from arena.judge.origins import with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
@@ -77,13 +78,15 @@ class Archive:
 class _Records:
     """The records of a folder in full; `read` returns one, and the SHA-256 of its file."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, is_frozen: bool) -> None:
+        self._folder, self._is_frozen = folder, is_frozen
         self.read = lru_cache(_PARSED)(self._parsed)
 
     def _parsed(self, name: str) -> tuple[Record, str]:
         data = (self._folder / name).read_bytes()
         record = with_origin(parse_record(data), self._folder)
+        if not self._is_frozen:
+            record = judged_again(record)
         return record, hashlib.sha256(data).hexdigest()
 
     def alteration(self, record: Record, sha256: str) -> str:
@@ -100,9 +103,16 @@ class _Records:
 
 
 def open_archive(
-    folder: Path, kept: Cache | None = None, progress: Progress | None = None
+    folder: Path,
+    kept: Cache | None = None,
+    progress: Progress | None = None,
+    *,
+    is_frozen: bool = False,
 ) -> Archive:
-    """Read every record below a folder; `kept` caches their entries for the next time."""
+    """Read every record below a folder; `kept` caches their entries for the next time.
+
+    Flags are those of today's rules; records of a round, which `is_frozen`, keep theirs.
+    """
     space = f"records in {folder.resolve()}"
     known = dict(_remembered(kept, space))
     seen: dict[str, Seen] = {}
@@ -116,7 +126,7 @@ def open_archive(
             seen[name] = before
         else:
             stale.append((name, state))
-    records = _Records(folder)
+    records = _Records(folder, is_frozen=is_frozen)
     fresh = _read(records, stale, progress)
     if kept and (fresh or known.keys() - seen.keys()):
         texts = {name: json.dumps(what, default=Entry.values) for name, what in fresh.items()}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from arena.machine.sentinel import words
 from arena.record.measurement import SATURATED, Run, Second
-from arena.record.record import FlagName, Headline
+from arena.record.record import FlagName, Headline, Record
 from arena.what.measured import MeasuredProfile
 
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
@@ -277,3 +277,15 @@ def flags_of(
         return ()
     judged = Judged(profile, runs, runs[headline.run - 1], generator_cpus)
     return tuple(flag.name for flag in FLAGS if flag.holds(judged))
+
+
+def judged_again(record: Record) -> Record:
+    """Return a record with the flags that it has by today's rules.
+
+    Those that only a newer runner knows stay. ValueError if its CPUs are no lists.
+    """
+    cpus = record.provenance.cpus.generator_count
+    headline = record.headline if record.status == "ok" else None
+    found = flags_of(record.profile, record.runs, headline, cpus)
+    newer = (each for each in record.flags if each not in WORDS)
+    return record.model_copy(update={"flags": (*found, *newer)})

@@ -31,11 +31,7 @@ class CpuPlan:
     @property
     def generator_count(self) -> int | None:
         """The number of CPUs here that only the generator uses; None if any is shared."""
-        if self.policy == "fleet":
-            return 0
-        if self.server is None or self.generator is None or set(self.server) & set(self.generator):
-            return None
-        return len(self.generator)
+        return self.record().generator_count
 
     def record(self) -> Cpus:
         """Return the plan in the form of records."""

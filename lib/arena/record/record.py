@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 import pydantic
 from pydantic import Field
 
+from arena.base.cpu_list import parse_cpus
 from arena.base.model import Frozen
 from arena.record.measurement import Most, Rate, Raw, Run, Seconds
 from arena.record.times import UtcTime
@@ -21,6 +22,9 @@ from parsers.common.figures import Whole
 # The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;
 # records of a newer one may have others.
 FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
+
+
+CpuList = Annotated[str, Field(max_length=1000)]
 
 
 class Failure(Frozen):
@@ -153,8 +157,21 @@ class Cpus(Frozen):
     """
 
     policy: Literal["pinned", "unpinned", "override", "fleet"]
-    server: str | None
-    generator: str | None
+    server: CpuList | None
+    generator: CpuList | None
+
+    @property
+    def generator_count(self) -> int | None:
+        """The number of CPUs here that only the generator uses; None if any is shared.
+
+        ValueError if a list is none.
+        """
+        if self.policy == "fleet":
+            return 0
+        if self.server is None or self.generator is None:
+            return None
+        server, generator = parse_cpus(self.server), parse_cpus(self.generator)
+        return None if set(server) & set(generator) else len(generator)
 
 
 class RuntimeInfo(Frozen):

@@ -50,7 +50,9 @@ def list_rounds(workspace: Workspace) -> int:
     is_broken = False
     for folder, found in read_rounds(workspace.rounds, thorough=True):
         if isinstance(found, Round):
-            machines = sorted({each.machine for each in open_archive(folder).entries.values()})
+            machines = sorted(
+                {each.machine for each in open_archive(folder, is_frozen=True).entries.values()}
+            )
             count = _records(len(found.records))
             rows.append((found.name, found.frozen_at, count, "; ".join(machines)))
         else:

@@ -170,7 +170,7 @@ def _said(kind: type[Said], what: str, workspace: Workspace, progress: Progress)
 def _edition(
     root: str, folder: Path, of: Round | None, book: TwinBook, kept: Cache, progress: Progress
 ) -> Edition:
-    archive: Archive = open_archive(folder, kept, progress)
+    archive: Archive = open_archive(folder, kept, progress, is_frozen=of is not None)
     for name, problem in archive.broken.items():
         progress.say(printable(f"warning: {shown(folder / name)} is left out: {problem}"))
     leaderboard = rank_entries(archive.entries.values(), archive.read, book, archive.broken)

@@ -65,7 +65,11 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_every_record_is_there_with_its_hash_and_can_be_read(results: Path) -> None:
-    records = [a_record("a", 2e6), a_record("a", minute=5, failure="it fell"), a_record("b", 1e6)]
+    records = [
+        a_record("a", 2e6, flags=("unpinned",)),
+        a_record("a", minute=5, failure="it fell"),
+        a_record("b", 1e6, flags=("unpinned",)),
+    ]
     paths = save(results, *records)
     found = open_archive(results)
     assert found.broken == {}
@@ -73,6 +77,28 @@ def test_every_record_is_there_with_its_hash_and_can_be_read(results: Path) -> N
     for record, path in zip(records, paths, strict=True):
         assert found.entries[record.path] == entry_of(record, sha256_of(path))
         assert found.read(record.path) == record
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_older_records_have_todays_flags_unless_they_are_frozen(
+    results: Path, is_frozen: bool
+) -> None:
+    rising = a_record("a", 1e6, 2e6, 3e6, flags=("client-bound", "of-a-newer-runner"))
+    save(results, rising)
+    found = open_archive(results, is_frozen=is_frozen)
+    flags = rising.flags if is_frozen else ("still-warming", "unpinned", "of-a-newer-runner")
+    assert found.entries[rising.path].flags == flags
+    assert found.read(rising.path).flags == flags
+    assert found.entries[rising.path].problem == ""
+
+
+def test_cpus_that_are_no_list_are_one_line(results: Path) -> None:
+    record = a_record("bad")
+    data = json.loads(to_json(record))
+    data["provenance"]["cpus"] = {"policy": "override", "server": "0", "generator": "3-1"}
+    put(results, record.path, json.dumps(data))
+    ((where, said),) = open_archive(results).broken.items()
+    assert (where, said) == (record.path, "'3-1' is not a CPU list (3-1 runs backwards)")
 
 
 def test_without_a_folder_there_are_no_records(tmp_path: Path) -> None:

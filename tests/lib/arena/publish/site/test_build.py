@@ -73,6 +73,18 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
     assert there(whole) == cold
 
 
+def test_current_records_have_todays_flags_and_rounds_keep_theirs(whole: Workspace) -> None:
+    save(whole.results, a_record("a", 1e6, 2e6, 3e6))
+    freeze(whole, "spring", "", FakeProgress())
+    published(whole)
+
+    def flags(root: str) -> object:
+        path = whole.public / root / "boards/stream-grpc/64/ghz/board.json"
+        return json.loads(path.read_text())["rows"][0]["result"]["flags"]
+
+    assert (flags("."), flags("rounds/spring")) == (["still-warming", "unpinned"], [])
+
+
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
     other = {"name": "unary-grpc", "title": "Unary"}
     save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
