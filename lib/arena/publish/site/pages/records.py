@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from arena.base.durations import format_duration
 from arena.base.reading import tail
 from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.flags import disturbed_words, stalled_words
@@ -240,20 +241,30 @@ def _commit(record: Record) -> str | None:
 
 
 def _repeat(record: Record) -> str:
-    """Return shell commands that repeat the measurement."""
+    """Return shell commands that repeat the measurement: this load, and no other of its profile.
+
+    A visit is one of a night, so they repeat the framework's part of it.
+    """
     lines = []
     if commit := _commit(record):
         lines.append(f"git checkout {commit}")
-    overrides, runtime = record.provenance.overrides, record.provenance.runtime
+    overrides, runtime, visit = record.provenance.overrides, record.provenance.runtime, record.visit
     parts = [f"{name}={shlex.quote(overrides[name])}" for name in REPEATABLE if name in overrides]
     parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
     if record.profile.generator == FLEET_GENERATOR:
         parts += ["--fleet", "tls://COORDINATOR:8786"]
     else:
         parts += ["--generator", shlex.quote(record.profile.generator)]
+    count = record.profile.connection_count
+    is_one_of_many = record.profile.record_connections != (count,)
+    chosen = {"CONNECTIONS": str(count)} if is_one_of_many else {}
     for name, flag in TRIAL.items():
-        if name in overrides:
-            parts += [flag, shlex.quote(overrides[name])]
+        if value := overrides.get(name, chosen.get(name)):
+            parts += [flag, shlex.quote(value)]
+    if visit:
+        parts += ["--blocks", str(visit.blocks)]
+        if "DURATION" in overrides:
+            parts += ["--block-warm-up", format_duration(visit.warm_up_s)]
     if runtime:
         parts += ["--runtime", shlex.quote(runtime.name)]
     lines.append(" ".join(parts))
