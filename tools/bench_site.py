@@ -116,7 +116,7 @@ def main() -> None:
         given.folder.mkdir(parents=True)
         bench(given.folder.resolve(), given.frameworks, given.profiles, given.nights)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="httparena-bench-") as folder:
         bench(Path(folder), given.frameworks, given.profiles, given.nights)
 
 

@@ -257,7 +257,7 @@ def main() -> int:
     programs = (h2loadrunner, volley)
     failed = False
     for name, case in CASES.items():
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix="httparena-bench-") as folder:
             differs = asyncio.run(_compare(case, programs, Path(folder)))
         click.echo(f"{name}: {differs or f'the first {COMPARED} requests are the same'}")
         failed = failed or differs is not None

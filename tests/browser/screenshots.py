@@ -46,7 +46,7 @@ def main(folder: Path, chosen: list[str]) -> None:
     ] or list(SITES)
     with started_browser(program) as browser:
         for name in names:
-            with tempfile.TemporaryDirectory() as scratch:
+            with tempfile.TemporaryDirectory(prefix="httparena-site-") as scratch:
                 if name not in SITES:
                     _shoot(browser, Path(name), folder / "given", chosen)
                     continue

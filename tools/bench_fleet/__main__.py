@@ -42,7 +42,7 @@ def command(runs: int, faults: int, seed: str, many: int | None) -> None:
         raise HostError(f"this machine cannot play hosts: {why}")
     path, _ = find_volley(Workspace(ROOT), os.environ, progress())
     volley = str(path)
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
         folder = Path(temporary)
         os.environ["VOLLEY"] = str(noting(path, folder))
         with fleet(many or _HOSTS, folder) as rig, server(volley, _PORT, folder) as counting:

@@ -110,7 +110,7 @@ class Gun:
 
     def merged(self, shot: Shot) -> dict[str, Any]:
         """Merge what the hosts handed over, as for a record; return volley's own figures."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix="httparena-bench-") as folder:
             paths = []
             for number, report in enumerate(shot.reports):
                 paths.append(Path(folder) / f"{number}.json")

@@ -5,18 +5,26 @@ Text goes to a temporary file in the same folder, is fsynced, and is moved into 
 
 import fcntl
 import os
+import re
+import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.text import shown
+from arena.base.workspace import Workspace
 
-# The name of a hidden folder for files that are not complete; those of killed programs are removed
-# at a later start.
+# The name of a hidden file or folder that is not complete; those of killed programs are removed at
+# a later start. So are those with the names of earlier versions.
 DRAFT = ".httparena-draft-"
+_LEFT = re.compile(rf"{re.escape(DRAFT)}.*|\..+\.json\.[a-z0-9_]{{8}}|\.(new|ghz)-[a-z0-9_]{{8}}")
+
+# No program that is not complete after so long is still running.
+_OLD_S = 24 * 3600
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -33,7 +41,7 @@ def _write(path: Path, text: str, put: Any) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{DRAFT}{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
@@ -46,6 +54,31 @@ def _write(path: Path, text: str, put: Any) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def sweep_checkout(workspace: Workspace) -> None:
+    """Remove what killed programs left in a checkout, and in the folder of temporary files."""
+    sweep(workspace.results, 3, {workspace.rounds.name})
+    for folder in (workspace.frameworks, workspace.tools, Path(tempfile.gettempdir())):
+        sweep(folder)
+
+
+def sweep(folder: Path, depth: int = 0, spared: Container[str] = ()) -> None:
+    """Remove what killed programs of this user left in a folder more than a day ago.
+
+    Folders below are swept down to a depth, except those that are `spared` by name. Links are not
+    followed, and what cannot be removed stays.
+    """
+    with suppress(OSError), os.scandir(folder) as found:
+        for each in list(found):
+            with suppress(OSError):
+                status = each.stat(follow_symlinks=False)
+                is_ours = status.st_uid == os.getuid() and time.time() - status.st_mtime > _OLD_S
+                is_folder = each.is_dir(follow_symlinks=False)
+                if _LEFT.fullmatch(each.name) and is_ours:
+                    shutil.rmtree(each.path) if is_folder else Path(each.path).unlink()
+                elif is_folder and depth and each.name not in spared:
+                    sweep(Path(each.path), depth - 1)
 
 
 def put_new(temporary: str | Path, path: Path) -> None:

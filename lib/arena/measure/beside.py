@@ -14,6 +14,7 @@ from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.base.reading import last_error
 from arena.base.workspace import Workspace
+from arena.base.writing import DRAFT
 from arena.machine.child import (
     TICK_S,
     Child,
@@ -86,7 +87,7 @@ class Beside:
         """Yield each framework that has ended, and a function that returns its outcome."""
         waiting, free = deque(parts), list(range(len(self.slots)))
         running: list[_Running] = []
-        with tempfile.TemporaryDirectory(prefix="httparena-") as folder:
+        with tempfile.TemporaryDirectory(prefix=DRAFT) as folder:
             try:
                 while waiting or running:
                     while free and (part := _next(waiting, free[0])):

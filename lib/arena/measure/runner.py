@@ -14,6 +14,7 @@ from arena.base.errors import ArenaError, HostError, UsageError
 from arena.base.progress import Progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.base.writing import sweep_checkout
 from arena.judge.host_class import class_of
 from arena.judge.store import Draft, clear_drafts
 from arena.machine import cpus, facts, lock
@@ -262,6 +263,7 @@ def only_here(
     allow_open_files()
     with lock.only_benchmark(command, wait=options.wait, say=shows.say):
         clear_drafts(workspace.results)
+        sweep_checkout(workspace)
         with Draft(_drafts(workspace, options), advice):
             pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(options.runtime, workspace, shows)

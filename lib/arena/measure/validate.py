@@ -21,6 +21,7 @@ from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
+from arena.base.writing import sweep_checkout
 from arena.judge.proofs import Proofs
 from arena.machine import certs, facts, lock, needs
 from arena.machine import ports as machine_ports
@@ -189,6 +190,7 @@ def _prepared(
     runtime = choose(options.runtime, workspace, shows, ports)
     if not options.is_part:
         remove_leftovers(runtime, shows)
+        sweep_checkout(workspace)
     return runtime
 
 

@@ -269,7 +269,7 @@ def _main(root: Path, words: Sequence[str]) -> str:
     check = ["git", "check-ref-format", "--branch", asked.branch]
     if subprocess.run(check, check=False, capture_output=True).returncode:
         raise UsageError(f"{asked.branch} is not a valid name for a branch")
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(prefix=DRAFT) as scratch:
         branch = Branch(root, asked.remote, asked.branch, Path(scratch))
         if asked.pack:
             return pack(branch, results, asked.pack)

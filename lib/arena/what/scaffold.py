@@ -15,6 +15,7 @@ from arena.base.errors import UsageError
 from arena.base.reading import read_input, read_json
 from arena.base.text import nearest, shown
 from arena.base.workspace import Workspace
+from arena.base.writing import DRAFT
 from arena.what import selection
 from arena.what.framework import is_framework_name, source_files
 
@@ -66,7 +67,7 @@ def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
         raise UsageError(f"--language: {language} starts from {shown(model)}, which is not there")
     overlay = workspace.root / "scaffold" / language
     services = sorted(path.relative_to(overlay).as_posix() for path in source_files(overlay))
-    with tempfile.TemporaryDirectory(dir=workspace.frameworks, prefix=".new-") as temporary:
+    with tempfile.TemporaryDirectory(dir=workspace.frameworks, prefix=DRAFT) as temporary:
         draft = Path(temporary) / folder.name
         for source in (model, overlay):
             _copy(source, draft, model.name)

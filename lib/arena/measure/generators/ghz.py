@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.base.workspace import Workspace
+from arena.base.writing import DRAFT
 from arena.measure import builds
 from arena.measure.generators import ghz_blast, ghz_flags, measurements
 from arena.measure.generators.description import Build, Description, Image, Way
@@ -48,7 +49,7 @@ def _go_install(target: Path, workspace: Workspace) -> builds.Build[None]:
     log = workspace.tools / "ghz-build.log"
     target.parent.mkdir(parents=True, exist_ok=True)
     words = f"build ghz {VERSION} (once)"
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=DRAFT) as folder:
         environment = ["env", f"GOBIN={folder}", "CGO_ENABLED=0"]
         argv = [*environment, "go", "install", "-trimpath", f"{_MODULE}/cmd/ghz@{VERSION}"]
         yield from build(builds.Command(argv, target.parent, log, words, "go install"), _INSTALL)

@@ -1,8 +1,8 @@
 """Outputs: the files of the site. Only those that have changed are written.
 
 An output is unchanged if its key equals that of the last build and its file was not touched. Files
-that are no longer part of the site are removed. Each file is replaced in one step; nothing is
-flushed to the disk, because everything can be built again.
+that are no longer part of the site are removed. Each file is made under a name that no page has,
+and replaced in one step; nothing is flushed to the disk, because everything can be built again.
 """
 
 import hashlib
@@ -17,12 +17,13 @@ from pathlib import Path
 from arena.base.errors import ArenaError, HostError
 from arena.base.progress import Progress
 from arena.base.text import printable, shown
+from arena.base.writing import DRAFT
 from arena.judge.cache import Cache
 from arena.machine.forks import spread
 from arena.publish.site.links import INDEX
 
 # The version of the cache's format.
-_VERSION = "1"
+_VERSION = "2"
 
 # Minimum outputs that justify another process, and that justify a line of progress.
 _PAGES_PER_PROCESS = 4
@@ -115,6 +116,8 @@ def _open(public: Path) -> None:
     except OSError as error:
         why = f"{shown(public)} is no folder" if public.exists() else error.strerror
         raise HostError(f"{shown(public / INDEX)}: cannot be written ({why})") from error
+    for left in public.glob(f"{DRAFT}*"):
+        left.unlink()  # Of a build that was killed: only one builds at a time.
 
 
 def _plan(
@@ -169,8 +172,11 @@ def _stands(path: str, digest: str, made: str | None) -> bool:
 
 
 def _made(digest: str, status: os.stat_result) -> str:
-    """Return the cache of a file: its output's digest, its size and its time."""
-    return f"{digest} {status.st_size} {status.st_mtime_ns}"
+    """Return the cache of a file: its output's digest, its size, and when it was last touched.
+
+    The kernel alone sets that time, so a file that was overwritten is never taken for the one made.
+    """
+    return f"{digest} {status.st_size} {status.st_ino} {status.st_ctime_ns}"
 
 
 def _standing(public: Path, folders: Iterable[str]) -> Iterator[str]:
@@ -227,7 +233,7 @@ def _write(stale: Sequence[_Stale], public: Path, number: int) -> tuple[str, str
     path = f"{public}/{output.path}"
     try:
         if not _holds(path, data):
-            _replace(path, data)
+            _replace(path, data, f"{public}/{DRAFT}{number}")
         return _made(stale[number].digest, os.lstat(path)), ""
     except OSError as error:
         raise HostError(f"{shown(Path(path))}: cannot be written ({error.strerror})") from error
@@ -255,15 +261,12 @@ def _holds(path: str, data: bytes) -> bool:
     return same_size and Path(path).read_bytes() == data
 
 
-def _replace(path: str, data: bytes) -> None:
-    """Replace a file. Only one process builds at a time, so the temporary name is free."""
-    part = f"{path}.part"
-    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    try:
-        handle = os.open(part, how, 0o644)
-    except FileNotFoundError:
-        Path(part).parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(part, how, 0o644)
-    with os.fdopen(handle, "wb") as file:
+def _replace(path: str, data: bytes, part: str) -> None:
+    """Replace a file, by way of `part`."""
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), "wb") as file:
         file.write(data)
-    os.rename(part, path)  # noqa: PTH104 - there are a hundred thousand files
+    try:
+        os.rename(part, path)  # noqa: PTH104 - there are a hundred thousand files
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(part).rename(path)

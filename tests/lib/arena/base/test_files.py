@@ -11,6 +11,7 @@ from arena.base import hashing, reading, text, writing
 from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen, validated
 from arena.base.reading import read_json, read_yaml
+from arena.base.workspace import Workspace
 
 
 class Noun(Frozen):
@@ -250,3 +251,70 @@ def test_yaml_is_that_of_its_version_1_2(tmp_path: Path) -> None:
     assert read_yaml(tmp_path / "x") == {
         "a": "on", "b": "2026-11-28", "c": "0100", "d": {"e": 1}, "f": {"e": 2},
     }  # fmt: skip
+
+
+DAYS_AGO = 1e9
+
+
+def left(path: Path, *, is_folder: bool = False) -> Path:
+    """Make what a killed program left long ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (path / "server.log" if is_folder else path).parent.mkdir(exist_ok=True)
+    (path / "server.log" if is_folder else path).write_text("half")
+    os.utime(path, (DAYS_AGO, DAYS_AGO))
+    return path
+
+
+def test_what_killed_programs_left_is_swept_by_name_and_age(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, temporary = Workspace(tmp_path), tmp_path / "tmp"
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(temporary))
+    visits = workspace.results / "unary" / "64" / "mine"
+    record = visits / "2026-11-01T02-03-04.000005Z.json"
+    gone = [
+        left(temporary / f"{writing.DRAFT}a1b2c3d4", is_folder=True),
+        left(workspace.frameworks / f"{writing.DRAFT}validated.json.q_w3e4r5"),
+        left(workspace.frameworks / ".validated.json.k2j_h3g4"),
+        left(workspace.frameworks / ".new-abcd1234", is_folder=True),
+        left(workspace.tools / ".ghz-x_yz5678", is_folder=True),
+        left(visits / f".{record.name}.zxcv_bn1"),
+        left(workspace.host / ".reviewed.json.abcdefg1"),
+        left(workspace.results / ".leaderboard.json.0_1_2_3_"),
+    ]
+    draft = f"{writing.DRAFT}x"
+    kept = [
+        left(record),
+        left(record.with_suffix("") / draft),  # An entry may name its files as it likes.
+        left(workspace.rounds / draft, is_folder=True),
+        left(temporary / "tmpabcdefgh", is_folder=True),
+        left(workspace.frameworks / ".hidden.json"),
+        left(workspace.frameworks / "mine" / draft),
+    ]
+    young = temporary / f"{writing.DRAFT}young"
+    young.mkdir()
+    outside = left(tmp_path / "outside" / f"{writing.DRAFT}z")
+    (visits / "link").symlink_to(outside.parent)
+    writing.sweep_checkout(workspace)
+    assert [each for each in gone if each.exists()] == []
+    assert all(each.exists() for each in (*kept, young, outside))
+
+
+def test_a_file_that_was_being_replaced_has_the_name_that_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    monkeypatch.setattr(os, "replace", die)
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)  # A killed program does nothing.
+    with pytest.raises(Killed):
+        writing.write_atomic(tmp_path / "x" / "validated.json", "{}")
+    monkeypatch.undo()
+    (temporary,) = (tmp_path / "x").iterdir()
+    os.utime(temporary, (DAYS_AGO, DAYS_AGO))
+    writing.sweep(tmp_path / "x")
+    assert list((tmp_path / "x").iterdir()) == []

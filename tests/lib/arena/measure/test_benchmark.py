@@ -1,6 +1,7 @@
 """The benchmark: what is measured and printed, how it ends, and when the site is built."""
 
 import json
+import os
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -303,6 +304,10 @@ def test_without_saving_nothing_is_kept(
     others = drafts / f"{DRAFT}of-another"
     others.mkdir(parents=True)
     (shop.workspace.results / others.name).mkdir()
+    # Of a benchmark that was killed long ago.
+    old = drafts / f"{DRAFT}old"
+    old.mkdir()
+    os.utime(old, (1e9, 1e9))
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
     assert shop(RunOptions("tonic", no_save=True)) == 0
     assert list(shop.workspace.results.iterdir()) == []

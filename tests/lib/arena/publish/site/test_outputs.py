@@ -243,6 +243,38 @@ def test_a_source_that_is_no_plain_file_is_one_line(
     assert set(maker.there()) == {"a.html"}
 
 
+def test_a_torn_page_of_equal_size_and_time_is_made_again(maker: Maker) -> None:
+    outputs = (maker.page("a.html"), maker.copy("records/x.log"))
+    maker(*outputs)
+    before = maker.there()
+    for name in before:
+        path = maker.public / name
+        status = path.stat()
+        path.write_bytes(bytes(status.st_size))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    maker(*outputs)
+    assert maker.there() == before
+
+
+def test_a_build_that_was_killed_leaves_nothing_for_long(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", die)
+        with pytest.raises(Killed):
+            maker(maker.page("boards/a.html"))
+    (left,) = maker.public.rglob("*")
+    assert left.parent == maker.public
+    maker(maker.page("boards/a.html"))
+    assert set(maker.there()) == {"boards/a.html"}
+
+
 @pytest.mark.parametrize("cpus", [{0}, {0, 1, 2}])
 def test_a_page_that_fails_is_one_line_and_the_others_are_made(
     maker: Maker, cpus: set[int], monkeypatch: pytest.MonkeyPatch
