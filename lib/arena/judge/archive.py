@@ -26,7 +26,7 @@ from arena.base.progress import Progress
 from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
-from arena.judge.flags import judged_again
+from arena.judge.flags import UNPROVEN, judged_again
 from arena.judge.origins import with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
@@ -87,6 +87,8 @@ class _Records:
         record = with_origin(parse_record(data), self._folder)
         if not self._is_frozen:
             record = judged_again(record)
+            if missing_proof(self._folder, record):
+                record = record.model_copy(update={"flags": (*record.flags, UNPROVEN)})
         return record, hashlib.sha256(data).hexdigest()
 
     def alteration(self, record: Record, sha256: str) -> str:
@@ -226,6 +228,20 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
             raise
         said = f"{type(error).__name__}: {error}"
     return state, printable(" ".join(said.split()))[:300]
+
+
+def missing_proof(folder: Path, record: Record) -> str:
+    """Return what of a good record's proof is missing: its sum, or a raw output; or nothing."""
+    if record.status != "ok":
+        return ""
+    if saved_sum(folder / record.path) is None:
+        return f"{SUMS} is missing"
+    own = (folder / record.path).with_suffix("")
+    for raw in record.raws:
+        path = folder / raw.path.replace("\0", "")
+        if path.parent != own or not path.is_file():
+            return f"{path.name} is missing"
+    return "" if record.raws else "there is no raw output"
 
 
 def raw_problems(folder: Path, record: Record) -> Iterator[tuple[str, bool]]:

@@ -22,6 +22,9 @@ MOST_UNKNOWN = 0.01
 # points with few shots may be fast by chance.
 LEAST_SHOTS = 6
 
+# The flag of a record whose proof is missing.
+UNPROVEN = "unproven"
+
 # A server still warms up if each of at least so many runs is faster than the one before by more
 # than this factor.
 _LEAST_RUNS = 3
@@ -237,6 +240,13 @@ FLAGS: tuple[Flag, ...] = (
         "The framework's own CPU time is not known: in at least one run, its processes used none, "
         "or processes that nobody knows used more than 1 % of the CPUs, and no control group "
         "counted it. So the row has no CPU cost.",
+    ),
+    Flag(
+        UNPROVEN,
+        lambda _: False,  # It is not of the runs: the archive looks at the files.
+        "The sum that is saved with a record, or a generator's raw output, is missing, so nothing "
+        "shows that this was measured. The row has no rank.",
+        takes_rank=True,
     ),
     Flag("unpinned", lambda it: it.generator_cpus is None, "Server and generator shared the CPUs."),
 )

@@ -22,7 +22,8 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import locked, sync, write_new
-from arena.judge.archive import Archive, open_archive, raw_problems
+from arena.judge.archive import Archive, missing_proof, open_archive, raw_problems
+from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import night_records, rank_entries, shown_records
 from arena.judge.nights import TwinHistory
 from arena.judge.store import Draft, clear_drafts
@@ -92,7 +93,15 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
     entries, book = archive.entries.values(), read_book(workspace.host)
     every = rank_entries(entries, archive.read, book).boards
     boards = [board for board in every if board.is_current]
-    paths = sorted({*shown_records(boards), *night_records(boards, entries)})
+    wanted = sorted({*shown_records(boards), *night_records(boards, entries)})
+    paths = []
+    for path in wanted:
+        entry = archive.entries[path]
+        if UNPROVEN in entry.flags and not entry.problem:
+            missing = missing_proof(archive.folder, archive.read(path))
+            progress.say(f"warning: {shown(archive.folder / path)} is left out: {missing}")
+        else:
+            paths.append(path)
     if not paths:
         raise UsageError(f"{shown(workspace.results)}: there is no record to freeze")
     files = [file for path in paths for file in _files_of(archive, path, progress)]

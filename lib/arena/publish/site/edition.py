@@ -114,7 +114,8 @@ class Edition:
     def _digests(self) -> Mapping[Place, str]:
         found: dict[Place, list[str]] = defaultdict(list)
         for entry in self.entries.values():
-            found[entry.load.place].append(f"{entry.path} {entry.sha256}")
+            facts = f"{entry.path} {entry.sha256} {entry.load.digest} {entry.flags}"
+            found[entry.load.place].append(facts)
         return {place: _digest(found[place]) for place in sorted(found)}
 
     @cached_property

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
 from arena.base.model import to_json
 from arena.judge import archive
-from arena.judge.archive import open_archive
+from arena.judge.archive import missing_proof, open_archive
 from arena.judge.cache import Cache
 from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Leaderboard, rank_entries, shown_records
@@ -65,12 +66,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_every_record_is_there_with_its_hash_and_can_be_read(results: Path) -> None:
-    records = [
+    records = fakes.save(
+        results,
         a_record("a", 2e6, flags=("unpinned",)),
         a_record("a", minute=5, failure="it fell"),
         a_record("b", 1e6, flags=("unpinned",)),
-    ]
-    paths = save(results, *records)
+    )
+    paths = [results / record.path for record in records]
     found = open_archive(results)
     assert found.broken == {}
     assert list(found.entries) == sorted(each.path for each in records)
@@ -84,7 +86,7 @@ def test_older_records_have_todays_flags_unless_they_are_frozen(
     results: Path, is_frozen: bool
 ) -> None:
     rising = a_record("a", 1e6, 2e6, 3e6, flags=("client-bound", "of-a-newer-runner"))
-    save(results, rising)
+    fakes.save(results, rising)
     found = open_archive(results, is_frozen=is_frozen)
     flags = rising.flags if is_frozen else ("still-warming", "unpinned", "of-a-newer-runner")
     assert found.entries[rising.path].flags == flags
@@ -383,6 +385,59 @@ def test_a_record_without_a_sum_must_have_the_figures_of_its_runs(results: Path)
         before, middle, after = text.partition(f'"{name}"')
         path.write_text(before + middle + after.replace("2000000.0", "3000000.0", 1))
         assert altered(results) == [(record.path, f"its {name} is not that of its runs")]
+
+
+def lose_a_sum(beside: Path, name: str) -> str:
+    (beside / SUMS).unlink()
+    return f"{SUMS} is missing"
+
+
+def lose_a_raw_output(beside: Path, name: str) -> str:
+    (beside / name).unlink()
+    return f"{name} is missing"
+
+
+def move_a_raw_output(beside: Path, name: str) -> str:
+    (beside / "deeper").mkdir()
+    (beside / name).rename(beside / "deeper" / name)
+    return f"{name} is missing"
+
+
+LOSSES = (lose_a_sum, lose_a_raw_output, move_a_raw_output)
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+def test_a_record_without_its_proof_is_shown_and_has_no_rank(
+    results: Path, lose: Callable[[Path, str], str], kept: Cache
+) -> None:
+    best, other = fakes.save(results, a_record("best", 9e6, 8e6), a_record("other", 1e6))
+    assert open_archive(results, kept).entries[best.path].is_ranked
+    missing = lose((results / best.path).with_suffix(""), "run-2.json")
+    for _ in range(2):
+        found = open_archive(results, kept)
+        assert missing_proof(results, found.read(best.path)) == missing
+        assert missing_proof(results, found.read(other.path)) == ""
+        (board,) = rank_entries(found.entries.values(), found.read).boards
+        proven, unproven = board.rows
+        assert (proven.framework, proven.rank) == ("other", 1)
+        assert (unproven.framework, unproven.rank) == ("best", None)
+        assert unproven.result
+        assert unproven.result.flags == ("unpinned", "unproven")
+        assert (unproven.result.value, unproven.failure) == (9e6, None)
+
+
+def test_a_visit_without_its_proof_makes_its_block_not_whole(results: Path) -> None:
+    visits = fakes.save(results, *blocks({"a": 1e6, "b": 2e6}))
+    lose_a_sum((results / visits[7].path).with_suffix(""), "")
+    (board,) = rank_of(results).boards
+    assert board.night
+    assert (board.night.blocks, board.night.visits) == (7, 16)
+
+
+def test_a_failure_needs_no_proof(results: Path) -> None:
+    (record,) = fakes.save(results, a_record("a", failure="it fell"))
+    lose_a_sum((results / record.path).with_suffix(""), "")
+    assert open_archive(results).entries[record.path].flags == ()
 
 
 def test_an_altered_visit_makes_its_block_not_whole(results: Path) -> None:

@@ -168,6 +168,18 @@ def test_raw_outputs_that_are_not_those_of_the_record_are_said(workspace: Worksp
     ]
 
 
+def test_a_record_without_its_proof_is_no_part_of_a_round(workspace: Workspace) -> None:
+    proven, unproven = save(workspace, a_record("one", 1e6)), save(workspace, a_record("two", 9e6))
+    ((workspace.results / unproven.path).with_suffix("") / "SHA256SUMS").unlink()
+    shows = FakeProgress()
+    freeze(workspace, "first", "", shows)
+    (line,) = shows.lines
+    assert line.endswith(f"{unproven.path} is left out: SHA256SUMS is missing")
+    ((_, found),) = read_rounds(workspace.rounds)
+    assert isinstance(found, Round)
+    assert list(found.records) == [proven.path]
+
+
 def test_a_raw_output_that_can_be_no_file_is_missing(workspace: Workspace) -> None:
     record = save(workspace, a_record("tonic", 1e6))
     path = workspace.results / record.path

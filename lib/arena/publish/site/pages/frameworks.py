@@ -114,7 +114,13 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         depends = (
             frame(edition),
             [
-                (entry.path, entry.sha256, entry.problem, entry.path in edition.shown_records)
+                (
+                    entry.path,
+                    entry.sha256,
+                    entry.problem,
+                    entry.flags,
+                    entry.path in edition.shown_records,
+                )
                 for entry in mine
             ],
             [

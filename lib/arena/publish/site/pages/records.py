@@ -11,8 +11,9 @@ from pathlib import PurePosixPath
 
 from arena.base.durations import format_duration
 from arena.base.reading import tail
+from arena.judge.archive import missing_proof
 from arena.judge.figure_words import rounded_interval, rounded_words
-from arena.judge.flags import disturbed_words, stalled_words
+from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
@@ -90,7 +91,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
             files={each.name: each.size_bytes for each in files},
         )
         make = partial(_make, site, edition, path, around)
-        key = f"{frame(edition)} {entry.sha256} {entry.problem} {around}"
+        key = f"{frame(edition)} {entry.sha256} {entry.problem} {entry.flags} {around}"
         yield Page(edition.record(path), key, make)
 
 
@@ -143,7 +144,11 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",
         bar=rounded_interval(*figures, record.flags) if figures else "",
-        said={"disturbed": disturbed_words(record.runs), "stalled": stalled_words(record.runs)},
+        said={
+            "disturbed": disturbed_words(record.runs),
+            "stalled": stalled_words(record.runs),
+            UNPROVEN: missing_proof(edition.folder, record) if UNPROVEN in record.flags else "",
+        },
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),
