@@ -128,6 +128,12 @@ def framework_names(folder: Path) -> list[str]:
     return sorted(name for name in names if is_framework_name(name))
 
 
+def misnamed_folders(folder: Path) -> list[Path]:
+    """Return the folders with a meta.json whose names no framework can have; no hidden ones."""
+    found = sorted(path.parent for path in folder.glob("*/meta.json"))
+    return [it for it in found if not (it.name.startswith(".") or is_framework_name(it.name))]
+
+
 def source_sha256(folder: Path) -> str:
     """Return one hash over every source file below `folder`, its path and its content.
 

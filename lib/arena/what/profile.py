@@ -296,8 +296,8 @@ def _problems_of_load(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def profile_names(folder: Path) -> list[str]:
-    """Return the names of all profiles, sorted."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+    """Return the names of all profiles, sorted; hidden files are none."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if not path.name.startswith("."))
 
 
 def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from arena.base.errors import UsageError
 from arena.base.progress import Progress
 from arena.base.text import nearest, printable, shown, typing_errors
 from arena.base.workspace import Workspace
-from arena.what.framework import Framework, framework_names, load_framework
+from arena.what.framework import Framework, framework_names, load_framework, misnamed_folders
 from arena.what.measured import measured_profile
 from arena.what.profile import Profile, load_profile, profile_names
 
@@ -148,10 +148,14 @@ def by_kind(workspace: Workspace, words: Sequence[str]) -> tuple[list[str], list
 
 
 def warn_of_typos(workspace: Workspace, selected: Iterable[Framework], shows: Progress) -> None:
-    """Warn of each subscription that looks like a misspelt profile; others may be HttpArena's.
+    """Warn of each folder that is no framework because of its name, and of misspelt profiles.
 
-    Warn of a display name that another one of the frameworks has, too: boards then add the folder.
+    Subscriptions that look like no profile at all may be HttpArena's. Warn of a display name that
+    another one of the frameworks has, too: boards then add the folder.
     """
+    for folder in misnamed_folders(workspace.frameworks):
+        why = "its name is none of a framework: write letters and digits, with single . _ or -"
+        shows.say(printable(f"warning: {shown(folder)} is left out: {why}"))
     known = profile_names(workspace.profiles)
     first: dict[str, str] = {}
     for framework in selected:

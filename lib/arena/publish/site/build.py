@@ -23,7 +23,7 @@ from arena.judge.cache import Cache
 from arena.judge.frozen_rounds import Round, read_rounds, round_folders
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
-from arena.judge.twins import TwinBook, read_book
+from arena.judge.twins import NO_LOOKS, TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
 from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Output, write_changed
@@ -133,7 +133,7 @@ def rounds_left_out(workspace: Workspace) -> list[Path]:
 
 def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: bool) -> Site:
     """Return the current edition and the rounds."""
-    book = read_book(workspace.host)
+    book = _book(workspace, progress)
     current = _edition("", workspace.results, None, book, kept, progress)
     frozen: list[tuple[str, Edition]] = []
     left_out = () if old_rounds else rounds_left_out(workspace)
@@ -156,6 +156,15 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: 
         rounds_left_out=len(left_out),
         navigation=NAVIGATION,
     )
+
+
+def _book(workspace: Workspace, progress: Progress) -> TwinBook:
+    """Return what was reviewed of twins; nothing if its file is broken, which is reported."""
+    try:
+        return read_book(workspace.host)
+    except UsageError as error:
+        progress.say(f"warning: what was reviewed of twins is left out: {error}")
+        return NO_LOOKS
 
 
 def _said(kind: type[Said], what: str, workspace: Workspace, progress: Progress) -> Said:

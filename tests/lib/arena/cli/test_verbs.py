@@ -1,6 +1,7 @@
 """What the verbs make of their words, and what they print."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,32 @@ def test_the_list_survives_what_is_broken_and_says_it(line: Line, workspace: Wor
     assert first.startswith("error: frameworks/a-broken-one/meta.json: line ")
     assert second.startswith("error: frameworks/zz-broken/meta.json: line ")
     assert third.startswith("error: profiles/odd.yaml: line ")
+
+
+def test_the_list_says_what_has_no_name_and_waits_for_nothing(
+    line: Line, workspace: Workspace
+) -> None:
+    for name in ("my server", "café", "-x", "a" * 65, ".hidden"):
+        add_framework(workspace, name)
+    (workspace.frameworks / "notes").mkdir()
+    (workspace.profiles / ".x.yaml").write_text("{")
+    os.mkfifo(workspace.profiles / "pipe.yaml")
+    piped = workspace.framework("piped") / "meta.json"
+    piped.parent.mkdir()
+    os.mkfifo(piped)
+    outcome = line("list")
+    warned = [each for each in outcome.err.splitlines() if each.startswith("warning: ")]
+    assert [each.split(" is left out: ")[0] for each in warned] == [
+        f"warning: frameworks/{name}" for name in ("-x", "a" * 65, "café", "my server")
+    ]
+    assert sorted(each for each in outcome.err.splitlines() if each not in warned) == [
+        "error: frameworks/piped/meta.json: is not a plain file",
+        "error: profiles/pipe.yaml: is not a plain file",
+    ]
+    assert outcome.code == 2
+    assert "  tonic " in outcome.out
+    assert "  stream-grpc " in outcome.out
+    assert ".x" not in outcome.out + outcome.err
 
 
 def test_the_list_shows_every_connection_count(line: Line) -> None:

@@ -85,6 +85,36 @@ def test_current_records_have_todays_flags_and_rounds_keep_theirs(whole: Workspa
     assert (flags("."), flags("rounds/spring")) == (["still-warming", "unpinned"], [])
 
 
+def test_a_proof_that_is_lost_is_said_on_board_and_record_at_once(whole: Workspace) -> None:
+    (record,) = save(whole.results, a_record("a", 1e6, 2e6))
+    pages = ("boards/stream-grpc/64/ghz", f"records/{record.path.removesuffix('.json')}")
+
+    def words() -> list[str]:
+        published(whole)
+        return [(whole.public / page / "index.html").read_text() for page in pages]
+
+    assert not any("unproven" in page for page in words())
+    ((whole.results / record.path).with_suffix("") / "SHA256SUMS").unlink()
+    board, page = words()
+    assert "unproven" in board
+    assert "The row has no rank. SHA256SUMS is missing." in page
+
+
+def test_a_broken_review_of_twins_is_one_line(whole: Workspace) -> None:
+    save(whole.results, a_record("a"))
+    review = whole.host / "reviewed.json"
+    review.parent.mkdir()
+    for content in ('{"looks": [{"profile": "\\ud800"}]}', "{", '{"looks": [{"profile": 1}]}'):
+        review.write_text(content)
+        (line,) = published(whole)
+        assert line.startswith("warning: what was reviewed of twins is left out: ")
+        assert "reviewed.json: " in line
+        assert "a" in there(whole)["boards/stream-grpc/64/ghz/index.html"].decode()
+    review.unlink()
+    review.mkdir()
+    assert published(whole)[0].endswith("reviewed.json: is not a plain file")
+
+
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
     other = {"name": "unary-grpc", "title": "Unary"}
     save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
