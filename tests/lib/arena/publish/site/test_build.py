@@ -112,7 +112,7 @@ def test_a_broken_review_of_twins_is_one_line(whole: Workspace) -> None:
         assert "a" in there(whole)["boards/stream-grpc/64/ghz/index.html"].decode()
     review.unlink()
     review.mkdir()
-    assert published(whole)[0].endswith("reviewed.json: is not a plain file")
+    assert published(whole)[0].endswith("reviewed.json: cannot be read (Is a directory)")
 
 
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
