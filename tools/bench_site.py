@@ -82,7 +82,7 @@ def bench(folder: Path, frameworks: int, profiles: int, nights: int) -> None:
     for name in ("site/templates", "site/static", "docs", "profiles"):
         shutil.copytree(ROOT / name, folder / name)
     results = folder / "results"
-    count = synthetic.write(results, frameworks, profiles, nights, seed=1, raw=1)
+    count = synthetic.write(results, frameworks, profiles, nights, seed=1, raw=3)
     newest = max(results.glob("stream-grpc/64/go-server-1/*.json"))
     aside = folder / newest.name
     newest.rename(aside)

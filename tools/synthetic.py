@@ -5,8 +5,8 @@
         [--blocks 0] [--block-nights 3]
 
 FOLDER becomes a set of records, like results/. The same numbers and seed write the same bytes.
-The raw outputs of the newest nights are in their records' folders, of one night by default: the
-site copies no older ones.
+The raw outputs of the newest nights are in their records' folders, of three by default: the
+site copies no older ones, and without them records have no rank.
 
 With --blocks, nights of so many blocks follow, on two host classes. Among their frameworks are
 equally fast ones, some 30 % apart, one that warms up for longer than it is given, one that joins
@@ -28,6 +28,7 @@ import click
 
 from arena.base.model import to_json
 from arena.judge.headline import headline_of, spread_of
+from arena.judge.store import SUMS
 from arena.record.measurement import BlastPoint, Disturbance, Latency, Run, Second, Watch
 from arena.record.record import Check, Cpus, Epoch, GeneratorInfo, Git, Host, Record, Visit
 from arena.what.measured import MeasuredProfile
@@ -136,10 +137,12 @@ def write(folder: Path, frameworks: int, profiles: int, nights: int, *, seed: in
                 path = folder / record
                 if not night:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
                 written += 1
                 if night >= nights - raw:
                     _write_raw(path.with_suffix(""), chance)
+                    _write_proven(folder, record, text)
+                else:
+                    path.write_text(text)
     return written
 
 
@@ -352,6 +355,11 @@ _VOID_SHARE = 0.02
 # The steal that made a visit void.
 _STEAL = Watch(elapsed_s=5.0, steal=0.12, foreign=0.001, softirq=0.02, io=0.0, memory=0.0, cpu=0.4)
 _QUIET = _STEAL.model_copy(update={"steal": 0.001})
+# The raw output of every run, and the words of a run without one.
+_PROOF = b'{"synthetic": true}\n'.ljust(RAW["run-1.json"])
+_PROOF_SHA256 = hashlib.sha256(_PROOF).hexdigest()
+_UNPROVEN = re.compile(r'\{\s*"path":\s*"run-1\.json",\s*"sha256":\s*"0{64}"\s*\}')
+
 _DISTURBED = Disturbance(signal="steal", value=0.12, limit=0.01)
 
 
@@ -370,9 +378,7 @@ def write_blocks(folder: Path, frameworks: int, blocks: int, nights: int, *, see
             names = [each for each in names if each != _LATE or number == nights]
             night = _Night(begun, begun + timedelta(hours=3 * at), load, names, blocks, is_other)
             for record in _night(night, chance):
-                path = folder / record.path
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(to_json(record))
+                _write_proven(folder, record.path, to_json(record))
                 written += 1
     return written
 
@@ -495,6 +501,18 @@ def _write_raw(folder: Path, chance: random.Random) -> None:
         (folder / name).write_text(f'{{"synthetic": {chance.random()}}}\n'.ljust(size, " "))
 
 
+def _write_proven(folder: Path, name: str, text: str) -> None:
+    """Write a record and its proof: the sum of its file, and one raw output for all runs."""
+    beside = folder / name.removesuffix(".json")
+    beside.mkdir(parents=True, exist_ok=True)
+    raw = {"path": f"{name.removesuffix('.json')}/run-1.json", "sha256": _PROOF_SHA256}
+    text = _UNPROVEN.sub(json.dumps(raw), text)
+    (folder / name).write_text(text)
+    (beside / "run-1.json").write_bytes(_PROOF)
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    (beside / SUMS).write_text(f"{sha256}  ../{beside.name}.json\n")
+
+
 def main() -> None:
     """Write the requested records, and print their number."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -505,7 +523,7 @@ def main() -> None:
     )
     parser.add_argument("--nights", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--raw", type=int, default=1, metavar="NIGHTS")
+    parser.add_argument("--raw", type=int, default=3, metavar="NIGHTS")
     parser.add_argument("--blocks", type=int, default=0)
     parser.add_argument("--block-nights", type=int, default=3)
     given = parser.parse_args()

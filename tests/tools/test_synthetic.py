@@ -12,13 +12,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_kind_of_load_is_written_as_good_and_as_failed_records(tmp_path: Path) -> None:
-    count = synthetic.write(tmp_path, 8, len(synthetic.LOADS), 8, seed=1, raw=1)
+    count = synthetic.write(tmp_path, 8, len(synthetic.LOADS), 8, seed=1, raw=8)
     archive = open_archive(tmp_path)
     assert archive.broken == {}
     assert len(archive.entries) == count == 8 * len(synthetic.LOADS) * 8
     assert {each.status for each in archive.entries.values()} == {"ok", "failed", "invalid"}
     boards = rank_entries(archive.entries.values(), archive.read).boards
     assert {each.kind for each in boards} == {"closed", "scheduled", "blast"}
+    assert all(any(row.rank for row in each.rows) for each in boards if each.kind == "closed")
+    assert not any(each.problem for each in archive.entries.values())
     assert {each.generator for each in boards} == {"ghz", "h2load", "volley"}
 
 
@@ -35,6 +37,7 @@ def test_nights_of_blocks_have_whole_blocks_twins_voids_and_two_hosts(tmp_path: 
     archive = open_archive(tmp_path)
     assert archive.broken == {}
     assert len(archive.entries) == count
+    assert not any("unproven" in each.flags or each.problem for each in archive.entries.values())
     records = [archive.read(path) for path in archive.entries]
     visits = [record.visit for record in records if record.visit]
     assert len(visits) == count
