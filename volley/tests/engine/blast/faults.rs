@@ -60,7 +60,7 @@ fn a_wrong_reply_is_a_failed_call_and_is_shown() {
     );
     let sample = checks["samples"][0].as_str().unwrap();
     assert!(sample.contains("43, expected 42"), "{sample}");
-    assert!(sweep.warns_of("`--expect`"));
+    assert!(sweep.warns_of("wrong replies"));
     assert!(sweep.warns_of("none of"));
     assert_eq!(sweep.point(1, 1)["rate"]["median"], 0.0);
 }
