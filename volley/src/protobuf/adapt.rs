@@ -3,8 +3,11 @@
 //! What one compiler takes, another refuses: names that clash in JSON, types of files that are missing, extensions of them.
 //! None of it makes the rest useless.
 
+mod scopes;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use scopes::{OUTERMOST, Scopes, Sort, View};
 use thiserror::Error;
 
 use super::compile::json_name;
@@ -12,6 +15,7 @@ use super::descriptor::field_descriptor_proto::{Label, Type};
 use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
 };
+use super::full_name::join;
 use crate::excerpt::excerpt;
 
 /// Why files give no schema.
@@ -42,20 +46,16 @@ pub(super) struct Adapted {
     pub(super) renamed: HashMap<String, Option<String>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Message,
-    Enum,
-}
-
-/// What the files declare, by full names.
+/// What the files declare.
 #[derive(Default)]
 struct Known {
-    types: HashMap<String, Sort>,
+    scopes: Scopes,
+    /// A type whose name begins with a dot.
+    dotted: Option<String>,
     missing: BTreeMap<String, Sort>,
     /// The numbers that messages leave to extensions.
-    ranges: HashMap<String, Vec<(i32, i32)>>,
-    extended: HashSet<(String, i32)>,
+    ranges: HashMap<usize, Vec<(i32, i32)>>,
+    extended: HashSet<(usize, i32)>,
     renamed: HashMap<String, Option<String>>,
 }
 
@@ -72,8 +72,9 @@ pub(super) fn adapt(files: Vec<FileDescriptorProto>) -> Result<Adapted, FilesErr
         known.file(file);
     }
     // The pool looks up full names, which it also takes with a dot before them.
-    let names = known.types.keys().chain(known.missing.keys());
-    if let Some(name) = names.filter(|name| name.starts_with('.')).min() {
+    let mut missing = known.missing.keys();
+    let missing = missing.find(|name| name.starts_with('.'));
+    if let Some(name) = known.dotted.as_ref().or(missing) {
         return Err(FilesError::Dot(excerpt(name, 100)));
     }
     let missing = known.missing.keys().cloned().collect();
@@ -165,64 +166,83 @@ fn stand_in(missing: BTreeMap<String, Sort>) -> FileDescriptorProto {
 impl Known {
     fn declare(&mut self, file: &FileDescriptorProto) {
         let package = file.package.as_deref().unwrap_or_default();
-        for one in &file.enum_type {
-            self.types.insert(within(package, &one.name), Sort::Enum);
+        let scope = self.scopes.add(OUTERMOST, package, None);
+        self.types(scope, package, &file.message_type, &file.enum_type);
+    }
+
+    fn types(
+        &mut self,
+        scope: usize,
+        scope_name: &str,
+        messages: &[DescriptorProto],
+        enums: &[EnumDescriptorProto],
+    ) {
+        for one in enums {
+            self.add(scope, scope_name, &one.name, Sort::Enum);
         }
-        for message in &file.message_type {
-            self.declare_message(package, message);
+        for message in messages {
+            let (at, name) = self.add(scope, scope_name, &message.name, Sort::Message);
+            let ranges = message.extension_range.iter();
+            let ranges = ranges.filter_map(|range| Some((range.start?, range.end?)));
+            self.ranges.insert(at, ranges.collect());
+            self.types(at, &name, &message.nested_type, &message.enum_type);
         }
     }
 
-    fn declare_message(&mut self, scope: &str, message: &DescriptorProto) {
-        let name = within(scope, &message.name);
-        for one in &message.enum_type {
-            self.types.insert(within(&name, &one.name), Sort::Enum);
+    fn add(
+        &mut self,
+        scope: usize,
+        scope_name: &str,
+        name: &Option<String>,
+        sort: Sort,
+    ) -> (usize, String) {
+        let name = name.as_deref().unwrap_or_default();
+        let full = join(scope_name, name);
+        if full.starts_with('.') {
+            self.dotted.get_or_insert_with(|| full.clone());
         }
-        for nested in &message.nested_type {
-            self.declare_message(&name, nested);
-        }
-        let ranges = message.extension_range.iter();
-        let ranges = ranges.filter_map(|range| Some((range.start?, range.end?)));
-        self.ranges.insert(name.clone(), ranges.collect());
-        self.types.insert(name, Sort::Message);
+        (self.scopes.add(scope, name, Some(sort)), full)
     }
 
     fn file(&mut self, file: &mut FileDescriptorProto) {
-        let package = file.package.clone().unwrap_or_default();
-        self.extensions(&package, &mut file.extension);
+        let package = file.package.as_deref().unwrap_or_default();
+        let mut view = View::of(&self.scopes, package);
+        self.extensions(&view, &mut file.extension);
         for message in &mut file.message_type {
-            self.message(&package, message);
+            self.message(&mut view, message);
         }
         for service in &mut file.service {
-            let scope = within(&package, &service.name);
+            let back = view.enter(&self.scopes, service.name.as_deref().unwrap_or_default());
             for method in &mut service.method {
                 for name in [&mut method.input_type, &mut method.output_type] {
-                    self.resolve(&scope, name, Sort::Message);
+                    self.resolve(&view, name, Sort::Message);
                 }
             }
+            view.leave(back);
         }
     }
 
-    fn message(&mut self, scope: &str, message: &mut DescriptorProto) {
-        let name = within(scope, &message.name);
+    fn message(&mut self, view: &mut View, message: &mut DescriptorProto) {
+        let back = view.enter(&self.scopes, message.name.as_deref().unwrap_or_default());
         for field in &mut message.field {
-            self.field(&name, field);
+            self.field(view, field);
         }
-        self.extensions(&name, &mut message.extension);
-        self.rename(&name, &mut message.field);
+        self.extensions(view, &mut message.extension);
+        self.rename(view.name(), &mut message.field);
         for nested in &mut message.nested_type {
-            self.message(&name, nested);
+            self.message(view, nested);
         }
+        view.leave(back);
     }
 
     /// Makes the type of a field a full name.
-    fn field(&mut self, scope: &str, field: &mut FieldDescriptorProto) {
+    fn field(&mut self, view: &View, field: &mut FieldDescriptorProto) {
         let sort = match field.r#type {
             Some(Type::TYPE_ENUM) => Sort::Enum,
             Some(Type::TYPE_MESSAGE | Type::TYPE_GROUP) | None => Sort::Message,
             Some(_) => return,
         };
-        let found = self.resolve(scope, &mut field.type_name, sort);
+        let found = self.resolve(view, &mut field.type_name, sort);
         if let (None, Some(found)) = (field.r#type, found) {
             field.r#type = Some(match found {
                 Sort::Message => Type::TYPE_MESSAGE,
@@ -231,52 +251,32 @@ impl Known {
         }
     }
 
-    /// Names a type in full, as seen from a scope; one that is not declared is missing.
-    fn resolve(&mut self, scope: &str, name: &mut Option<String>, sort: Sort) -> Option<Sort> {
-        let given = name.as_deref()?;
-        let full = match given.strip_prefix('.') {
-            Some(full) => full.to_owned(),
-            None => self.find(scope, given),
-        };
-        let found = match self.types.get(&full) {
-            Some(found) => *found,
+    /// Names a type in full, as it is seen; one that is not declared is missing.
+    fn resolve(&mut self, view: &View, name: &mut Option<String>, sort: Sort) -> Option<Sort> {
+        let (full, found) = view.find(&self.scopes, name.as_deref()?);
+        let found = match found.and_then(|at| self.scopes.sort(at)) {
+            Some(found) => found,
             None => *self.missing.entry(full.clone()).or_insert(sort),
         };
         *name = Some(format!(".{full}"));
         Some(found)
     }
 
-    /// From the innermost scope outwards.
-    fn find(&self, scope: &str, name: &str) -> String {
-        let mut scope = scope;
-        while !scope.is_empty() {
-            let full = format!("{scope}.{name}");
-            if self.types.contains_key(&full) {
-                return full;
-            }
-            scope = scope.rsplit_once('.').map_or("", |(outer, _)| outer);
-        }
-        name.to_owned()
-    }
-
     /// Drops extensions that can have no place: what they extend is missing, or has no room for them.
-    fn extensions(&mut self, scope: &str, extensions: &mut Vec<FieldDescriptorProto>) {
+    fn extensions(&mut self, view: &View, extensions: &mut Vec<FieldDescriptorProto>) {
         extensions.retain_mut(|field| {
             let extendee = field.extendee.as_deref().unwrap_or_default();
-            let extendee = match extendee.strip_prefix('.') {
-                Some(full) => full.to_owned(),
-                None => self.find(scope, extendee),
-            };
+            let (extendee, at) = view.find(&self.scopes, extendee);
             let number = field.number.unwrap_or_default();
-            let ranges = self.ranges.get(&extendee);
-            let has_room = ranges.is_some_and(|ranges| {
+            let room = at.and_then(|at| Some((at, self.ranges.get(&at)?)));
+            let room = room.filter(|(_, ranges)| {
                 let mut ranges = ranges.iter();
                 ranges.any(|(start, end)| (*start..*end).contains(&number))
             });
-            let is_usable = has_room
-                && (1..1 << 29).contains(&number)
+            let room = room.map(|(at, _)| at);
+            let is_usable = (1..1 << 29).contains(&number)
                 && !(19_000..20_000).contains(&number)
-                && self.extended.insert((extendee.clone(), number));
+                && room.is_some_and(|at| self.extended.insert((at, number)));
             if is_usable {
                 field.extendee = Some(format!(".{extendee}"));
                 // It may always be absent, in files too whose other fields may only be zero.
@@ -284,7 +284,7 @@ impl Known {
                     field.label = Some(Label::LABEL_OPTIONAL);
                     field.proto3_optional = Some(true);
                 }
-                self.field(scope, field);
+                self.field(view, field);
             }
             is_usable
         });
@@ -310,16 +310,9 @@ impl Known {
                 let original = field
                     .json_name
                     .replace(field.name.clone().unwrap_or_default());
-                self.renamed.insert(within(message, &field.name), original);
+                let name = field.name.as_deref().unwrap_or_default();
+                self.renamed.insert(join(message, name), original);
             }
         }
-    }
-}
-
-fn within(scope: &str, name: &Option<String>) -> String {
-    let name = name.as_deref().unwrap_or_default();
-    match scope {
-        "" => name.to_owned(),
-        scope => format!("{scope}.{name}"),
     }
 }

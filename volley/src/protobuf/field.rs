@@ -9,6 +9,7 @@ use buffa_descriptor::{
 };
 
 use super::descriptor::FieldDescriptorProto;
+use super::full_name::join;
 use super::pool::Pool;
 use super::types::{Enum, Message, Oneof};
 
@@ -157,7 +158,7 @@ impl Field {
     pub fn full_name(&self) -> String {
         match &self.extension {
             Some(name) => name.to_string(),
-            None => format!("{}.{}", self.message().full_name(), self.name()),
+            None => join(self.message().full_name(), self.name()),
         }
     }
 
@@ -192,7 +193,7 @@ impl Field {
     }
 
     fn entry(&self) -> Option<Message> {
-        let entry = self.pool.entry(self.message, self.number())?;
+        let entry = self.pool.places().entry(self.message, self.number())?;
         Some(Message::new(&self.pool, entry))
     }
 
@@ -231,12 +232,6 @@ impl Field {
         self.of.presence() == FieldPresence::LegacyRequired
     }
 
-    /// Its values stand in one piece.
-    #[must_use]
-    pub fn is_packed(&self) -> bool {
-        self.of.is_packed()
-    }
-
     /// Its messages stand between two keys, as those of groups.
     #[must_use]
     pub fn is_delimited(&self) -> bool {
@@ -252,27 +247,18 @@ impl Field {
     /// The oneof that it belongs to.
     #[must_use]
     pub fn oneof(&self) -> Option<Oneof> {
-        let message = self.message();
         let index = usize::from(self.of.oneof_index()?);
-        let oneof = message.descriptor().oneofs().get(index)?;
-        Some(Oneof::new(&message, oneof))
+        Some(Oneof::new(&self.message(), index))
     }
 
     /// As its file has it.
     #[must_use]
     pub fn proto(&self) -> Option<&FieldDescriptorProto> {
-        let Some(name) = &self.extension else {
-            let message = self
-                .pool
-                .message_proto(self.pool.descriptors().message(self.message).full_name())?;
-            let is_own = |field: &&FieldDescriptorProto| field.name.as_deref() == Some(self.name());
-            return message.field.iter().find(is_own);
-        };
-        let is_own = |field: &&FieldDescriptorProto| field.name.as_deref() == Some(self.name());
-        let scope = name.rsplit_once('.').map_or("", |(scope, _)| scope);
-        match self.pool.message_proto(scope) {
-            Some(message) => message.extension.iter().find(is_own),
-            None => self.pool.file_of(name)?.extension.iter().find(is_own),
+        let descriptors = self.pool.descriptors();
+        let (places, files) = (self.pool.places(), descriptors.files());
+        match &self.extension {
+            Some(name) => places.extension(files, descriptors.extension_index(name)?),
+            None => places.field(files, self.message, self.number()),
         }
     }
 

@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use buffa::editions::FieldPresence;
-use buffa_descriptor::{DescriptorPool, MessageIndex};
+use buffa_descriptor::DescriptorPool;
 
 use super::adapt::{FilesError, adapt};
 use super::compile;
-use super::descriptor::{
-    DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet,
-};
+use super::descriptor::{FileDescriptorProto, FileDescriptorSet};
+use super::places::Places;
 use super::types::{Enum, Extension, Message, Service};
 use crate::excerpt::excerpt;
 
@@ -37,8 +36,7 @@ pub struct Pool(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     descriptors: Arc<DescriptorPool>,
-    /// The messages of maps' entries, by the message and the number of the map.
-    entries: HashMap<(MessageIndex, u32), MessageIndex>,
+    places: Places,
     missing: HashSet<String>,
     renamed: HashMap<String, Option<String>>,
     /// A message has a field that must be there.
@@ -72,18 +70,12 @@ impl Pool {
         };
         let descriptors = DescriptorPool::new(set)
             .map_err(|error| FilesError::Invalid(excerpt(&error.to_string(), 300)))?;
-        let mut entries = HashMap::new();
-        for file in descriptors.files() {
-            let package = file.package.as_deref().unwrap_or_default();
-            for message in &file.message_type {
-                walk(&descriptors, &mut entries, package, message);
-            }
-        }
+        let places = Places::of(&descriptors);
         let mut fields = descriptors.messages().iter().flat_map(|one| one.fields());
         let has_required = fields.any(|field| field.presence() == FieldPresence::LegacyRequired);
         Ok(Self(Arc::new(Inner {
             descriptors: Arc::new(descriptors),
-            entries,
+            places,
             missing: adapted.missing,
             renamed: adapted.renamed,
             has_required,
@@ -94,9 +86,8 @@ impl Pool {
         &self.0.descriptors
     }
 
-    /// The message of a map's entries.
-    pub(super) fn entry(&self, message: MessageIndex, number: u32) -> Option<MessageIndex> {
-        self.0.entries.get(&(message, number)).copied()
+    pub(super) fn places(&self) -> &Places {
+        &self.0.places
     }
 
     pub(super) fn has_required(&self) -> bool {
@@ -187,77 +178,5 @@ impl Pool {
     pub fn extension(&self, name: &str) -> Option<Extension> {
         let found = self.0.descriptors.extension_by_name(name)?;
         Some(Extension::new(self, found))
-    }
-
-    /// A message as its file has it.
-    pub(super) fn message_proto(&self, name: &str) -> Option<&DescriptorProto> {
-        let file = self.file_of(name)?;
-        let mut path = path(file, name)?;
-        let first = path.next()?;
-        let mut found = named(&file.message_type, first)?;
-        for name in path {
-            found = named(&found.nested_type, name)?;
-        }
-        Some(found)
-    }
-
-    /// An enum as its file has it.
-    pub(super) fn enum_proto(&self, name: &str) -> Option<&EnumDescriptorProto> {
-        let file = self.file_of(name)?;
-        let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
-        let is_own = |one: &&EnumDescriptorProto| one.name.as_deref() == Some(own);
-        match path(file, name)?.count() {
-            1 => file.enum_type.iter().find(is_own),
-            _ => {
-                let (scope, _) = name.rsplit_once('.')?;
-                self.message_proto(scope)?.enum_type.iter().find(is_own)
-            }
-        }
-    }
-}
-
-/// The names that lead to a declaration of a file.
-fn path<'n>(file: &FileDescriptorProto, name: &'n str) -> Option<impl Iterator<Item = &'n str>> {
-    let rest = match file.package.as_deref().unwrap_or_default() {
-        "" => name,
-        package => name.strip_prefix(package)?.strip_prefix('.')?,
-    };
-    Some(rest.split('.'))
-}
-
-fn named<'p>(messages: &'p [DescriptorProto], name: &str) -> Option<&'p DescriptorProto> {
-    let mut messages = messages.iter();
-    messages.find(|message| message.name.as_deref() == Some(name))
-}
-
-/// Notes the entries of a message's maps.
-fn walk(
-    pool: &DescriptorPool,
-    entries: &mut HashMap<(MessageIndex, u32), MessageIndex>,
-    scope: &str,
-    message: &DescriptorProto,
-) {
-    let name = message.name.as_deref().unwrap_or_default();
-    let name = match scope {
-        "" => name.to_owned(),
-        scope => format!("{scope}.{name}"),
-    };
-    if let Some(own) = pool.message_index(&name) {
-        for field in &message.field {
-            let entry = field
-                .type_name
-                .as_deref()
-                .and_then(|of| pool.message_index(of));
-            let number = field.number.and_then(|number| u32::try_from(number).ok());
-            let linked = number.and_then(|number| pool.message(own).field(number));
-            if let (Some(entry), Some(linked)) = (entry, linked)
-                && matches!(linked.kind(), buffa_descriptor::FieldKind::Map { .. })
-            {
-                entries.insert((own, linked.number()), entry);
-            }
-        }
-    }
-    for nested in &message.nested_type {
-        walk(pool, entries, &name, nested);
     }
 }

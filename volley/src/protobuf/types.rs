@@ -12,6 +12,7 @@ use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, MethodOptions, OneofOptions, ServiceOptions,
 };
 use super::field::Field;
+use super::full_name::{join, last, scope};
 use super::pool::Pool;
 use super::well_known::WellKnown;
 
@@ -63,13 +64,14 @@ impl Message {
     /// As its file has it.
     #[must_use]
     pub fn proto(&self) -> Option<&DescriptorProto> {
-        self.pool.message_proto(self.full_name())
+        let files = self.pool.descriptors().files();
+        self.pool.places().message(files, self.index)
     }
 
     /// The message that it is declared in.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
-        let (scope, _) = self.full_name().rsplit_once('.')?;
+        let scope = Some(scope(self.full_name())).filter(|scope| !scope.is_empty())?;
         self.pool.message(scope)
     }
 
@@ -138,32 +140,38 @@ impl Message {
 
     /// Its oneofs, those that only stand for `optional` too.
     pub fn oneofs(&self) -> impl Iterator<Item = Oneof> {
-        let all = self.descriptor().oneofs().iter();
-        all.map(|one| Oneof::new(self, one))
+        let all = 0..self.descriptor().oneofs().len();
+        all.map(|index| Oneof::new(self, index))
     }
 }
 
 /// Fields of which at most one is there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Oneof {
     message: Message,
-    name: String,
-    is_synthetic: bool,
+    index: usize,
+}
+
+impl fmt::Debug for Oneof {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Oneof {
-    pub(super) fn new(message: &Message, of: &OneofDescriptor) -> Self {
-        Self {
-            message: message.clone(),
-            name: of.name().to_owned(),
-            is_synthetic: of.is_synthetic(),
-        }
+    pub(super) fn new(message: &Message, index: usize) -> Self {
+        let message = message.clone();
+        Self { message, index }
+    }
+
+    fn descriptor(&self) -> Option<&OneofDescriptor> {
+        self.message.descriptor().oneofs().get(self.index)
     }
 
     /// Its own name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.descriptor().map_or("", OneofDescriptor::name)
     }
 
     /// The message that it belongs to.
@@ -175,20 +183,22 @@ impl Oneof {
     /// Its options, if it has any.
     #[must_use]
     pub fn options(&self) -> Option<&OneofOptions> {
-        let mut all = self.message.descriptor().oneofs().iter();
-        all.find(|one| one.name() == self.name)?.options()
+        self.descriptor()?.options()
     }
 
     /// It stands for `optional`.
     #[must_use]
     pub fn is_synthetic(&self) -> bool {
-        self.is_synthetic
+        self.descriptor().is_some_and(OneofDescriptor::is_synthetic)
     }
 
     /// Its fields.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
-        let fields = self.message.fields();
-        fields.filter(|field| field.oneof().as_ref() == Some(self))
+        let all = self.message.descriptor().fields();
+        let own = self.descriptor().map(OneofDescriptor::field_indices);
+        let own = own.unwrap_or_default().iter();
+        let own = own.filter_map(|index| all.get(usize::from(*index)));
+        own.map(|field| Field::new(&self.message.pool, self.message.index, field))
     }
 }
 
@@ -268,7 +278,8 @@ impl Enum {
     /// As its file has it.
     #[must_use]
     pub fn proto(&self) -> Option<&EnumDescriptorProto> {
-        self.pool.enum_proto(self.full_name())
+        let files = self.pool.descriptors().files();
+        self.pool.places().enumeration(files, self.index)
     }
 
     /// A number that has no name is an unknown field.
@@ -370,7 +381,7 @@ impl Method {
     /// `package.Service.Method`.
     #[must_use]
     pub fn full_name(&self) -> String {
-        format!("{}.{}", self.service.full_name(), self.name())
+        join(self.service.full_name(), self.name())
     }
 
     /// Its options, if it has any.
@@ -408,9 +419,4 @@ impl Method {
     pub fn is_server_streaming(&self) -> bool {
         self.of.is_server_streaming()
     }
-}
-
-/// The last of the names in a full one.
-fn last(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(_, last)| last)
 }

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 pub use reflect::{Ask, ReflectError};
 use thiserror::Error;
 
+use crate::protobuf::full_name::{last, scope};
 use crate::protobuf::{self, Message, Pool, Service};
 use crate::spec::SchemaSource;
 
@@ -63,17 +64,13 @@ impl Method {
     /// The method's own name: `StreamSum`.
     #[must_use]
     pub fn name(&self) -> &str {
-        last_segment(&self.full_name)
+        last(&self.full_name)
     }
 
     /// Its service's own name, without the package: `BenchmarkService`.
     #[must_use]
     pub fn service_name(&self) -> &str {
-        let service = self
-            .full_name
-            .rsplit_once('.')
-            .map_or("", |(service, _)| service);
-        last_segment(service)
+        last(scope(&self.full_name))
     }
 }
 
@@ -186,10 +183,6 @@ where
         }
         found => Ok(found?),
     }
-}
-
-fn last_segment(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(_, last)| last)
 }
 
 /// Finds a service by the name that a user gave.

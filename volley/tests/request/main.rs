@@ -1,6 +1,7 @@
 //! Making requests: from the schema to the bytes.
 
 mod data;
+mod describe;
 mod expect;
 mod go;
 mod head;

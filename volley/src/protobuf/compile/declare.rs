@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::super::full_name::join;
 use super::error::{Fault, Pos, shown};
 use super::tree::{Enum, Field, File, Message, Service};
-use super::universe::{
-    EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe, join,
-};
+use super::universe::{EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe};
 
 /// The longest name of a package.
 const MAX_PACKAGE: usize = 511;

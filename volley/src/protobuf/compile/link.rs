@@ -2,12 +2,11 @@
 
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
+use super::super::full_name::join;
 use super::error::{Fault, Pos, shown};
 use super::known;
 use super::tree::{Field, File, Message};
-use super::universe::{
-    FieldInfo, Kind, Lost, MAX_NAME, Mode, Symbol, TypeRef, Universe, View, join,
-};
+use super::universe::{FieldInfo, Kind, Lost, MAX_NAME, Mode, Symbol, TypeRef, Universe, View};
 
 /// Resolves all names, and adds the fields to what is known of their messages.
 pub(super) fn link(universe: &mut Universe, view: &View, file: &mut File) -> Result<(), Fault> {

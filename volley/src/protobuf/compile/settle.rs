@@ -7,9 +7,10 @@ use buffa_descriptor::generated::descriptor::feature_set::{
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 use buffa_descriptor::generated::descriptor::{Edition, SymbolVisibility};
 
+use super::super::full_name::join;
 use super::features::{Features, has_edition, own};
 use super::tree::{Enum, Field, File, Message};
-use super::universe::{FieldInfo, Kind, RangeInfo, Universe, join};
+use super::universe::{FieldInfo, Kind, RangeInfo, Universe};
 
 pub(super) fn settle(universe: &mut Universe, file: &mut File) {
     file.features = Features::of(file.edition).with(own!(file));

@@ -7,6 +7,7 @@ use buffa_descriptor::generated::descriptor::{
     descriptor_proto, extension_range_options, field_options,
 };
 
+use super::super::full_name::{self, join};
 use super::tree::Range;
 
 /// The longest full name. The pool of descriptors takes none that is longer.
@@ -308,7 +309,7 @@ impl View {
             if scope.is_empty() {
                 return Err(lost);
             }
-            scope = self::scope(scope);
+            scope = full_name::scope(scope);
         }
     }
 }
@@ -322,17 +323,4 @@ pub(super) enum Mode {
     Type,
     /// Anything, in files imported for options too.
     Option,
-}
-
-/// A name inside of a scope.
-pub(super) fn join(scope: &str, name: &str) -> String {
-    match scope.is_empty() {
-        true => name.to_owned(),
-        false => format!("{scope}.{name}"),
-    }
-}
-
-/// The scope that a full name is in.
-pub(super) fn scope(full_name: &str) -> &str {
-    full_name.rsplit_once('.').map_or("", |(outer, _)| outer)
 }

@@ -255,6 +255,52 @@ fn types_may_be_named_as_seen_from_where_they_are_used() {
 }
 
 #[test]
+fn names_are_seen_through_any_number_of_scopes() {
+    // As many scopes as a name may have, and a lot of names that only the outermost one knows.
+    let package = vec!["a"; 250].join(".");
+    let text = format!(
+        "syntax = \"proto3\"; package {package}; message M {{ message N {{ M m = 1; N n = 2; }} message b {{}} }}"
+    );
+    let mut all = files(&text);
+    let outer = files("syntax = \"proto3\"; message Far { message In {} }");
+    let outer = FileDescriptorProto {
+        name: Some("far.proto".to_owned()),
+        ..outer[0].clone()
+    };
+    let message = &mut all[0].message_type[0];
+    let field = |name: &str, number: i32| {
+        let mut field = message.nested_type[0].field[0].clone();
+        (field.name, field.number) = (Some(format!("f{number}")), Some(number));
+        (field.json_name, field.type_name) = (None, Some(name.to_owned()));
+        field
+    };
+    let named = ["a.M", "M.N", "N", "b", "Far", "Far.In", "a.a.M", "No", "a"];
+    let many: Vec<_> = (1..18_000)
+        .map(|number| field(named[number as usize % named.len()], number))
+        .collect();
+    message.field = many;
+    let pool = Pool::new(vec![all.remove(0), outer]).unwrap();
+    let message = pool.message(&format!("{package}.M")).unwrap();
+    let kind = |number: u32| message.field(number).unwrap().kind().to_string();
+    let found: Vec<String> = (9..18).map(kind).collect();
+    let own = |name: &str| format!("{package}.M{name}");
+    let expected = [
+        own(""),
+        own(".N"),
+        own(".N"),
+        own(".b"),
+        "Far".to_owned(),
+        "Far.In".to_owned(),
+    ];
+    assert_eq!(found[..6], expected);
+    assert_eq!(found[6..], [own(""), "No".to_owned(), "a".to_owned()]);
+    let inner = message.pool().message(&own(".N")).unwrap();
+    let kinds = inner.fields().map(|field| field.kind().to_string());
+    assert_eq!(kinds.collect::<Vec<_>>(), [own(""), own(".N")]);
+    assert!(pool.file_of("No").is_none() && pool.messages().count() == 5);
+}
+
+#[test]
 fn only_known_syntaxes_are_taken() {
     let mut all = files("syntax = \"proto3\"; message M {}");
     all[0].syntax = Some("proto9".to_owned());

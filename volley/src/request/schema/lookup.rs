@@ -1,7 +1,8 @@
 //! Finds a method by the name that a user typed.
 
 use super::suggest;
-use super::{Method, SchemaError, last_segment};
+use super::{Method, SchemaError};
+use crate::protobuf::full_name::last;
 use crate::protobuf::{self, Pool, Service};
 use crate::request::excerpt::{excerpt, list};
 
@@ -52,11 +53,7 @@ pub(super) fn named<'a>(services: &'a [String], text: &str) -> Option<&'a String
         .trim_start_matches(['.', '/'])
         .trim_end_matches('/');
     let whole = services.iter().find(|service| *service == name);
-    whole.or_else(|| {
-        services
-            .iter()
-            .find(|service| last_segment(service) == name)
-    })
+    whole.or_else(|| services.iter().find(|service| last(service) == name))
 }
 
 /// `package.Service/Method` or `package.Service.Method`. A leading dot (a fully qualified name) or
@@ -99,9 +96,7 @@ pub(super) fn no_service(name: &str, services: &[String], call: &str) -> SchemaE
         };
     }
     // People most often forget the package.
-    let same_name = services
-        .iter()
-        .find(|service| last_segment(service) == last_segment(name));
+    let same_name = services.iter().find(|service| last(service) == last(name));
     let hint = match same_name {
         Some(service) if service != name => format!("did you mean `{}`?", excerpt(service, 80)),
         _ => suggest::hint(name, services, ""),

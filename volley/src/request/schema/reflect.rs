@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
 use crate::protobuf::descriptor::{DescriptorProto, FileDescriptorProto};
+use crate::protobuf::full_name::join;
 use crate::protobuf::{self, FilesError, Pool, compile};
 use crate::request::excerpt::excerpt;
 
@@ -246,10 +247,7 @@ impl Gathered {
 fn extendables(scope: &str, messages: &[DescriptorProto], names: &mut Vec<String>) {
     for message in messages {
         let name = message.name.as_deref().unwrap_or_default();
-        let name = match scope {
-            "" => name.to_owned(),
-            scope => format!("{scope}.{name}"),
-        };
+        let name = join(scope, name);
         extendables(&name, &message.nested_type, names);
         if !message.extension_range.is_empty() {
             names.push(name);

@@ -9,9 +9,8 @@ use options::Options;
 
 use crate::protobuf::descriptor::field_descriptor_proto::Type;
 use crate::protobuf::descriptor::{EnumValueDescriptorProto, FileDescriptorProto};
-use crate::protobuf::{
-    Enum, Extension, Field, Kind, Message, Method, Oneof, Pool, Service, json_name,
-};
+use crate::protobuf::full_name::{self, join};
+use crate::protobuf::{Enum, Extension, Field, Message, Method, Oneof, Pool, Service, json_name};
 
 /// The largest number of a field, and of an enum's value.
 const LAST_FIELD: i32 = (1 << 29) - 1;
@@ -124,13 +123,12 @@ impl Text {
             }
         }
         // The scope of an enum's value is that of the enum; people name the enum as well.
-        let outer = |of: &Enum| {
-            let scope = of.full_name().rsplit_once('.');
-            scope.map_or_else(String::new, |(scope, _)| scope.to_owned())
-        };
         let has_it = |of: &Enum| of.number_of(name).is_some();
         let own = pool.enumeration(scope).filter(has_it);
-        let of = own.or_else(|| pool.enums().find(|one| outer(one) == scope && has_it(one)))?;
+        let of = own.or_else(|| {
+            pool.enums()
+                .find(|one| full_name::scope(one.full_name()) == scope && has_it(one))
+        })?;
         let mut values = of.proto()?.value.iter();
         let value = values.find(|value| value.name.as_deref() == Some(name))?;
         self.value(pool, value);
@@ -153,20 +151,22 @@ impl Text {
         if file.syntax.as_deref() != Some("editions") {
             self.options(pool, file.options.as_option());
         }
-        let full = |name: &Option<String>| {
-            let name = name.as_deref().unwrap_or_default();
-            match file.package.as_deref().unwrap_or_default() {
-                "" => name.to_owned(),
-                package => format!("{package}.{name}"),
-            }
-        };
+        let package = file.package.as_deref().unwrap_or_default();
+        let full = |name: &Option<String>| join(package, name.as_deref().unwrap_or_default());
         let names = file.enum_type.iter().map(|one| &one.name);
         let names = names.chain(file.message_type.iter().map(|one| &one.name));
         let names = names.chain(file.extension.iter().map(|one| &one.name));
         for name in names.chain(file.service.iter().map(|one| &one.name)) {
+            let name = full(name);
+            if pool
+                .message(&name)
+                .is_some_and(|one| declared_by(&one).is_some())
+            {
+                continue;
+            }
             let before = self.out.len();
             self.out.push('\n');
-            if self.symbol(pool, &full(name)).is_none() {
+            if self.symbol(pool, &name).is_none() {
                 self.out.truncate(before);
             }
         }
@@ -240,7 +240,6 @@ impl Text {
             return;
         };
         self.options(message.pool(), proto.options.as_option());
-        let groups: Vec<Message> = message.fields().filter_map(|field| group(&field)).collect();
         let nested = |name: Option<&str>| {
             let name = name.unwrap_or_default();
             format!("{}.{name}", message.full_name())
@@ -252,19 +251,15 @@ impl Text {
         }
         for one in &proto.nested_type {
             let one = message.pool().message(&nested(one.name.as_deref()));
-            if let Some(one) = one.filter(|one| !one.is_map_entry() && !groups.contains(one)) {
+            if let Some(one) = one.filter(|one| !one.is_map_entry() && declared_by(one).is_none()) {
                 self.message(&one);
             }
         }
-        let mut begun = Vec::new();
         for field in message.fields() {
-            let Some(oneof) = field.oneof().filter(|oneof| !oneof.is_synthetic()) else {
-                self.field(&field, label(&field));
-                continue;
-            };
-            if !begun.contains(&oneof) {
-                self.oneof(&oneof);
-                begun.push(oneof);
+            match field.oneof().filter(|oneof| !oneof.is_synthetic()) {
+                None => self.field(&field, label(&field)),
+                Some(oneof) if oneof.fields().next().as_ref() == Some(&field) => self.oneof(&oneof),
+                Some(_) => {}
             }
         }
         for one in &proto.extension {
@@ -352,20 +347,32 @@ impl Text {
     }
 }
 
-/// The message of a group, which is declared with its field, and named as it. Any other message may be delimited as a group
-/// is (of an edition, or of a hostile server), and contain itself.
+/// The field of a group, which declares its message as well: they are in one scope, and the field has the name in small
+/// letters. Any other field may be delimited as a group is (of an edition, or of a hostile server), and contain itself.
+fn declared_by(message: &Message) -> Option<Field> {
+    let pool = message.pool();
+    let name = message.name().to_ascii_lowercase();
+    let full = join(full_name::scope(message.full_name()), &name);
+    let own = message
+        .parent()
+        .and_then(|outer| outer.field_by_name(&name));
+    let extension = pool.extension(&full).map(|one| one.field().clone());
+    let file = |symbol| pool.file_of(symbol).map(|file| &file.name);
+    let is_it = |field: &Field| {
+        field.is_delimited()
+            && syntax(field) != Syntax::Edition
+            && field.kind().as_message() == Some(message)
+            && field.full_name() == full
+            && file(&full) == file(message.full_name())
+    };
+    own.into_iter().chain(extension).find(is_it)
+}
+
 fn group(field: &Field) -> Option<Message> {
-    match field.kind() {
-        Kind::Message(message)
-            if field.is_delimited()
-                && syntax(field) != Syntax::Edition
-                && message.parent().as_ref() == Some(&field.message())
-                && message.name().eq_ignore_ascii_case(field.name()) =>
-        {
-            Some(message)
-        }
-        _ => None,
-    }
+    let kind = field.kind();
+    let message = kind.as_message()?;
+    let is_own = declared_by(message).as_ref() == Some(field);
+    is_own.then(|| message.clone())
 }
 
 fn label(field: &Field) -> &'static str {

@@ -4,12 +4,13 @@ use buffa_descriptor::generated::descriptor::feature_set::MessageEncoding;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 use buffa_descriptor::generated::descriptor::field_options::JSType;
 
+use super::super::super::full_name::join;
 use super::super::error::{Fault, shown};
 use super::super::features::{has_edition, is_2024, own};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
 use super::super::tree::{Field, Message};
-use super::super::universe::{EnumInfo, TypeRef, join};
+use super::super::universe::{EnumInfo, TypeRef};
 use super::{Checker, declarations, json, numbers, presence, style};
 
 /// The messages that proto3 may extend.

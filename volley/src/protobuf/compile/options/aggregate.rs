@@ -3,11 +3,12 @@
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::Type;
 use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as Target;
 
+use super::super::super::full_name::{self, join};
 use super::super::cursor::Cursor;
 use super::super::error::{Fault, Pos, shown};
 use super::super::lexer::{Kind as Token, Lexer};
 use super::super::literal;
-use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef, join, scope};
+use super::super::universe::{FieldInfo, Kind, MessageInfo, Mode, TypeRef};
 use super::super::wire::Datum;
 use super::assign::{Interpreter, Used};
 use super::record::Record;
@@ -180,7 +181,8 @@ impl<'a> Reader<'a, '_> {
         at: Pos,
     ) -> Result<&'a FieldInfo, Fault> {
         let Interpreter { universe, view, .. } = *self.interpreter;
-        let symbol = view.resolve(universe, name, scope(&holder.full_name), Mode::Option);
+        let scope = full_name::scope(&holder.full_name);
+        let symbol = view.resolve(universe, name, scope, Mode::Option);
         let symbol = symbol.map_err(|lost| at.fault(lost.message(universe, name)))?;
         let extension = match symbol.kind {
             Kind::Extension(index) => universe.extensions.get(index),

@@ -11,9 +11,10 @@ use buffa_descriptor::generated::descriptor::Edition;
 use buffa_descriptor::generated::descriptor::field_options::OptionTargetType as Target;
 
 use self::assign::Interpreter;
+use super::super::full_name::join;
 use super::error::Fault;
 use super::tree::{Assignment, Enum, Field, File, Message};
-use super::universe::{Universe, View, join};
+use super::universe::{Universe, View};
 
 /// Which options are read. Plain ones come first, as features decide how extensions are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

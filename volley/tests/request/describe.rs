@@ -1,0 +1,133 @@
+//! Declarations as text: what is in it, and how much of it there is.
+
+use std::collections::BTreeMap;
+
+use volley::protobuf::Pool;
+use volley::protobuf::compile::compile;
+use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
+use volley::protobuf::descriptor::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+use volley::request::schema::text;
+
+/// The files of these texts; the last one imports the others.
+fn files(texts: &[(&'static str, &str)]) -> Vec<FileDescriptorProto> {
+    let all: BTreeMap<&str, Vec<u8>> = texts
+        .iter()
+        .map(|(name, text)| (*name, text.as_bytes().to_vec()))
+        .collect();
+    let mut open = move |name: &str| Ok(all.get(name).cloned());
+    let files = compile(texts.last().unwrap().0, &mut open);
+    files.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A file that is described is the same file again.
+fn same(texts: &[(&'static str, &str)]) -> String {
+    let (name, _) = *texts.last().unwrap();
+    let pool = Pool::new(files(texts)).unwrap();
+    let whole = text::declaration(&pool, name).unwrap();
+    let mut again = texts.to_vec();
+    again.last_mut().unwrap().1 = &whole;
+    let again = Pool::new(files(&again)).unwrap();
+    assert_eq!(again.file(name), pool.file(name), "{whole}");
+    whole
+}
+
+fn field(name: &str, number: i32, kind: Type, of: &str) -> FieldDescriptorProto {
+    FieldDescriptorProto {
+        name: Some(name.to_owned()),
+        number: Some(number),
+        label: Some(Label::LABEL_OPTIONAL),
+        r#type: Some(kind),
+        type_name: Some(of.to_owned()).filter(|of| !of.is_empty()),
+        ..FieldDescriptorProto::default()
+    }
+}
+
+#[test]
+fn a_group_is_shown_once_whatever_fields_are_named_as_it() {
+    let depth = 20;
+    let mut inner = DescriptorProto {
+        name: Some("Gg".to_owned()),
+        ..DescriptorProto::default()
+    };
+    for level in (1..depth).rev() {
+        let of = format!(".A{}", ".Gg".repeat(level));
+        let name = if level == 1 { "A" } else { "Gg" };
+        let names = ["gg", "gG", "GG"].iter().zip(1..);
+        let mut field: Vec<_> = names
+            .map(|(name, number)| field(name, number, Type::TYPE_GROUP, &of))
+            .collect();
+        // An extension in the same scope has the name as well.
+        let extension = FieldDescriptorProto {
+            extendee: Some(".X".to_owned()),
+            number: Some(i32::try_from(level).unwrap()),
+            ..field[0].clone()
+        };
+        field[0].name = Some(if level % 2 == 0 { "gg" } else { "Gg" }.to_owned());
+        inner = DescriptorProto {
+            name: Some(name.to_owned()),
+            field,
+            extension: vec![extension],
+            nested_type: vec![inner],
+            ..DescriptorProto::default()
+        };
+    }
+    let mut all = files(&[(
+        "a.proto",
+        "syntax = \"proto2\"; message X { extensions 1 to 100; }",
+    )]);
+    all[0].message_type.push(inner);
+    let pool = Pool::new(all).unwrap();
+    let text = text::declaration(&pool, "A").unwrap();
+    assert_eq!(text.matches("group Gg").count(), depth - 1);
+    assert_eq!(text.matches("message Gg").count(), 0);
+    assert_eq!(text.matches("= DELIMITED").count(), 3 * (depth - 1));
+}
+
+#[test]
+fn groups_are_shown_where_they_are_declared() {
+    let whole = same(&[(
+        "a.proto",
+        "syntax = \"proto2\"; package a;
+         message M { extensions 100 to 200; oneof o { group Two = 1 { optional int32 x = 1; } int32 n = 2; }
+                     extend M { repeated group Own = 101 { optional M m = 1; } } }
+         message Plain { optional group Three = 1 { optional group Four = 2 {} } }
+         extend M { optional group Top = 100 { optional int32 y = 1; } }",
+    )]);
+    assert_eq!(whole.matches(" group ").count(), 5, "{whole}");
+    assert_eq!(whole.matches("message ").count(), 2, "{whole}");
+}
+
+#[test]
+fn a_message_of_many_fields_and_a_file_of_many_messages_are_shown_whole() {
+    let count = 20_000;
+    let mut all = files(&[(
+        "a.proto",
+        "syntax = \"proto3\"; message A { oneof o { int32 x = 30000; } }",
+    )]);
+    let plain = |number| field(&format!("f{number}"), number, Type::TYPE_INT32, "");
+    all[0].message_type[0]
+        .field
+        .extend((1..=count / 2).map(plain));
+    // As many in a oneof, which are shown where the first one is.
+    let more = (30_001..30_001 + count / 2).map(|number| FieldDescriptorProto {
+        oneof_index: Some(0),
+        ..plain(number)
+    });
+    all[0].message_type[0].field.extend(more);
+    all[0]
+        .message_type
+        .extend((0..count).map(|number| DescriptorProto {
+            name: Some(format!("M{number}")),
+            field: vec![field("f", 1, Type::TYPE_INT32, "")],
+            ..DescriptorProto::default()
+        }));
+    let pool = Pool::new(all).unwrap();
+    let text = text::declaration(&pool, "a.proto").unwrap();
+    assert_eq!(text.matches(" int32 f = 1;\n").count(), count as usize);
+    let one = text::declaration(&pool, "A").unwrap();
+    assert_eq!(one.lines().count(), 1 + 1 + 1 + count as usize + 1 + 1);
+    assert!(
+        one.starts_with("message A {\n  oneof o {\n    int32 x = 30000;\n    int32 f30001"),
+        "{one}"
+    );
+}
