@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use buffa::editions::FieldPresence;
-use buffa_descriptor::{DynamicMessage, ReflectMessage as _, Value};
+use buffa_descriptor::{DynamicMessage, ReflectMessage as _, Value, ValueRef};
 use thiserror::Error;
 
-use super::descriptor::EnumDescriptorProto;
+use super::compile::unescaped;
 use super::field::{Field, Kind};
 use super::json::key_text;
 use super::pool::Pool;
@@ -31,7 +30,7 @@ impl Message {
     pub fn decode(&self, bytes: &[u8]) -> Result<DynamicMessage, Undecodable> {
         let (pool, options) = (Arc::clone(self.pool().descriptors()), super::options());
         let message = DynamicMessage::decode_with_options(pool, self.index(), bytes, &options)?;
-        match missing(self.pool(), &message) {
+        match missing(self.pool(), &message, true) {
             Some(field) => Err(Undecodable::Required(field)),
             None => Ok(message),
         }
@@ -50,51 +49,55 @@ pub fn encode(message: &DynamicMessage) -> Vec<u8> {
     message.try_encode_to_vec().unwrap_or_default()
 }
 
-/// The name of a field that must be there and is not, by the names that lead to it.
-pub(super) fn missing(pool: &Pool, message: &DynamicMessage) -> Option<String> {
+/// The name of a field that must be there and is not, by the names that lead to it. The message itself may lack some, unless
+/// `is_whole`.
+pub(super) fn missing(pool: &Pool, message: &DynamicMessage, is_whole: bool) -> Option<String> {
     let may_lack = pool.has_required();
-    may_lack.then(|| missing_in(message, true)).flatten()
+    may_lack
+        .then(|| missing_in(pool, message, is_whole))
+        .flatten()
 }
 
-/// The same below a message that may itself lack fields.
-pub(super) fn missing_below(pool: &Pool, message: &DynamicMessage) -> Option<String> {
-    let may_lack = pool.has_required();
-    may_lack.then(|| missing_in(message, false)).flatten()
-}
-
-fn missing_in(message: &DynamicMessage, needs_own: bool) -> Option<String> {
-    let (pool, of) = (message.pool(), message.message_descriptor());
-    let extensions = pool.extensions_of(message.message_index());
-    let extensions = extensions.map(|one| (one.field(), one.full_name()));
-    let fields = of.fields().iter().map(|field| (field, field.name()));
-    for (field, name) in fields.chain(extensions) {
-        let Some(value) = message.field_by_number(field.number()) else {
-            match needs_own && field.presence() == FieldPresence::LegacyRequired {
-                true => return Some(name.to_owned()),
-                false => continue,
-            }
-        };
-        let inner = match value {
-            Value::List(all) => all
-                .iter()
-                .enumerate()
-                .find_map(|(index, value)| Some(format!("[{index}].{}", missing_in_value(value)?))),
-            Value::Map(all) => all.into_iter().find_map(|(key, value)| {
-                let key = excerpt(&key_text(key), 40);
-                Some(format!("[\"{key}\"].{}", missing_in_value(value)?))
-            }),
-            value => missing_in_value(value).map(|inner| format!(".{inner}")),
-        };
-        if let Some(inner) = inner {
-            return Some(format!("{name}{inner}"));
-        }
+/// As many steps as there are fields that must be there or are: few bytes may be many messages of many other ones.
+fn missing_in(pool: &Pool, message: &DynamicMessage, is_whole: bool) -> Option<String> {
+    let (of, index) = (message.message_descriptor(), message.message_index());
+    let mut required = pool.required(index).iter();
+    let lacks = |number: &&u32| is_whole && message.field_by_number(**number).is_none();
+    if let Some(lacking) = required.find(lacks) {
+        return of.field(*lacking).map(|field| field.name().to_owned());
     }
-    None
+    let mut deep = Vec::new();
+    message.for_each_set(&mut |field, value| {
+        if matches!(
+            value,
+            ValueRef::Message(_) | ValueRef::List(_) | ValueRef::Map(_)
+        ) {
+            deep.push(field.number());
+        }
+    });
+    deep.into_iter().find_map(|number| {
+        let inner = match message.field_by_number(number)? {
+            Value::List(all) => all.iter().enumerate().find_map(|(index, one)| {
+                Some(format!("[{index}].{}", missing_in_value(pool, one)?))
+            }),
+            Value::Map(all) => all.into_iter().find_map(|(key, one)| {
+                let key = excerpt(&key_text(key), 40);
+                Some(format!("[\"{key}\"].{}", missing_in_value(pool, one)?))
+            }),
+            value => missing_in_value(pool, value).map(|inner| format!(".{inner}")),
+        }?;
+        let extension = || message.pool().extension_for(index, number);
+        let name = match of.field(number) {
+            Some(field) => field.name(),
+            None => extension()?.full_name(),
+        };
+        Some(format!("{name}{inner}"))
+    })
 }
 
-fn missing_in_value(value: &Value) -> Option<String> {
+fn missing_in_value(pool: &Pool, value: &Value) -> Option<String> {
     match value {
-        Value::Message(message) => missing_in(message, true),
+        Value::Message(message) => missing_in(pool, message, true),
         _ => None,
     }
 }
@@ -124,7 +127,8 @@ fn parsed(kind: &Kind, text: &str) -> Option<Value> {
         Kind::Bool => Value::Bool(text == "true"),
         Kind::String => Value::String(text.to_owned()),
         Kind::Enum(values) => Value::EnumNumber(values.number_of(text)?),
-        Kind::Bytes | Kind::Message(_) => return None,
+        Kind::Bytes => Value::Bytes(unescaped(text)),
+        Kind::Message(_) => return None,
     })
 }
 
@@ -141,13 +145,9 @@ pub(super) fn zero(kind: &Kind) -> Option<Value> {
         Kind::String => Value::String(String::new()),
         Kind::Bytes => Value::Bytes(Vec::new()),
         Kind::Enum(values) => {
-            let proto = values.proto();
-            Value::EnumNumber(proto.map_or(0, first_number))
+            let first = values.descriptor().values().first();
+            Value::EnumNumber(first.map_or(0, |first| first.number()))
         }
         Kind::Message(_) => return None,
     })
-}
-
-fn first_number(of: &EnumDescriptorProto) -> i32 {
-    of.value.first().and_then(|value| value.number).unwrap_or(0)
 }

@@ -1,9 +1,11 @@
 //! Messages as JSON, in protobuf's own mapping. Whatever was decoded can be shown.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use buffa::editions::FieldPresence;
 use buffa_descriptor::{
     DynamicMessage, FieldDescriptor, FieldKind, MapKey, ReflectMessage as _, SingularKind, Value,
 };
@@ -17,19 +19,62 @@ use super::well_known::{self, WellKnown};
 /// So deep messages are shown, those in an `Any` included; the decoder has the same limit.
 const DEEPEST: u32 = 100;
 
-impl Message {
-    /// A message of this type as JSON: all fields that have a value, and with `defaults` those that are zero or empty.
+/// How much work goes into fields that are zero or empty, as a few bytes may be many messages of many such fields: that many
+/// are looked at, and a hundredth of them shown.
+const MOST: usize = 10_000_000;
+
+/// Room for the fields of messages that are zero or empty.
+#[derive(Debug)]
+pub struct Zeros(Cell<Option<usize>>);
+
+impl Default for Zeros {
+    fn default() -> Self {
+        Self(Cell::new(Some(MOST)))
+    }
+}
+
+impl Zeros {
+    /// There was no room for those of some message, which is shown without them.
     #[must_use]
-    pub fn to_json(&self, message: &DynamicMessage, defaults: bool) -> Json {
-        let writer = Writer { of: self, defaults };
-        writer.message(message, DEEPEST)
+    pub fn are_left_out(&self) -> bool {
+        self.0.get().is_none()
+    }
+
+    fn take(&self, room: usize) -> bool {
+        let left = self.0.get().and_then(|left| left.checked_sub(room));
+        self.0.set(left);
+        left.is_some()
+    }
+}
+
+impl Message {
+    /// A message of this type as JSON: all fields that have a value.
+    #[must_use]
+    pub fn to_json(&self, message: &DynamicMessage) -> Json {
+        let (of, zeros) = (self, None);
+        Writer { of, zeros }.message(message, DEEPEST)
+    }
+
+    /// The same with those that are zero or empty, if there is room.
+    #[must_use]
+    pub fn to_json_with(&self, message: &DynamicMessage, zeros: &Zeros) -> Json {
+        let of = self;
+        if !zeros.are_left_out() {
+            let zeros = Some(zeros);
+            let json = Writer { of, zeros }.message(message, DEEPEST);
+            if zeros.is_some_and(|zeros| !zeros.are_left_out()) {
+                return json;
+            }
+        }
+        self.to_json(message)
     }
 }
 
 #[derive(Clone, Copy)]
 struct Writer<'a> {
     of: &'a Message,
-    defaults: bool,
+    /// If those fields are shown.
+    zeros: Option<&'a Zeros>,
 }
 
 impl Writer<'_> {
@@ -47,50 +92,65 @@ impl Writer<'_> {
         let Some(depth) = depth.checked_sub(1) else {
             return fields;
         };
-        for field in message.message_descriptor().fields() {
-            if let Some(json) = self.field(message, field, self.defaults, depth) {
+        let of = message.message_descriptor();
+        let mut set = Vec::new();
+        message.for_each_set(&mut |field, _| set.push(field.number()));
+        // In the order of the file, extensions last.
+        let (own, extensions): (Vec<u32>, Vec<u32>) = set
+            .into_iter()
+            .partition(|number| of.field(*number).is_some());
+        let all = of.fields().iter();
+        let own: Vec<&FieldDescriptor> = match self.zeros {
+            Some(zeros) => all.take_while(|_| zeros.take(1)).collect(),
+            None => {
+                let place = |number| self.of.pool().places().at(message.message_index(), number);
+                let mut own = own;
+                own.sort_by_key(|number| place(*number));
+                own.iter().filter_map(|number| of.field(*number)).collect()
+            }
+        };
+        for field in own {
+            if let Some(json) = self.field(message, field, depth) {
                 fields.insert(field.json_name().to_owned(), json);
             }
         }
-        for extension in message.pool().extensions_of(message.message_index()) {
-            if let Some(json) = self.field(message, extension.field(), false, depth) {
+        for number in extensions {
+            let extension = message
+                .pool()
+                .extension_for(message.message_index(), number);
+            if let Some(extension) = extension
+                && let Some(json) = self.field(message, extension.field(), depth)
+            {
                 fields.insert(extension.json_key().to_owned(), json);
             }
         }
         fields
     }
 
-    fn field(
-        &self,
-        message: &DynamicMessage,
-        field: &FieldDescriptor,
-        defaults: bool,
-        depth: u32,
-    ) -> Option<Json> {
-        let is_implicit = field.presence() == buffa::editions::FieldPresence::Implicit;
+    fn field(&self, message: &DynamicMessage, field: &FieldDescriptor, depth: u32) -> Option<Json> {
         let value = message.field_by_number(field.number());
+        let is_zero = match value {
+            Some(Value::List(all)) => all.is_empty(),
+            Some(Value::Map(all)) => all.is_empty(),
+            Some(value) => field.presence() == FieldPresence::Implicit && is_zero(value),
+            None => true,
+        };
         match (field.kind(), value) {
-            (FieldKind::List(kind), Some(Value::List(all))) if defaults || !all.is_empty() => {
+            (FieldKind::Singular(_), None) if field.presence() != FieldPresence::Implicit => None,
+            _ if is_zero && !self.zeros?.take(100) => None,
+            (FieldKind::List(kind), Some(Value::List(all))) => {
                 Some(all.iter().map(|one| self.value(kind, one, depth)).collect())
             }
-            (FieldKind::Map { value, .. }, Some(Value::Map(all)))
-                if defaults || !all.is_empty() =>
-            {
+            (FieldKind::Map { value, .. }, Some(Value::Map(all))) => {
                 let entries = all.into_iter();
                 let entries =
                     entries.map(|(key, one)| (key_text(key), self.value(value, one, depth)));
                 Some(Json::Object(entries.collect()))
             }
-            (FieldKind::List(_), _) => defaults.then(|| Json::Array(Vec::new())),
-            (FieldKind::Map { .. }, _) => defaults.then(|| Json::Object(Map::new())),
-            (FieldKind::Singular(kind), Some(value)) => {
-                let is_shown = defaults || !is_implicit || !is_zero(value);
-                is_shown.then(|| self.value(kind, value, depth))
-            }
-            (FieldKind::Singular(kind), None) if defaults && is_implicit => {
-                Some(self.value(kind, &self.zero(kind)?, depth))
-            }
-            (FieldKind::Singular(_), None) => None,
+            (FieldKind::List(_), _) => Some(Json::Array(Vec::new())),
+            (FieldKind::Map { .. }, _) => Some(Json::Object(Map::new())),
+            (FieldKind::Singular(kind), Some(value)) => Some(self.value(kind, value, depth)),
+            (FieldKind::Singular(kind), None) => Some(self.value(kind, &self.zero(kind)?, depth)),
         }
     }
 

@@ -105,6 +105,11 @@ impl Places {
         self.fields.get(&(message, number))?.1
     }
 
+    /// Which of its message's fields one is.
+    pub(super) fn at(&self, message: MessageIndex, number: u32) -> Option<usize> {
+        Some(self.fields.get(&(message, number))?.0)
+    }
+
     pub(super) fn message<'f>(
         &self,
         files: &'f [FileDescriptorProto],
@@ -123,8 +128,8 @@ impl Places {
         message: MessageIndex,
         number: u32,
     ) -> Option<&'f FieldDescriptorProto> {
-        let (at, _) = self.fields.get(&(message, number))?;
-        self.message(files, message)?.field.get(*at)
+        let at = self.at(message, number)?;
+        self.message(files, message)?.field.get(at)
     }
 
     pub(super) fn enumeration<'f>(

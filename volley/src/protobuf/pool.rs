@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use buffa::editions::FieldPresence;
-use buffa_descriptor::DescriptorPool;
+use buffa_descriptor::{DescriptorPool, FieldDescriptor, MessageIndex};
 
 use super::adapt::{FilesError, adapt};
 use super::compile;
@@ -39,8 +39,8 @@ struct Inner {
     places: Places,
     missing: HashSet<String>,
     renamed: HashMap<String, Option<String>>,
-    /// A message has a field that must be there.
-    has_required: bool,
+    /// The numbers of the fields that must be there, of messages that have such.
+    required: HashMap<MessageIndex, Vec<u32>>,
 }
 
 impl fmt::Debug for Pool {
@@ -71,14 +71,20 @@ impl Pool {
         let descriptors = DescriptorPool::new(set)
             .map_err(|error| FilesError::Invalid(excerpt(&error.to_string(), 300)))?;
         let places = Places::of(&descriptors);
-        let mut fields = descriptors.messages().iter().flat_map(|one| one.fields());
-        let has_required = fields.any(|field| field.presence() == FieldPresence::LegacyRequired);
+        let mut required = HashMap::new();
+        for message in descriptors.messages() {
+            let fields = message.fields().iter();
+            let own = fields.filter(|field| field.presence() == FieldPresence::LegacyRequired);
+            let own: Vec<u32> = own.map(FieldDescriptor::number).collect();
+            let index = descriptors.message_index(message.full_name());
+            required.extend(index.filter(|_| !own.is_empty()).map(|index| (index, own)));
+        }
         Ok(Self(Arc::new(Inner {
             descriptors: Arc::new(descriptors),
             places,
             missing: adapted.missing,
             renamed: adapted.renamed,
-            has_required,
+            required,
         })))
     }
 
@@ -91,7 +97,12 @@ impl Pool {
     }
 
     pub(super) fn has_required(&self) -> bool {
-        self.0.has_required
+        !self.0.required.is_empty()
+    }
+
+    /// The numbers of the fields that a message must have.
+    pub(super) fn required(&self, message: MessageIndex) -> &[u32] {
+        self.0.required.get(&message).map_or(&[], Vec::as_slice)
     }
 
     /// Whether files use a type of this name that none declares.

@@ -12,7 +12,7 @@ use buffa_descriptor::{
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-use super::dynamic::{missing, missing_below};
+use super::dynamic::missing;
 use super::plain::{Plain, bytes_of, map_key};
 use super::pool::Pool;
 use super::strict;
@@ -29,7 +29,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
         let message = KnownSeed(self.0).deserialize(json)?;
-        whole(self.0.pool(), message)
+        whole(self.0.pool(), message, true)
     }
 }
 
@@ -42,8 +42,7 @@ impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
         let message = KnownSeed(self.0).deserialize(json)?;
-        let missing = missing_below(self.0.pool(), &message);
-        needs(missing).map(|()| message)
+        whole(self.0.pool(), message, false)
     }
 }
 
@@ -60,17 +59,23 @@ impl<'de> DeserializeSeed<'de> for KnownSeed<'_> {
     }
 }
 
-fn whole<E: Error>(pool: &Pool, message: DynamicMessage) -> Result<DynamicMessage, E> {
-    needs(missing(pool, &message)).map(|()| message)
-}
-
-fn needs<E: Error>(missing: Option<String>) -> Result<(), E> {
-    match missing {
+fn whole<E: Error>(
+    pool: &Pool,
+    message: DynamicMessage,
+    is_whole: bool,
+) -> Result<DynamicMessage, E> {
+    match missing(pool, &message, is_whole) {
         Some(field) => Err(E::custom(format!(
             "the required field `{field}` is missing"
         ))),
-        None => Ok(()),
+        None => Ok(message),
     }
+}
+
+/// No file declares a type that is needed.
+fn lost<E: Error>(name: &str) -> E {
+    let name = excerpt(name, 100);
+    E::custom(format!("the type `{name}` is missing from the schema"))
 }
 
 /// A message, which may lack fields.
@@ -86,11 +91,7 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
         let name = self.name();
         if self.pool.is_missing(name) {
-            let reason = format!(
-                "the type `{}` is missing from the schema",
-                excerpt(name, 100)
-            );
-            return Err(Error::custom(reason));
+            return Err(lost(name));
         }
         let Some(known) = WellKnown::of(name) else {
             return json.deserialize_map(Members(self));
@@ -259,7 +260,7 @@ impl<'a> One<'a> {
                     }
                 };
                 let message = of.deserialize(content).map_err(E::custom)?;
-                super::encode(&whole(of.pool, message)?)
+                super::encode(&whole(of.pool, message, true)?)
             }
             // As a reply shows it. Types with a form of their own are not shown so elsewhere.
             (None, Some(Json::String(text)))
@@ -267,13 +268,7 @@ impl<'a> One<'a> {
             {
                 bytes_of(text).ok_or_else(|| E::custom("base64 is needed"))?
             }
-            (None, _) => {
-                let reason = format!(
-                    "the type `{}` is missing from the schema",
-                    excerpt(name, 100)
-                );
-                return Err(E::custom(reason));
-            }
+            (None, _) => return Err(lost(name)),
         };
         self.put(message, 1, Value::String(url));
         self.put(message, 2, Value::Bytes(bytes));
@@ -450,9 +445,7 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                 let values = pool.descriptors().enumeration(index);
                 let name = values.full_name();
                 if pool.is_missing(name) {
-                    let name = excerpt(name, 100);
-                    let reason = format!("the type `{name}` is missing from the schema");
-                    return Err(Error::custom(reason));
+                    return Err(lost(name));
                 }
                 let number = match Plain::deserialize(json, "a name or a number")? {
                     Plain::Null if name == "google.protobuf.NullValue" => 0,

@@ -1,5 +1,6 @@
 //! Pools of any files, and JSON in both directions.
 
+mod cost;
 mod files;
 mod mapping;
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::budget::Buffer;
 use crate::grpc::{Code, PREFIX_LEN, Status};
 use crate::http2::hpack::{Decoder, HeaderList};
+use crate::protobuf::Zeros;
 use crate::request::{Body, Method, Request, messages};
 use crate::spec::{SchemaSource, Spec, secret};
 
@@ -71,7 +72,8 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
         .chain(own.iter())
         .filter_map(|(name, value)| Some((std::str::from_utf8(name).ok()?, value)));
     let replies = seen.replies.iter();
-    json!({
+    let zeros = Zeros::default();
+    let mut shown = json!({
         "call": method.path.trim_start_matches('/'),
         "host": spec.target.host,
         "schema": match &spec.request.schema {
@@ -80,11 +82,11 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
         },
         "request": {
             "headers": fields(&mut sent),
-            "messages": sent_messages(&request.body, method),
+            "messages": sent_messages(&request.body, method, &zeros),
         },
         "response": {
             "headers": seen.headers.as_ref().map(|(list, _)| all(list)),
-            "replies": replies.clone().map(|(reply, _)| messages::to_json(reply, &method.output)).collect::<Vec<_>>(),
+            "replies": replies.clone().map(|(reply, _)| messages::to_json(reply, &method.output, &zeros)).collect::<Vec<_>>(),
             "replies_not_shown": seen.count - seen.replies.len() as u64,
             "trailers": all(&seen.trailers),
             "status": {
@@ -99,7 +101,11 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
             "replies": replies.map(|(_, after)| ms(*after)).collect::<Vec<_>>(),
             "end": ms(seen.end),
         },
-    })
+    });
+    if zeros.are_left_out() {
+        shown["zero_fields"] = messages::LEFT_OUT.into();
+    }
+    shown
 }
 
 /// The header fields that only this call has.
@@ -121,7 +127,7 @@ fn add(to: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-fn sent_messages(body: &Body, method: &Method) -> Vec<Value> {
+fn sent_messages(body: &Body, method: &Method, zeros: &Zeros) -> Vec<Value> {
     let begins = [0].into_iter().chain(body.ends.iter().copied());
     let framed = begins
         .zip(&body.ends)
@@ -132,6 +138,7 @@ fn sent_messages(body: &Body, method: &Method) -> Vec<Value> {
         Some(messages::to_json(
             inflated.as_deref().unwrap_or(message),
             &method.input,
+            zeros,
         ))
     });
     shown.collect()

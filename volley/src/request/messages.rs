@@ -8,8 +8,11 @@ use serde_json::Value;
 use super::RequestError;
 use super::excerpt::excerpt;
 use super::place::Place;
-use crate::protobuf::{self, DynamicMessage, KnownSeed, Seed, Undecodable};
+use crate::protobuf::{self, DynamicMessage, KnownSeed, Seed, Undecodable, Zeros};
 use crate::spec::Data;
+
+/// What is said where there was no room for fields that are zero or empty.
+pub const LEFT_OUT: &str = "there are too many: they are left out of messages";
 
 /// A message, and its encoding.
 #[derive(Clone, Debug)]
@@ -54,11 +57,11 @@ pub fn require_known(json: &str, input: &protobuf::Message) -> Result<(), Reques
     Reading::Known(input).read(json).map(drop)
 }
 
-/// A message as JSON, fields with default values included; as base64 if it is not of this type.
+/// A message as JSON, fields that are zero or empty included as far as there is room; as base64 if it is not of this type.
 #[must_use]
-pub fn to_json(bytes: &[u8], kind: &protobuf::Message) -> Value {
+pub fn to_json(bytes: &[u8], kind: &protobuf::Message, zeros: &Zeros) -> Value {
     match kind.decode(bytes) {
-        Ok(message) => kind.to_json(&message, true),
+        Ok(message) => kind.to_json_with(&message, zeros),
         Err(_) => Data::in_file(bytes),
     }
 }

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::writer::Writer;
 use crate::engine::{Record, Replies};
 use crate::measure::Outcome;
+use crate::protobuf::Zeros;
 use crate::report::write_json;
-use crate::request::messages;
+use crate::request::messages::{self, LEFT_OUT};
 
 /// Clears the live line, which is drawn again soon.
 const CLEAR: &str = "\r\x1b[K";
@@ -57,8 +58,13 @@ fn of(record: &Record, replies: &Replies) -> Value {
             ..
         } => {
             let kind = replies.kind();
-            let reply = kind.map(|kind| messages::to_json(message, kind));
-            json!({ "call": call, "index": index, "reply": reply })
+            let zeros = Zeros::default();
+            let reply = kind.map(|kind| messages::to_json(message, kind, &zeros));
+            let mut shown = json!({ "call": call, "index": index, "reply": reply });
+            if zeros.are_left_out() {
+                shown["zero_fields"] = LEFT_OUT.into();
+            }
+            shown
         }
         Record::Ended { call, outcome } => match outcome {
             Outcome::Ok => json!({ "call": call, "status": "OK" }),

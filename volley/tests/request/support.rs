@@ -95,7 +95,7 @@ pub fn messages(request: &Request) -> Vec<&[u8]> {
 pub fn shown(request: &Request, method: &Method) -> Vec<String> {
     let show = |message: &[u8]| {
         let message = method.input.decode(message).unwrap();
-        method.input.to_json(&message, false).to_string()
+        method.input.to_json(&message).to_string()
     };
     messages(request).into_iter().map(show).collect()
 }

@@ -225,6 +225,30 @@ fn a_file_that_the_server_lacks_costs_only_its_own_types() {
     assert!(line.contains("the type `far.More` is missing"), "{line}");
 }
 
+#[test]
+fn a_short_reply_of_many_messages_is_shown_without_their_empty_fields() {
+    let fields: String = (2..50).map(|n| format!("int32 f{n} = {n};")).collect();
+    let text = format!(
+        "syntax = \"proto3\"; package a; message M {{ repeated M parts = 1; {fields} }} service S {{ rpc Call(M) returns (M); }}"
+    );
+    for (count, is_whole) in [(1_000, true), (10_000, false)] {
+        let (host, _) = echo(
+            compiled(&[("a.proto", &text)]),
+            "",
+            &[0x0a, 0].repeat(count),
+        );
+        let seen = attempt(&["--call", "a.S/Call", &host]);
+        let parts = seen["response"]["replies"][0]["parts"].as_array().unwrap();
+        let has_zeros = |part: &Value| part["f7"] == 0;
+        assert_eq!(parts.len(), count);
+        assert_eq!(parts.iter().all(has_zeros), is_whole);
+        assert_eq!(parts.iter().any(has_zeros), is_whole);
+        let note = "there are too many: they are left out of messages";
+        let note = Value::from(Some(note).filter(|_| !is_whole));
+        assert_eq!(seen.get("zero_fields").unwrap_or(&Value::Null), &note);
+    }
+}
+
 /// The file of an edition. What it declares is the same in all of them.
 fn of_edition(edition: &str) -> String {
     r#"edition = "EDITION";

@@ -11,7 +11,21 @@ pub(super) fn integer(text: &str) -> Option<u64> {
 
 /// The bytes of a string in quotes, its escapes resolved. The lexer has checked them.
 pub(super) fn unescape(raw: &[u8], bytes: &mut Vec<u8>) {
-    let mut rest = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    unescape_content(
+        raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default(),
+        bytes,
+    );
+}
+
+/// The bytes of a text with escapes.
+#[must_use]
+pub fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    unescape_content(text.as_bytes(), &mut bytes);
+    bytes
+}
+
+fn unescape_content(mut rest: &[u8], bytes: &mut Vec<u8>) {
     while let [first, after @ ..] = rest {
         rest = after;
         if *first != b'\\' {

@@ -32,6 +32,7 @@ use buffa_descriptor::generated::descriptor::file_options::OptimizeMode;
 
 pub use self::error::CompileError;
 use self::error::{Fault, Pos, shown};
+pub use self::literal::unescaped;
 pub use self::names::json as json_name;
 use self::options::Pass;
 use self::tree::{File, ImportKind};

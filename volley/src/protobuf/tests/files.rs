@@ -134,7 +134,7 @@ fn features_of_editions_are_those_of_the_file_and_of_the_field() {
         // Number 3 holds a message between two keys.
         let whole = [0x1b, 8, 7, 0x30, 1, 0x1c, 0x30, 2];
         let decoded = message.decode(&whole).unwrap();
-        let json = message.to_json(&decoded, false).to_string();
+        let json = message.to_json(&decoded).to_string();
         assert_eq!(json, r#"{"c":{"a":7,"f":1},"f":2}"#);
         assert_eq!(super::super::encode(&decoded), whole);
     }
@@ -164,7 +164,7 @@ fn a_file_that_is_missing_makes_only_its_own_types_useless() {
     // Its bytes are shown beside what can be read.
     let reply = message.decode(&[0x0a, 2, 8, 5, 0x10, 3, 0x20, 9]).unwrap();
     assert_eq!(
-        message.to_json(&reply, false).to_string(),
+        message.to_json(&reply).to_string(),
         r#"{"when":"CAU=","own":3,"none":null}"#
     );
     let service = pool.service("m.S").unwrap();
@@ -315,7 +315,7 @@ fn what_a_file_declares_is_found_by_its_name() {
     let pool = pool(
         "syntax = \"proto2\"; package p.q;
          message M { enum E { ONE = 1; TWO = 2; } optional E e = 1 [default = TWO]; optional E f = 2;
-                     optional double d = 3 [default = -inf]; optional group G = 4 { required int32 in = 1; }
+                     optional double d = 3 [default = -inf]; optional bytes b = 7 [default = '\\001\\377\\n']; optional group G = 4 { required int32 in = 1; }
                      extensions 5; extend M { optional string note = 5; } oneof o { int32 x = 6; } }",
     );
     let message = pool.message("p.q.M").unwrap();
@@ -334,6 +334,8 @@ fn what_a_file_declares_is_found_by_its_name() {
         Some(super::super::Value::F64(f64::NEG_INFINITY))
     );
     assert_eq!(default(4), None);
+    let bytes = super::super::Value::Bytes(b"\x01\xff\n".to_vec());
+    assert_eq!(default(7), Some(bytes));
     let note = pool.extension("p.q.M.note").unwrap();
     assert_eq!(note.extendee(), &message);
     assert_eq!(note.field().proto().unwrap().name.as_deref(), Some("note"));

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeSeed as _;
 
-use super::super::{Message, Seed, encode};
+use super::super::{Message, Seed, Zeros, encode};
 use super::pool;
 
 const KINDS: &str = r#"syntax = "proto3"; package k;
@@ -36,9 +36,7 @@ fn read(message: &Message, json: &str) -> Result<Vec<u8>, String> {
 }
 
 fn show(message: &Message, bytes: &[u8]) -> String {
-    message
-        .to_json(&message.decode(bytes).unwrap(), false)
-        .to_string()
+    message.to_json(&message.decode(bytes).unwrap()).to_string()
 }
 
 /// What JSON becomes when it is sent and shown again.
@@ -442,7 +440,11 @@ fn no_depth_of_nesting_is_too_much_for_a_thread() {
             };
             // The decoder has its own limit.
             if let Ok(decoded) = message.decode(&bytes) {
-                assert!(message.to_json(&decoded, true).is_object());
+                assert!(
+                    message
+                        .to_json_with(&decoded, &Zeros::default())
+                        .is_object()
+                );
             }
         }
     }

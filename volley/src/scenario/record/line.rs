@@ -9,7 +9,7 @@ use super::{Exchange, Fields, Kept, Label, Record, Records};
 use crate::budget::{Budget, Buffer};
 use crate::grpc::Code;
 use crate::http::decode;
-use crate::protobuf::Message;
+use crate::protobuf::{Message, Zeros};
 use crate::report::timestamp::to_the_ns;
 use crate::request::messages;
 use crate::scenario::secrets::Secrets;
@@ -144,7 +144,7 @@ pub(super) fn reply_text(exchange: &Exchange, replies: Option<&Message>) -> Stri
     if let Some(kind) = replies {
         let is_whole = exchange.replies > 0 && !exchange.reply.is_cut();
         return match is_whole {
-            true => messages::to_json(bytes, kind).to_string(),
+            true => messages::to_json(bytes, kind, &Zeros::default()).to_string(),
             false => String::new(),
         };
     }

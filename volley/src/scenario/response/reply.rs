@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-use crate::protobuf::{Field, Kind, Message};
+use crate::protobuf::{Field, Kind, Message, Zeros};
 use crate::request::excerpt::list;
 use crate::request::expect::{Fault, Number, Reader, Wire, skip};
 
@@ -132,7 +132,11 @@ impl Path {
                 let reply = message
                     .decode(reply)
                     .map_err(|error| format!("invalid protobuf: {error}"))?;
-                let json = message.to_json(&reply, true);
+                let zeros = Zeros::default();
+                let json = message.to_json_with(&reply, &zeros);
+                if zeros.are_left_out() {
+                    return Err("has too many fields that are zero or empty".to_owned());
+                }
                 let value = keys.iter().try_fold(&json, |value, key| match value {
                     Value::Array(all) => all.get(key.parse::<usize>().ok()?),
                     value => value.get(key),
