@@ -211,10 +211,14 @@ pub enum SchemaError {
     #[error("cannot compile `{}`: {reason}; give the folder that holds it with --import-paths",
  file.display())]
     MissingImport { file: PathBuf, reason: String },
-    #[error("`{}` is not a descriptor set: {reason}; make one with \
+    #[error("`{}` is the text of a schema, and no descriptor set: give it with --proto", file.display())]
+    NotCompiled { file: PathBuf },
+    #[error("`{}` is not a descriptor set, or a damaged one: {reason}; make one with \
          `protoc --include_imports -o FILE`",
  file.display())]
     Protoset { file: PathBuf, reason: String },
+    #[error("cannot use the descriptor set `{}`: {reason}", file.display())]
+    UnfitProtoset { file: PathBuf, reason: String },
     #[error(
         "`{call}` needs the type `{missing}`, which no file of the schema declares: add its file, as `protoc --include_imports` does"
     )]
@@ -227,6 +231,10 @@ pub enum SchemaError {
     NoServices { call: String },
     #[error("there is no service `{service}`; {hint}")]
     UnknownService { service: String, hint: String },
+    #[error(
+        "the server lists the service `{service}`, and gives no file that declares it: give one with --proto or --protoset"
+    )]
+    NoFile { service: String },
     #[error("service `{service}` has no method `{method}`; {hint}")]
     UnknownMethod {
         service: String,

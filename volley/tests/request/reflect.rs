@@ -1,9 +1,9 @@
 //! Schemas from a server's answers, and declarations as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use volley::grpc::reflection::{Answer, Extensions, Files, Question, Refused};
+use volley::grpc::reflection::{Answer, Extensions, Files, Question, Refused, Service, Services};
 use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::feature_set::{FieldPresence, MessageEncoding};
 use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
@@ -417,6 +417,48 @@ fn a_file_of_an_edition_is_described_as_one() {
             .unwrap()
             .starts_with("edition = \"unknown\";\n")
     );
+}
+
+#[test]
+fn a_service_that_is_listed_and_has_no_file_is_not_guessed() {
+    struct Lists(Option<i32>);
+    impl Ask for Lists {
+        type Error = Box<dyn std::error::Error>;
+        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, Self::Error> {
+            let answer = |question: &Question| match (question, self.0) {
+                (Question::Services(_), _) => Answer::Services(Services {
+                    services: ["a.S", "b.S"]
+                        .map(|name| Service {
+                            name: name.to_owned(),
+                        })
+                        .to_vec(),
+                }),
+                (_, Some(code)) => Answer::Refused(Refused {
+                    code,
+                    message: String::new(),
+                }),
+                _ => Answer::Files(Files { files: Vec::new() }),
+            };
+            Ok(questions.iter().map(answer).collect())
+        }
+    }
+    for refusal in [Some(5), None] {
+        let of_method = schema::ask(&mut Lists(refusal), "a.S/Get", &BTreeSet::new()).unwrap_err();
+        let of_service = schema::ask_service(&mut Lists(refusal), "b.S").unwrap_err();
+        for (error, name) in [(of_method, "a.S"), (of_service, "b.S")] {
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "the server lists the service `{name}`, and gives no file that declares it: give one with --proto or --protoset"
+                )
+            );
+        }
+        let error = schema::ask_service(&mut Lists(refusal), "S").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no service `S`; did you mean `a.S`?"
+        );
+    }
 }
 
 #[test]

@@ -95,11 +95,16 @@ pub(super) fn no_service(name: &str, services: &[String], call: &str) -> SchemaE
             call: call.to_owned(),
         };
     }
+    if services.iter().any(|service| service == name) {
+        return SchemaError::NoFile {
+            service: excerpt(name, 200),
+        };
+    }
     // People most often forget the package.
     let same_name = services.iter().find(|service| last(service) == last(name));
     let hint = match same_name {
-        Some(service) if service != name => format!("did you mean `{}`?", excerpt(service, 80)),
-        _ => suggest::hint(name, services, ""),
+        Some(service) => format!("did you mean `{}`?", excerpt(service, 80)),
+        None => suggest::hint(name, services, ""),
     };
     SchemaError::UnknownService {
         service: name.to_owned(),
