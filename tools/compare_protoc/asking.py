@@ -30,7 +30,8 @@ _REFUSALS = (json_format.Error, DecodeError, EncodeError, ValueError, TypeError,
 _BEFORE_REASONS = (
     r"\.proto:\d+:\d+: ",
     r"cannot compile `[^`]*`: ",
-    r"is not a descriptor set: ",
+    r"is not a descriptor set, or a damaged one: ",
+    r"cannot use the descriptor set `[^`]*`: ",
     r"the data does not fit `[^`]*`: ",
     r"nor several with length prefixes: ",
 )

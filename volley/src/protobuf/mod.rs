@@ -9,6 +9,7 @@ mod dynamic;
 mod field;
 pub mod full_name;
 mod json;
+mod lossy;
 mod places;
 mod plain;
 mod pool;
@@ -39,9 +40,9 @@ use descriptor::{FileDescriptorProto, FileDescriptorSet};
 ///
 /// # Errors
 ///
-/// It is none.
+/// The bytes are no descriptor set, or would take far more memory than their length tells.
 pub fn files_of_set(bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, buffa::DecodeError> {
-    let set: FileDescriptorSet = options().decode_from_slice(bytes)?;
+    let set: FileDescriptorSet = options_of_files(bytes).decode_from_slice(bytes)?;
     Ok(set.file)
 }
 
@@ -49,9 +50,15 @@ pub fn files_of_set(bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, buffa::Dec
 ///
 /// # Errors
 ///
-/// It is none.
+/// The bytes are no file's descriptor, or would take far more memory than their length tells.
 pub fn file(bytes: &[u8]) -> Result<FileDescriptorProto, buffa::DecodeError> {
-    options().decode_from_slice(bytes)
+    options_of_files(bytes).decode_from_slice(bytes)
+}
+
+/// What compilers write takes some ten times its length: names are most of it. What is empty takes two hundred times as much.
+fn options_of_files(bytes: &[u8]) -> buffa::DecodeOptions {
+    let most = (64 << 20) + 16 * bytes.len();
+    buffa::DecodeOptions::new().with_element_memory_limit(most)
 }
 
 /// The encoding of a file.
@@ -60,7 +67,7 @@ pub fn encoded_file(file: &FileDescriptorProto) -> Vec<u8> {
     file.encode_to_vec()
 }
 
-/// What is decoded has been read whole, and has its limit where it comes from.
+/// Messages have been read whole, and have their limit where they come from.
 fn options() -> buffa::DecodeOptions {
     buffa::DecodeOptions::new()
         .with_element_memory_limit(usize::MAX)

@@ -21,6 +21,7 @@ const WHOLE: &str = "a whole number is needed";
 const NUMBER: &str = "a number is needed";
 const LARGE: &str = "the number does not fit the field: it is too large";
 const SMALL: &str = "the number does not fit the field: it is too small";
+const NEGATIVE: &str = "the number does not fit the field: it is below 0";
 
 /// A value of JSON that is no list and no object.
 pub(super) enum Plain {
@@ -81,7 +82,12 @@ impl Plain {
             },
             Self::Null | Self::Bool(_) => return Err(WHOLE),
         };
-        N::try_from(whole).map_err(|_| if whole < 0 { SMALL } else { LARGE })
+        let is_signed = N::try_from(-1).is_ok();
+        N::try_from(whole).map_err(|_| match (whole < 0, is_signed) {
+            (true, true) => SMALL,
+            (true, false) => NEGATIVE,
+            (false, _) => LARGE,
+        })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a double is the nearest one")]

@@ -142,13 +142,53 @@ fn a_descriptor_set_that_is_none_is_refused() {
     let file = scratch.file("set.bin", b"these are no descriptors");
     let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
     assert!(
-        error.contains("/set.bin` is not a descriptor set: "),
+        error.contains("/set.bin` is not a descriptor set, or a damaged one: "),
         "{error}"
     );
     assert!(
         error.ends_with("; make one with `protoc --include_imports -o FILE`"),
         "{error}"
     );
+}
+
+#[test]
+fn a_file_of_text_is_not_taken_for_a_descriptor_set() {
+    let scratch = Scratch::new("text-protoset");
+    let file = scratch.file("a.proto", b"syntax = \"proto3\"; message M {}");
+    let shown = file.display().to_string();
+    let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
+    assert_eq!(
+        error,
+        format!("`{shown}` is the text of a schema, and no descriptor set: give it with --proto")
+    );
+}
+
+#[test]
+fn few_bytes_of_a_descriptor_set_do_not_take_much_memory() {
+    let scratch = Scratch::new("empty-protoset");
+    // Messages, enums, files and unknown fields: empty ones, in a set and in its files.
+    let inside = |parts: Vec<u8>| {
+        let mut set = vec![0x0a];
+        volley::protobuf::wire::encode_varint(parts.len() as u64, &mut set);
+        [set, parts].concat()
+    };
+    for bytes in [
+        inside([0x22, 0].repeat(500_000)),
+        inside([0x2a, 0].repeat(1_000_000)),
+        [0x0a, 0].repeat(500_000),
+        inside([0xa0, 1, 0].repeat(1_100_000)),
+    ] {
+        let file = scratch.file("set.bin", &bytes);
+        let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
+        assert!(
+            error.starts_with("cannot use the descriptor set `"),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("`: it has too many parts that are empty or unknown"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -189,6 +229,7 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
         let file = scratch.file("set.bin", &set.encode_to_vec());
         let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
         assert!(error.contains(reason), "{error}");
+        assert!(!error.contains("not a descriptor set"), "{error}");
     };
     refused(
         |file| file.syntax = Some("proto9".to_owned()),

@@ -152,7 +152,7 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
         ),
         (
             r#"{"u": -1}"#,
-            "the number does not fit the field: it is too small",
+            "the number does not fit the field: it is below 0",
         ),
         (
             r#"{"f": 1e39}"#,
@@ -211,6 +211,19 @@ fn json_that_does_not_fit_is_refused_with_its_place() {
             r#"{"s": -9223372036854777857}"#,
             "the number does not fit the field: it is too small",
         ),
+        (
+            r#"{"i": -2147483649}"#,
+            "the number does not fit the field: it is too small",
+        ),
+        (
+            r#"{"u": "-1.0"}"#,
+            "the number does not fit the field: it is below 0",
+        ),
+        (
+            r#"{"e": -4294967297}"#,
+            "the number does not fit the field: it is too small",
+        ),
+        (r#"{"e": true}"#, "a name or a number is needed"),
         (r#"{"x": 1}"#, "unrecognized field name 'x'"),
         (r#"{"i": 1, "i": 2}"#, "the field 'i' is there twice"),
         (

@@ -33,7 +33,7 @@ pub fn types_of(data: &Data) -> BTreeSet<String> {
     types
 }
 
-/// The types that messages name, which are shown as JSON, as far as the schema of `message` lacks them.
+/// The types that the `Any`s in `shown` name, which are messages as JSON, and the schema of `message` lacks.
 #[must_use]
 pub fn unknown(shown: &Value, message: &Message) -> BTreeSet<String> {
     let mut types = BTreeSet::new();

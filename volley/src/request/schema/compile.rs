@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use buffa::DecodeError;
+
 use super::SchemaError;
 use crate::input;
 use crate::protobuf::compile::{CompileError, compile};
@@ -76,13 +78,23 @@ pub(super) fn protoset(file: &Path) -> Result<Pool, SchemaError> {
         file: file.to_owned(),
         error,
     })?;
-    let broken = |reason| SchemaError::Protoset {
+    let unfit = |reason: &str| SchemaError::UnfitProtoset {
         file: file.to_owned(),
-        reason,
+        reason: reason.to_owned(),
     };
-    let files = files_of_set(&bytes);
-    let files = files.map_err(|error| broken(excerpt(&error.to_string(), 200)))?;
-    Pool::new(files).map_err(|error| broken(error.to_string()))
+    let files = files_of_set(&bytes).map_err(|error| match error {
+        _ if file.extension().is_some_and(|end| end == "proto") => SchemaError::NotCompiled {
+            file: file.to_owned(),
+        },
+        DecodeError::ElementMemoryLimitExceeded | DecodeError::UnknownFieldLimitExceeded => {
+            unfit("it has too many parts that are empty or unknown")
+        }
+        error => SchemaError::Protoset {
+            file: file.to_owned(),
+            reason: excerpt(&error.to_string(), 200),
+        },
+    })?;
+    Pool::new(files).map_err(|error| unfit(&error.to_string()))
 }
 
 /// The folders searched for imports, in ghz's order: the file's own folder, the working directory,
