@@ -11,7 +11,7 @@ use buffa::Message as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use volley::protobuf::descriptor::{DescriptorProto, FileDescriptorSet};
-use volley::protobuf::{Message, Pool};
+use volley::protobuf::{Message, Pool, Zeros};
 use volley::request::{messages, schema};
 use volley::spec::SchemaSource;
 
@@ -139,7 +139,11 @@ fn answer(pool: &Pool, letter: &Letter) -> Answer {
         let wire = letter.wire.as_deref().unwrap_or_default();
         let wire = STANDARD.decode(wire).map_err(|error| error.to_string())?;
         messages::from_bytes(&wire, &kind).map_err(|error| error.to_string())?;
-        Ok(Answer::Json(messages::to_json(&wire, &kind)))
+        Ok(Answer::Json(messages::to_json(
+            &wire,
+            &kind,
+            &Zeros::default(),
+        )))
     })
 }
 

@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
+use buffa::DecodeError;
 use buffa_descriptor::{DynamicMessage, ReflectMessage as _, Value, ValueRef};
 use thiserror::Error;
 
 use super::compile::unescaped;
 use super::field::{Field, Kind};
 use super::json::key_text;
+use super::lossy;
 use super::pool::Pool;
 use super::types::Message;
 use crate::excerpt::excerpt;
+
+/// So deep messages are read and shown, those in an `Any` included.
+pub(super) const DEEPEST: u32 = buffa::RECURSION_LIMIT;
 
 /// Why bytes are no message of a type.
 #[derive(Debug, Error)]
 pub enum Undecodable {
     #[error("{0}")]
-    Wire(#[from] buffa::DecodeError),
+    Wire(#[from] DecodeError),
     #[error("the required field `{0}` is missing")]
     Required(String),
 }
@@ -28,11 +33,31 @@ impl Message {
     ///
     /// The bytes are none of this type, or lack a field that must be there.
     pub fn decode(&self, bytes: &[u8]) -> Result<DynamicMessage, Undecodable> {
-        let (pool, options) = (Arc::clone(self.pool().descriptors()), super::options());
-        let message = DynamicMessage::decode_with_options(pool, self.index(), bytes, &options)?;
+        let message = self.decode_part(bytes, DEEPEST)?;
         match missing(self.pool(), &message, true) {
             Some(field) => Err(Undecodable::Required(field)),
             None => Ok(message),
+        }
+    }
+
+    /// Decodes a message of at most this depth, which may lack fields. Text that is not UTF-8 gets replacement characters,
+    /// where it need not be.
+    pub(super) fn decode_part(
+        &self,
+        bytes: &[u8],
+        depth: u32,
+    ) -> Result<DynamicMessage, DecodeError> {
+        let decode = |bytes: &[u8]| {
+            let options = super::options().with_recursion_limit(depth);
+            let pool = Arc::clone(self.pool().descriptors());
+            DynamicMessage::decode_with_options(pool, self.index(), bytes, &options)
+        };
+        match decode(bytes) {
+            Err(DecodeError::InvalidUtf8) => {
+                let changed = lossy::text(self, bytes, depth);
+                decode(&changed.ok_or(DecodeError::InvalidUtf8)?)
+            }
+            read => read,
         }
     }
 

@@ -9,6 +9,7 @@ use buffa_descriptor::{
 };
 
 use super::descriptor::FieldDescriptorProto;
+use super::descriptor::feature_set::Utf8Validation;
 use super::full_name::join;
 use super::pool::Pool;
 use super::types::{Enum, Message, Oneof};
@@ -147,6 +148,14 @@ impl Field {
         }
     }
 
+    /// A field or an extension of a message, by its number.
+    pub(super) fn of_number(message: &Message, number: u32) -> Option<Self> {
+        let descriptors = message.pool().descriptors();
+        let extension = || descriptors.extension_for(message.index(), number);
+        let extension = || Some(Self::extension(message.pool(), extension()?));
+        message.field(number).or_else(extension)
+    }
+
     /// Its name in the file.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -242,6 +251,27 @@ impl Field {
     #[must_use]
     pub fn is_closed_enum(&self) -> bool {
         self.of.enum_type() == Some(EnumType::Closed)
+    }
+
+    /// Its text must be UTF-8. In files of proto2 it need not be.
+    #[must_use]
+    pub fn is_utf8(&self) -> bool {
+        let Some(file) = self.pool.file_of(&self.full_name()) else {
+            return true;
+        };
+        let own = self.proto().and_then(|proto| proto.options.as_option());
+        let own = own.and_then(|options| options.features.as_option());
+        let all = file.options.as_option();
+        let all = all.and_then(|options| options.features.as_option());
+        let told = [own, all].into_iter().flatten();
+        let told = told.filter_map(|features| features.utf8_validation).next();
+        match told {
+            Some(told) => told != Utf8Validation::NONE,
+            None => file
+                .syntax
+                .as_deref()
+                .is_some_and(|syntax| syntax != "proto2"),
+        }
     }
 
     /// The oneof that it belongs to.

@@ -1,7 +1,6 @@
 //! Messages as JSON, in protobuf's own mapping. Whatever was decoded can be shown.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -11,13 +10,10 @@ use buffa_descriptor::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-use super::dynamic::zero;
+use super::dynamic::{DEEPEST, zero};
 use super::field::Kind;
 use super::types::Message;
 use super::well_known::{self, WellKnown};
-
-/// So deep messages are shown, those in an `Any` included; the decoder has the same limit.
-const DEEPEST: u32 = 100;
 
 /// How much work goes into fields that are zero or empty, as a few bytes may be many messages of many such fields: that many
 /// are looked at, and a hundredth of them shown.
@@ -273,7 +269,7 @@ impl Writer<'_> {
         let name = url.rsplit('/').next().unwrap_or(url);
         let of = self.of.pool().message_or_known(name);
         let of = of.as_ref();
-        match of.and_then(|of| Some((of, decoded(of, bytes, depth)?))) {
+        match of.and_then(|of| Some((of, of.decode_part(bytes, depth).ok()?))) {
             Some((of, inner)) => {
                 let writer = Writer { of, ..*self };
                 match WellKnown::of(name) {
@@ -289,12 +285,6 @@ impl Writer<'_> {
         }
         Some(Json::Object(json))
     }
-}
-
-fn decoded(of: &Message, bytes: &[u8], depth: u32) -> Option<DynamicMessage> {
-    let options = super::options().with_recursion_limit(depth);
-    let pool = Arc::clone(of.pool().descriptors());
-    DynamicMessage::decode_with_options(pool, of.index(), bytes, &options).ok()
 }
 
 fn scalar(value: &Value) -> Json {

@@ -452,9 +452,11 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                     Plain::Null => return Ok(None),
                     Plain::Text(text) => {
                         let number = values.value_by_name(&text).map(|value| value.number());
+                        // "+1" and "01" are numbers here, as for Python's protobuf.
                         let number = number.or_else(|| text.parse().ok());
                         number.ok_or_else(|| unrecognized(&text))?
                     }
+                    Plain::Bool(_) => return Err(Error::custom("a name or a number is needed")),
                     plain => plain.integer().map_err(Error::custom)?,
                 };
                 let is_closed = values.enum_type() == EnumType::Closed;

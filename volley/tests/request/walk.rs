@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::de::DeserializeSeed as _;
 use volley::protobuf::wire::{Piece, encode_varint, pieces};
-use volley::protobuf::{self, Kind, Message, Seed};
-use volley::request::{Expected, Method, Mismatch};
+use volley::protobuf::{self, Kind, Message, Pool, Seed};
+use volley::request::{Expected, Method, Mismatch, schema};
 
 use crate::support::{everything, first, json, load, proto};
 
@@ -177,13 +177,14 @@ fn groups_and_extensions_are_judged_as_a_decoder_judges_them() {
     for (bytes, is_good) in [
         (&[27, 8, 1, 28][..], true),            // a group
         (&[27, 18, 1, 65, 28], true),           // with text in it
-        (&[27, 18, 1, 0xff, 28], false),        // that is not UTF-8
+        (&[27, 18, 1, 0xff, 28], true),         // that is not UTF-8, as it may be
         (&[27, 8, 1], false),                   // that does not end
         (&[27, 8, 1, 36], false),               // that ends as another
         (&[35, 10, 1, 0xff, 36, 35, 36], true), // two of a repeated one
         (&[26, 0], true),                       // a group as a message: unknown
         (&[0xa2, 6, 1, 65], true),              // an extension
-        (&[0xa2, 6, 1, 0xff], false),           // that is not UTF-8
+        (&[0xa2, 6, 1, 0xff], true),            // that is not UTF-8
+        (&[0xa2, 6, 2, 0xff], false),           // that is cut short
         (&[0xaa, 6, 1, 0xff], true),            // no extension: unknown
         (&[43, 51, 52, 44], true),              // unknown groups
         (&[43, 51, 44, 52], false),             // crossed
@@ -195,6 +196,96 @@ fn groups_and_extensions_are_judged_as_a_decoder_judges_them() {
         agrees(&expected, &method.output, &bytes[3..]).unwrap();
     }
     all_agree(&method, r#"{"name":"x"}"#, 5_000, field_like());
+}
+
+/// A method of what one file declares, whose replies are `R`.
+fn of_text(text: &str) -> Method {
+    let text = format!("{text} service S {{ rpc Call(R) returns (R); }}").into_bytes();
+    let mut open = move |name: &str| Ok((name == "a.proto").then(|| text.clone()));
+    let files = protobuf::compile::compile("a.proto", &mut open);
+    let files = files.unwrap_or_else(|error| panic!("{error}"));
+    schema::find(&Pool::new(files).unwrap(), "S/Call").unwrap()
+}
+
+#[test]
+fn every_field_that_must_be_there_is_looked_for() {
+    for count in [2_u32, 63, 64, 65, 130] {
+        let field = |number| format!("required int32 r{number} = {number};");
+        let needs: String = (1..=count).map(field).collect();
+        let method = of_text(&format!(
+            "syntax = \"proto2\"; message N {{ {needs} }}
+             message R {{ optional N n = 1; optional group G = 2 {{ {needs} }} }}"
+        ));
+        let expected = any_reply(&method, "{}");
+        for lacking in [0, 1, count, count - 1, count / 2] {
+            let mut inner = Vec::new();
+            for number in (1..=count).filter(|number| *number != lacking) {
+                encode_varint(u64::from(number << 3), &mut inner);
+                inner.push(0);
+            }
+            let mut nested = vec![0x0a];
+            encode_varint(inner.len() as u64, &mut nested);
+            nested.extend(&inner);
+            for bytes in [nested, [&[0x13], &inner[..], &[0x14]].concat()] {
+                agrees(&expected, &method.output, &bytes).unwrap();
+                let walked = expected.check(0, &bytes);
+                let walked = walked.map_err(|error| error.to_string());
+                let reason = format!("the required field {lacking} is missing");
+                match walked {
+                    Ok(()) => assert_eq!(lacking, 0, "{count}"),
+                    Err(error) => assert!(error.ends_with(&reason), "{error}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn text_need_not_be_utf8_where_files_allow_it() {
+    let of_edition = |all: &str, own: &str| {
+        format!(
+            "edition = \"2023\"; {all} message R {{ string s = 1 [features.utf8_validation = {own}]; repeated R r = 2;
+             map<int32, string> m = 3; G g = 4 [features.message_encoding = DELIMITED]; message G {{ string t = 1; }}
+             extensions 5; }} extend R {{ string e = 5; }}"
+        )
+    };
+    let old = "syntax = \"proto2\"; message R { optional string s = 1; repeated R r = 2; map<int32, string> m = 3;
+               optional group G = 4 { optional string t = 1; } extensions 5; } extend R { optional string e = 5; }";
+    let none = "option features.utf8_validation = NONE;";
+    let cases = [
+        (&[0x0a, 3, b'a', 0xff, b'b'][..], r#"{"s":"a�b"}"#),
+        (
+            &[0x12, 3, 0x0a, 1, 0xc3, 0x0a, 1, b'x'],
+            r#"{"s":"x","r":[{"s":"�"}]}"#,
+        ),
+        (&[0x1a, 6, 8, 5, 0x12, 2, 0x80, b'y'], r#"{"m":{"5":"�y"}}"#),
+        (&[0x23, 0x0a, 1, 0xff, 0x24], r#"{"g":{"t":"�"}}"#),
+        (&[0x2a, 1, 0xff], r#"{"[e]":"�"}"#),
+    ];
+    for (text, allowed) in [
+        (old.to_owned(), [true; 5]),
+        (of_edition(none, "NONE"), [true; 5]),
+        (of_edition(none, "VERIFY"), [false, false, true, true, true]),
+        (of_edition("", "NONE"), [true, true, false, false, false]),
+        (of_edition("", "VERIFY"), [false; 5]),
+        ("syntax = \"proto3\"; message R { string s = 1; repeated R r = 2; map<int32, string> m = 3; }".to_owned(), [false, false, false, true, true]),
+    ] {
+        let method = of_text(&text);
+        let expected = any_reply(&method, "{}");
+        for ((bytes, shown), is_allowed) in cases.iter().zip(allowed) {
+            agrees(&expected, &method.output, bytes).unwrap();
+            let decoded = method.output.decode(bytes);
+            assert_eq!(decoded.is_ok(), is_allowed, "{text} {bytes:?}");
+            if let Ok(decoded) = decoded
+                && !text.contains("proto3")
+            {
+                assert_eq!(method.output.to_json(&decoded).to_string(), *shown);
+            }
+        }
+        // What is no message is not made one.
+        assert!(method.output.decode(&[0x0a, 2, 0xff]).is_err());
+        assert!(method.output.decode(&[0x0a, 1, 0xff, 0x0b]).is_err());
+    }
 }
 
 #[test]

@@ -26,17 +26,17 @@ impl Fast {
         )
     }
 
-    /// `required`: the bits of all fields that must be there.
-    pub(super) fn new(field: Field, mask: u64, absent: u64, required: u64) -> Option<Self> {
+    /// `required`: the numbers of all fields that must be there.
+    pub(super) fn new(field: Field, mask: u64, absent: u64, required: &[u32]) -> Option<Self> {
         let key = u8::try_from(field.number << 3)
             .ok()
             .filter(|key| *key < 0x80)?;
-        let is_alone = required & !field.required == 0;
+        let is_alone = required.iter().all(|number| *number == field.number);
         (field.form == Form::Varint && is_alone).then_some(Self {
             key,
             mask,
             absent,
-            may_be_empty: required == 0,
+            may_be_empty: required.is_empty(),
         })
     }
 

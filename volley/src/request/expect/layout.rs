@@ -22,16 +22,16 @@ pub(super) struct Field {
     pub(super) number: u32,
     pub(super) form: Form,
     pub(super) list: bool,
-    /// Its bit among those that must be there, if it is one of the first 64 such fields.
-    pub(super) required: u64,
+    /// Its place among those that must be there.
+    pub(super) required: Option<u32>,
 }
 
 /// The fields of a message, by their numbers.
 #[derive(Clone, Debug)]
 struct Layout {
     fields: Vec<Field>,
-    /// The bits of all that must be there.
-    required: u64,
+    /// The numbers of all that must be there.
+    required: Vec<u32>,
 }
 
 /// The layouts of a message (the first) and of all messages that it may contain.
@@ -81,19 +81,9 @@ impl Layouts {
         self.0.first()?.fields.first().copied()
     }
 
-    /// The bits of the fields that a message must have.
-    pub(super) fn required(&self, layout: usize) -> u64 {
-        self.0.get(layout).map_or(0, |layout| layout.required)
-    }
-
-    /// The number of a required field, by its bit.
-    pub(super) fn of_bit(&self, layout: usize, bit: u64) -> u32 {
-        let fields = self.0.get(layout).map(|layout| layout.fields.iter());
-        let field = fields
-            .into_iter()
-            .flatten()
-            .find(|field| field.required == bit);
-        field.map_or(0, |field| field.number)
+    /// The numbers of the fields that a message must have.
+    pub(super) fn required(&self, layout: usize) -> &[u32] {
+        self.0.get(layout).map_or(&[], |layout| &layout.required)
     }
 }
 
@@ -101,13 +91,13 @@ fn layout(message: &Message, found: &mut Vec<Message>) -> Layout {
     let own: Vec<_> = message.fields().collect();
     let extensions = message.extensions().map(|one| one.field().clone());
     let mut fields = Vec::new();
-    let mut next_bit = 1_u64;
+    let mut all_required = Vec::new();
     for field in own.into_iter().chain(extensions.collect::<Vec<_>>()) {
         let form = match field.kind() {
             Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => Form::Fixed64,
             Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => Form::Fixed32,
-            Kind::String => Form::Text,
-            Kind::Bytes => Form::Bytes,
+            Kind::String if field.is_utf8() => Form::Text,
+            Kind::String | Kind::Bytes => Form::Bytes,
             Kind::Message(inner) => {
                 let place = place(&inner, found);
                 match (field.is_delimited(), field.is_map()) {
@@ -118,12 +108,9 @@ fn layout(message: &Message, found: &mut Vec<Message>) -> Layout {
             }
             _ => Form::Varint,
         };
-        let mut required = 0;
-        if field.is_required() {
-            required = next_bit;
-            // Zero after the last bit.
-            next_bit <<= 1;
-        }
+        let place = u32::try_from(all_required.len()).ok();
+        let required = place.filter(|_| field.is_required());
+        all_required.extend(required.map(|_| field.number()));
         fields.push(Field {
             number: field.number(),
             form,
@@ -132,8 +119,10 @@ fn layout(message: &Message, found: &mut Vec<Message>) -> Layout {
         });
     }
     fields.sort_by_key(|field| field.number);
-    let required = fields.iter().fold(0, |all, field| all | field.required);
-    Layout { fields, required }
+    Layout {
+        fields,
+        required: all_required,
+    }
 }
 
 fn place(message: &Message, found: &mut Vec<Message>) -> usize {

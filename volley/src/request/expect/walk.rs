@@ -1,5 +1,7 @@
 //! Walks through a message without decoding it into a structure.
 
+use std::collections::BTreeSet;
+
 use super::layout::{Field, Form, Layouts};
 use super::wire::{Fault, Reader, What, Wire};
 
@@ -34,26 +36,53 @@ fn fields(
     depth: u32,
     sink: &mut impl Sink,
 ) -> Result<(), Fault> {
-    let mut seen = 0;
+    let mut seen = Seen::default();
     while !reader.is_empty() {
         let key = reader.key()?;
-        seen |= field(layouts, &mut reader, layout, key, depth, sink)?;
+        seen.add(field(layouts, &mut reader, layout, key, depth, sink)?);
     }
-    whole(layouts, &reader, layout, seen)
+    whole(layouts, &reader, layout, &seen)
 }
 
-/// Whether all fields are there that must be.
-fn whole(layouts: &Layouts, reader: &Reader, layout: usize, seen: u64) -> Result<(), Fault> {
-    match layouts.required(layout) & !seen {
-        0 => Ok(()),
-        missing => {
-            let number = layouts.of_bit(layout, missing & missing.wrapping_neg());
-            Err(reader.fault(What::Required(number)))
+/// Places of fields that must be there, and are.
+#[derive(Default)]
+struct Seen {
+    first: u64,
+    /// Those that have no bit in `first`: few messages have as many.
+    more: BTreeSet<u32>,
+}
+
+impl Seen {
+    fn add(&mut self, place: Option<u32>) {
+        let Some(place) = place else {
+            return;
+        };
+        match 1_u64.checked_shl(place) {
+            Some(bit) => self.first |= bit,
+            None => {
+                self.more.insert(place);
+            }
+        }
+    }
+
+    fn has(&self, place: u32) -> bool {
+        match 1_u64.checked_shl(place) {
+            Some(bit) => self.first & bit > 0,
+            None => self.more.contains(&place),
         }
     }
 }
 
-/// Returns the bit of the field, if it must be there.
+/// Whether all fields are there that must be.
+fn whole(layouts: &Layouts, reader: &Reader, layout: usize, seen: &Seen) -> Result<(), Fault> {
+    let mut places = (0..).zip(layouts.required(layout));
+    match places.find(|(place, _)| !seen.has(*place)) {
+        Some((_, number)) => Err(reader.fault(What::Required(*number))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the place of the field, if it must be there.
 fn field(
     layouts: &Layouts,
     reader: &mut Reader,
@@ -61,9 +90,9 @@ fn field(
     (number, wire): (u32, Wire),
     depth: u32,
     sink: &mut impl Sink,
-) -> Result<u64, Fault> {
+) -> Result<Option<u32>, Fault> {
     let Some(field) = layouts.field(layout, number) else {
-        return unknown(reader, number, wire, depth).map(|()| 0);
+        return unknown(reader, number, wire, depth).map(|()| None);
     };
     let Field { form, list, .. } = field;
     if list && wire == Wire::Delimited && is_packable(form) {
@@ -74,7 +103,7 @@ fn field(
         return Ok(field.required);
     }
     if form.wire() != wire {
-        return unknown(reader, number, wire, depth).map(|()| 0);
+        return unknown(reader, number, wire, depth).map(|()| None);
     }
     match form {
         Form::Varint | Form::Fixed32 | Form::Fixed64 => {
@@ -101,12 +130,19 @@ fn field(
         }
         Form::Group(inner) => {
             let depth = deeper(reader, depth)?;
-            let mut seen = 0;
+            let mut seen = Seen::default();
             group(reader, number, |reader, key| {
-                seen |= self::field(layouts, reader, inner, key, depth, &mut Nobody)?;
+                seen.add(self::field(
+                    layouts,
+                    reader,
+                    inner,
+                    key,
+                    depth,
+                    &mut Nobody,
+                )?);
                 Ok(())
             })?;
-            whole(layouts, reader, inner, seen)?;
+            whole(layouts, reader, inner, &seen)?;
         }
     }
     Ok(field.required)
