@@ -8,10 +8,12 @@ use std::sync::atomic::AtomicBool;
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::{Look, Question};
 use crate::engine::{Asked, EngineError};
+use crate::excerpt::list as list_of;
 use crate::protobuf::{Pool, Service};
 use crate::report::visible;
 use crate::request::SchemaError;
 use crate::request::schema::{self, text};
+use crate::spec::SchemaSource;
 
 /// Prints what is asked for.
 ///
@@ -20,7 +22,11 @@ use crate::request::schema::{self, text};
 /// If the schema cannot be had, or does not declare it.
 pub fn look(look: &Look) -> Result<ExitCode, Failure> {
     let text = match look.question {
-        Question::List if look.name.is_empty() => list(look)?,
+        Question::List if look.name.is_empty() => list(look).inspect(|text| {
+            if text.is_empty() {
+                warn("there are no services");
+            }
+        })?,
         Question::List => methods(&service(look)?),
         Question::Describe => describe(look)?,
     };
@@ -40,8 +46,7 @@ fn list(look: &Look) -> Result<String, Failure> {
     let names = server.services()?;
     // A service whose files are missing or broken is there all the same.
     let pool = server.pool(&names).unwrap_or_else(|error| {
-        // For a person; nothing depends on it.
-        let _ = writeln!(io::stderr(), "warning: {}", visible(&error.to_string()));
+        warn(&error.to_string());
         Pool::default()
     });
     let shown = names.iter().map(|name| match pool.service(name) {
@@ -79,27 +84,44 @@ fn describe(look: &Look) -> Result<String, Failure> {
     let missing = || {
         EngineError::from(SchemaError::NoSymbol {
             symbol: look.name.clone(),
-            hint: hint(&pool, &symbol),
+            hint: hint(look, &pool, &symbol),
         })
     };
     Ok(found.ok_or_else(missing)?)
 }
 
-/// The nearest name of those that are known, or where there are some.
-fn hint(pool: &Pool, symbol: &str) -> String {
-    let services = pool
+/// What is in a package of this name, or the nearest name of those that are known, or where there are some.
+fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
+    let mut services: Vec<String> = pool
         .services()
-        .map(|service| service.full_name().to_owned());
+        .map(|service| service.full_name().to_owned())
+        .collect();
+    if services.is_empty() && look.spec.request.schema == SchemaSource::Reflection {
+        // Servers know no packages; without an answer, there is no better hint.
+        services = ask(look)
+            .and_then(|mut server| server.services())
+            .unwrap_or_default();
+    }
     let methods = pool.services().flat_map(|service| {
         let methods = service.methods();
-        let names = methods.map(|method| method.full_name().to_owned());
+        let names = methods.map(|method| method.full_name());
         names.collect::<Vec<_>>()
     });
     let messages = pool.messages();
     let messages = messages.map(|message| message.full_name().to_owned());
     let enums = pool.enums().map(|one| one.full_name().to_owned());
-    let names = services.chain(methods).chain(messages).chain(enums);
-    match schema::suggest::closest(symbol, &names.collect::<Vec<_>>()) {
+    let mut names = services;
+    names.extend(messages.chain(enums));
+    let inside = |name: &&String| {
+        name.strip_prefix(symbol)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
+    let inside: Vec<&str> = names.iter().filter(inside).map(String::as_str).collect();
+    if !inside.is_empty() {
+        return format!("it is a package, which has {}", list_of(inside.into_iter()));
+    }
+    names.extend(methods);
+    match schema::suggest::closest(symbol, &names) {
         Some(name) => format!("did you mean `{}`?", visible(name)),
         None => "give its full name, such as `package.Message`; `volley list` shows the services"
             .to_owned(),
@@ -117,10 +139,14 @@ fn pool(look: &Look, symbols: &[String]) -> Result<Pool, EngineError> {
 fn ask(look: &Look) -> Result<Asked<'_>, EngineError> {
     let server = Asked::connect(&look.spec, &nobody())?;
     if let Some(warning) = server.warning() {
-        // For a person; nothing depends on it.
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        warn(&warning.to_string());
     }
     Ok(server)
+}
+
+/// For a person; nothing depends on it.
+fn warn(warning: &str) {
+    let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
 }
 
 /// A signal ends the program; nobody else interrupts it.

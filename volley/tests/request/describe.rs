@@ -131,3 +131,109 @@ fn a_message_of_many_fields_and_a_file_of_many_messages_are_shown_whole() {
         "{one}"
     );
 }
+
+#[test]
+fn a_file_of_an_edition_keeps_its_keywords_and_its_reserved_names() {
+    let whole = same(&[
+        (
+            "o.proto",
+            "syntax = \"proto2\"; package o; import \"google/protobuf/descriptor.proto\";
+             extend google.protobuf.MessageOptions { optional string tag = 50001; }",
+        ),
+        (
+            "a.proto",
+            "edition = \"2024\"; package a; import option \"o.proto\";
+             local message Hidden { option (o.tag) = \"x\"; string s = 1; reserved gone, lost; reserved 5; }
+             export message Shown { Hidden h = 1; export message In {} local enum Le { LE_UNSET = 0; } }
+             local enum En { EN_UNSET = 0; reserved old; }
+             message Plain {}",
+        ),
+    ]);
+    for line in [
+        "import option \"o.proto\";",
+        "local message Hidden {",
+        "export message Shown {",
+        "  export message In {}",
+        "  local enum Le {",
+        "local enum En {",
+        "  reserved old;",
+        "  reserved gone, lost;",
+        "message Plain {}",
+    ] {
+        assert!(whole.lines().any(|one| one == line), "{line}\n{whole}");
+    }
+}
+
+#[test]
+fn extensions_are_declared_as_their_ranges_are() {
+    let whole = same(&[(
+        "a.proto",
+        "syntax = \"proto2\"; package a;
+         message M { extensions 10 to 20, 30;
+             extensions 4 to 5 [declaration = { number: 4 full_name: \".a.e\" type: \".a.T\" }, declaration = { number: 5 reserved: true }];
+             extensions 100 to max [verification = UNVERIFIED]; }
+         message T {} extend M { optional T e = 4; }",
+    )]);
+    assert!(whole.contains("  extensions 10 to 20, 30;\n"), "{whole}");
+    assert!(
+        whole.contains(" to max [verification = UNVERIFIED];"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn options_that_the_schema_does_not_know_are_told() {
+    let options = "syntax = \"proto2\"; package o; import \"google/protobuf/descriptor.proto\";
+        extend google.protobuf.FileOptions { optional int32 a = 50000; }
+        extend google.protobuf.MessageOptions { optional int32 b = 50001; }
+        extend google.protobuf.FieldOptions { optional string c = 50002; repeated string d = 50003; }
+        extend google.protobuf.EnumOptions { optional int32 e = 50004; }
+        extend google.protobuf.EnumValueOptions { optional int32 f = 50005; }
+        extend google.protobuf.ServiceOptions { optional int32 g = 50006; }
+        extend google.protobuf.MethodOptions { optional int32 h = 50007; }
+        extend google.protobuf.OneofOptions { optional int32 i = 50008; }
+        extend google.protobuf.ExtensionRangeOptions { optional int32 j = 50009; }";
+    let text = "syntax = \"proto2\"; package a; import \"o.proto\"; option (o.a) = 1;
+        message M { option (o.b) = 1; optional int32 n = 1 [deprecated = true, (o.c) = \"x\", (o.d) = \"y\", (o.d) = \"z\"];
+          oneof one { option (o.i) = 1; int32 m = 2; } extensions 5 to 9 [(o.j) = 1];
+          optional group G = 3 [(o.c) = \"g\"] {} }
+        enum E { option (o.e) = 1; ZERO = 0 [(o.f) = 1]; }
+        service S { option (o.g) = 1; rpc Call(M) returns (M) { option (o.h) = 1; } }";
+    let mut all = files(&[("o.proto", options), ("a.proto", text)]);
+    let known = Pool::new(all.clone()).unwrap();
+    let whole = text::declaration(&known, "a.proto").unwrap();
+    assert!(!whole.contains("//"), "{whole}");
+    all.retain(|file| file.name.as_deref() == Some("a.proto"));
+    let pool = Pool::new(all).unwrap();
+    let whole = text::declaration(&pool, "a.proto").unwrap();
+    for (number, before) in [
+        ("50000", "import \"o.proto\";"),
+        ("50001", "message M {"),
+        ("50002, 50003", ""),
+        ("50004", "enum E {"),
+        ("50005", ""),
+        ("50006", "service S {"),
+        ("50007", "  rpc Call(a.M) returns (a.M) {"),
+        ("50008", "  oneof one {"),
+        ("50009", ""),
+    ] {
+        let note = format!("// unknown options: {number}");
+        let lines: Vec<&str> = whole.lines().collect();
+        let at = lines.iter().position(|line| line.trim() == note);
+        let at = at.unwrap_or_else(|| panic!("{number}\n{whole}"));
+        assert!(before.is_empty() || lines[at - 1] == before, "{whole}");
+    }
+    assert!(
+        whole.contains(
+            "  // unknown options: 50002, 50003\n  optional int32 n = 1 [deprecated = true];\n"
+        ),
+        "{whole}"
+    );
+    assert!(
+        whole.contains("  // unknown options: 50002\n  optional group G = 3 {}\n"),
+        "{whole}"
+    );
+    // It can be compiled without them.
+    let text = whole.replace("import \"o.proto\";", "");
+    assert!(Pool::new(files(&[("a.proto", &text)])).is_ok());
+}

@@ -2,7 +2,7 @@
 
 use volley::serve::Faults;
 
-use crate::common::reference;
+use crate::common::{Scratch, reference};
 use crate::{error, volley};
 
 const BENCHMARK: &str = "\
@@ -100,4 +100,43 @@ fn a_name_that_is_not_there_is_one_line() {
             "{line}"
         );
     }
+}
+
+#[test]
+fn a_package_is_told_from_what_is_not_there() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    for (schema, name, found) in [
+        (
+            &PROTO[..],
+            "benchmark",
+            "`benchmark.BenchmarkService`, `benchmark.SumRequest`",
+        ),
+        (
+            &["--insecure", &host],
+            "benchmark",
+            "`benchmark.BenchmarkService`",
+        ),
+        (
+            &["--insecure", &host],
+            ".grpc.health",
+            "`grpc.health.v1.Health`",
+        ),
+    ] {
+        let line = error(&[&["describe"], schema, &[name]].concat(), 2);
+        let wanted = format!("nothing is declared as `{name}`: it is a package, which has {found}");
+        assert!(line.starts_with(&wanted), "{line}");
+    }
+    // The names of others may begin as its own does.
+    let line = error(&[&["describe"], &PROTO[..], &["bench"]].concat(), 2);
+    assert!(!line.contains("package, which"), "{line}");
+}
+
+#[test]
+fn an_empty_list_says_so() {
+    let scratch = Scratch::new();
+    let proto = scratch.write("a.proto", "syntax = \"proto3\"; message M {}");
+    let listed = volley(&["list", "--proto", proto.to_str().unwrap()]);
+    let warning = "warning: there are no services\n".to_owned();
+    assert_eq!(listed, (0, String::new(), warning));
 }

@@ -1,19 +1,16 @@
 //! Declarations as the text of a .proto file. Types are named in full, so that each can be looked up by its name.
 
+mod members;
 mod options;
 
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
 
+use members::{declared_by, label};
 use options::Options;
 
-use crate::protobuf::descriptor::field_descriptor_proto::Type;
-use crate::protobuf::descriptor::{EnumValueDescriptorProto, FileDescriptorProto};
+use crate::protobuf::descriptor::FileDescriptorProto;
 use crate::protobuf::full_name::{self, join};
-use crate::protobuf::{Enum, Extension, Field, Message, Method, Oneof, Pool, Service, json_name};
-
-/// The largest number of a field, and of an enum's value.
-const LAST_FIELD: i32 = (1 << 29) - 1;
+use crate::protobuf::{Enum, Message, Method, Pool, Service};
 
 /// The declaration of what has this name: a service, a method with its messages, a message, a field, a oneof, an enum, one
 /// of its values, an extension, or a file; `None` if there is nothing of this name. That of an edition says so.
@@ -142,11 +139,15 @@ impl Text {
         }
         for (at, name) in file.dependency.iter().enumerate() {
             let is_own = |index: &i32| usize::try_from(*index) == Ok(at);
-            let public = match file.public_dependency.iter().any(is_own) {
-                true => "public ",
-                false => "",
+            let word = match (&file.public_dependency, &file.weak_dependency) {
+                (public, _) if public.iter().any(is_own) => "public ",
+                (_, weak) if weak.iter().any(is_own) => "weak ",
+                _ => "",
             };
-            self.line(&format!("import {public}{};", quoted(name)));
+            self.line(&format!("import {word}{};", quoted(name)));
+        }
+        for name in &file.option_dependency {
+            self.line(&format!("import option {};", quoted(name)));
         }
         if file.syntax.as_deref() != Some("editions") {
             self.options(pool, file.options.as_option());
@@ -189,8 +190,12 @@ impl Text {
 
     /// A line for each option.
     fn options(&mut self, pool: &Pool, of: Option<&impl Options>) {
-        for option in options::all(pool, of) {
+        let (shown, note) = options::all(pool, of);
+        for option in shown {
             self.line(&format!("option {option};"));
+        }
+        if !note.is_empty() {
+            self.line(&note);
         }
     }
 
@@ -205,185 +210,12 @@ impl Text {
 
     fn method(&mut self, pool: &Pool, method: &Method) {
         let line = rpc(method);
-        match options::all(pool, method.options()).is_empty() {
-            true => self.line(&line),
-            false => self.block(line.trim_end_matches(';'), |text| {
+        match options::all(pool, method.options()) {
+            (shown, note) if shown.is_empty() && note.is_empty() => self.line(&line),
+            _ => self.block(line.trim_end_matches(';'), |text| {
                 text.options(pool, method.options());
             }),
         }
-    }
-
-    fn extension(&mut self, extension: &Extension) {
-        let begin = format!("extend {}", extension.extendee().full_name());
-        self.block(&begin, |text| {
-            text.field(extension.field(), label(extension.field()));
-        });
-    }
-
-    fn oneof(&mut self, oneof: &Oneof) {
-        self.block(&format!("oneof {}", oneof.name()), |text| {
-            text.options(oneof.message().pool(), oneof.options());
-            for field in oneof.fields() {
-                text.field(&field, "");
-            }
-        });
-    }
-
-    fn message(&mut self, message: &Message) {
-        self.block(&format!("message {}", message.name()), |text| {
-            text.members(message)
-        });
-    }
-
-    fn members(&mut self, message: &Message) {
-        let Some(proto) = message.proto() else {
-            return;
-        };
-        self.options(message.pool(), proto.options.as_option());
-        let nested = |name: Option<&str>| {
-            let name = name.unwrap_or_default();
-            format!("{}.{name}", message.full_name())
-        };
-        for one in &proto.enum_type {
-            if let Some(one) = message.pool().enumeration(&nested(one.name.as_deref())) {
-                self.enumeration(message.pool(), &one);
-            }
-        }
-        for one in &proto.nested_type {
-            let one = message.pool().message(&nested(one.name.as_deref()));
-            if let Some(one) = one.filter(|one| !one.is_map_entry() && declared_by(one).is_none()) {
-                self.message(&one);
-            }
-        }
-        for field in message.fields() {
-            match field.oneof().filter(|oneof| !oneof.is_synthetic()) {
-                None => self.field(&field, label(&field)),
-                Some(oneof) if oneof.fields().next().as_ref() == Some(&field) => self.oneof(&oneof),
-                Some(_) => {}
-            }
-        }
-        for one in &proto.extension {
-            let name = nested(one.name.as_deref());
-            if let Some(extension) = message.pool().extension(&name) {
-                self.extension(&extension);
-            }
-        }
-        let range = |start: Option<i32>, end: Option<i32>| {
-            start.unwrap_or_default()..=end.unwrap_or_default().saturating_sub(1)
-        };
-        let extensions = proto.extension_range.iter();
-        let extensions = extensions.map(|one| range(one.start, one.end));
-        self.ranges("extensions", extensions, LAST_FIELD);
-        let reserved = proto.reserved_range.iter();
-        self.ranges(
-            "reserved",
-            reserved.map(|one| range(one.start, one.end)),
-            LAST_FIELD,
-        );
-        self.reserved_names(&proto.reserved_name);
-    }
-
-    fn field(&mut self, field: &Field, label: &str) {
-        let number = field.number();
-        if let Some(group) = group(field) {
-            let begin = format!(
-                "{label}group {} = {number}{}",
-                group.name(),
-                field_options(field)
-            );
-            self.block(&begin, |text| text.members(&group));
-            return;
-        }
-        let kind = kind(field);
-        self.line(&format!(
-            "{label}{kind} {} = {number}{};",
-            field.name(),
-            field_options(field)
-        ));
-    }
-
-    fn enumeration(&mut self, pool: &Pool, of: &Enum) {
-        let Some(proto) = of.proto() else {
-            return;
-        };
-        self.block(&format!("enum {}", of.name()), |text| {
-            text.options(pool, proto.options.as_option());
-            for value in &proto.value {
-                text.value(pool, value);
-            }
-            let reserved = proto.reserved_range.iter();
-            let reserved =
-                reserved.map(|one| one.start.unwrap_or_default()..=one.end.unwrap_or_default());
-            text.ranges("reserved", reserved, i32::MAX);
-            text.reserved_names(&proto.reserved_name);
-        });
-    }
-
-    fn value(&mut self, pool: &Pool, value: &EnumValueDescriptorProto) {
-        let name = value.name.as_deref().unwrap_or_default();
-        let number = value.number.unwrap_or_default();
-        let options = bracketed(&options::all(pool, value.options.as_option()));
-        self.line(&format!("{name} = {number}{options};"));
-    }
-
-    fn ranges(&mut self, word: &str, ranges: impl Iterator<Item = RangeInclusive<i32>>, last: i32) {
-        let shown: Vec<String> = ranges
-            .map(|range| match (range.start(), range.end()) {
-                (start, end) if start == end => start.to_string(),
-                (start, end) if *end >= last => format!("{start} to max"),
-                (start, end) => format!("{start} to {end}"),
-            })
-            .collect();
-        if !shown.is_empty() {
-            self.line(&format!("{word} {};", shown.join(", ")));
-        }
-    }
-
-    fn reserved_names(&mut self, names: &[String]) {
-        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-        if !names.is_empty() {
-            self.line(&format!("reserved {};", names.join(", ")));
-        }
-    }
-}
-
-/// The field of a group, which declares its message as well: they are in one scope, and the field has the name in small
-/// letters. Any other field may be delimited as a group is (of an edition, or of a hostile server), and contain itself.
-fn declared_by(message: &Message) -> Option<Field> {
-    let pool = message.pool();
-    let name = message.name().to_ascii_lowercase();
-    let full = join(full_name::scope(message.full_name()), &name);
-    let own = message
-        .parent()
-        .and_then(|outer| outer.field_by_name(&name));
-    let extension = pool.extension(&full).map(|one| one.field().clone());
-    let file = |symbol| pool.file_of(symbol).map(|file| &file.name);
-    let is_it = |field: &Field| {
-        field.is_delimited()
-            && syntax(field) != Syntax::Edition
-            && field.kind().as_message() == Some(message)
-            && field.full_name() == full
-            && file(&full) == file(message.full_name())
-    };
-    own.into_iter().chain(extension).find(is_it)
-}
-
-fn group(field: &Field) -> Option<Message> {
-    let kind = field.kind();
-    let message = kind.as_message()?;
-    let is_own = declared_by(message).as_ref() == Some(field);
-    is_own.then(|| message.clone())
-}
-
-fn label(field: &Field) -> &'static str {
-    match syntax(field) {
-        _ if field.is_map() => "",
-        _ if field.is_list() => "repeated ",
-        Syntax::Edition => "",
-        _ if field.is_required() => "required ",
-        Syntax::Proto2 => "optional ",
-        Syntax::Proto3 if field.has_presence() && field.oneof().is_some() => "optional ",
-        Syntax::Proto3 => "",
     }
 }
 
@@ -394,57 +226,15 @@ enum Syntax {
     Edition,
 }
 
-/// That of its file.
-fn syntax(field: &Field) -> Syntax {
-    let message = field.message();
-    let file = message.pool().file_of(&field.full_name());
-    match file.and_then(|file| file.syntax.as_deref()) {
-        Some("proto3") => Syntax::Proto3,
-        Some("editions") => Syntax::Edition,
-        _ => Syntax::Proto2,
-    }
-}
-
-fn kind(field: &Field) -> String {
-    match field.map_kinds() {
-        Some((key, value)) => format!("map<{key}, {value}>"),
-        None => field.kind().to_string(),
-    }
-}
-
-fn field_options(field: &Field) -> String {
-    let Some(proto) = field.proto() else {
-        return String::new();
-    };
-    let mut shown = Vec::new();
-    if let Some(value) = &proto.default_value {
-        let value = match proto.r#type {
-            Some(Type::TYPE_STRING) => quoted(value),
-            // It is escaped already.
-            Some(Type::TYPE_BYTES) => format!("\"{value}\""),
-            _ => value.clone(),
-        };
-        shown.push(format!("default = {value}"));
-    }
-    let name = field.declared_json_name();
-    if let Some(name) = name.filter(|name| *name != json_name(field.name())) {
-        shown.push(format!("json_name = {}", quoted(&name)));
-    }
-    let message = field.message();
-    shown.extend(options::all(message.pool(), proto.options.as_option()));
-    let is_told = |option: &String| option.starts_with("features.message_encoding");
-    let is_group = proto.r#type == Some(Type::TYPE_GROUP) && group(field).is_none();
-    if is_group && !shown.iter().any(is_told) {
-        shown.push("features.message_encoding = DELIMITED".to_owned());
-    }
-    bracketed(&shown)
-}
-
-/// Options behind a field or a value.
-fn bracketed(options: &[String]) -> String {
-    match options {
-        [] => String::new(),
-        options => format!(" [{}]", options.join(", ")),
+impl Syntax {
+    /// That of the file of a symbol.
+    fn of(pool: &Pool, symbol: &str) -> Self {
+        let file = pool.file_of(symbol);
+        match file.and_then(|file| file.syntax.as_deref()) {
+            Some("proto3") => Self::Proto3,
+            Some("editions") => Self::Edition,
+            _ => Self::Proto2,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options, as .proto files write them. They are read by what their types declare: custom ones are extensions.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use buffa::MessageName;
@@ -16,23 +17,63 @@ pub(super) trait Options: buffa::Message + MessageName {}
 
 impl<O: buffa::Message + MessageName> Options for O {}
 
-/// `name = value` for each that is set.
-pub(super) fn all(pool: &Pool, options: Option<&impl Options>) -> Vec<String> {
-    let shown = options.and_then(|options| read(pool, options));
-    shown.unwrap_or_default()
+/// Options behind a field, a value or a range, with the space before them.
+#[derive(Default)]
+pub(super) struct Bracketed {
+    pub(super) text: String,
+    /// A comment on those that are not shown.
+    pub(super) note: String,
 }
 
-fn read<O: Options>(pool: &Pool, options: &O) -> Option<Vec<String>> {
+/// All options, behind these.
+pub(super) fn bracketed(
+    pool: &Pool,
+    options: Option<&impl Options>,
+    mut shown: Vec<String>,
+) -> Bracketed {
+    let (more, note) = all(pool, options);
+    shown.extend(more);
+    let text = match shown.as_slice() {
+        [] => String::new(),
+        shown => format!(" [{}]", shown.join(", ")),
+    };
+    Bracketed { text, note }
+}
+
+/// `name = value` for each that is set, and a comment if there are others, of which the schema has no file.
+pub(super) fn all(pool: &Pool, options: Option<&impl Options>) -> (Vec<String>, String) {
+    let Some(options) = options else {
+        return (Vec::new(), String::new());
+    };
+    match read(pool, options) {
+        Some((shown, unknown)) if unknown.is_empty() => (shown, String::new()),
+        Some((shown, unknown)) => {
+            let unknown: Vec<String> = unknown.into_iter().collect();
+            (shown, format!("// unknown options: {}", unknown.join(", ")))
+        }
+        None => (Vec::new(), "// options that cannot be read".to_owned()),
+    }
+}
+
+/// Those that the schema knows, and the numbers of others.
+fn read<O: Options>(pool: &Pool, options: &O) -> Option<(Vec<String>, BTreeSet<String>)> {
     let of = match pool.message(O::FULL_NAME) {
         Some(of) => of,
         None => own().message(O::FULL_NAME)?,
     };
     let options = of.decode(&options.encode_to_vec()).ok()?;
+    let numbers = |of: &DynamicMessage, before: &str| {
+        let all = of.unknown_fields().iter();
+        let all = all.map(|field| format!("{before}{}", field.number));
+        all.collect::<Vec<_>>()
+    };
+    let mut unknown = BTreeSet::from_iter(numbers(&options, ""));
     let mut shown = Vec::new();
     for (name, field, value) in fields(&of, &options) {
         match (field.kind(), &value) {
             _ if ["map_entry", "uninterpreted_option"].contains(&&*name) => {}
             (Kind::Message(of), Value::Message(features)) if name == "features" => {
+                unknown.extend(numbers(features, "features."));
                 for (inner, field, value) in fields(&of, features) {
                     let value = text(&field.kind(), &value);
                     shown.push(format!("features.{inner} = {value}"));
@@ -45,7 +86,7 @@ fn read<O: Options>(pool: &Pool, options: &O) -> Option<Vec<String>> {
             (kind, value) => shown.push(format!("{name} = {}", text(&kind, value))),
         }
     }
-    Some(shown)
+    Some((shown, unknown))
 }
 
 /// The options' own types, for schemas without them.
