@@ -1,5 +1,6 @@
 """Tells what differs between two descriptor sets, two JSON values, two messages."""
 
+import ast
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -178,7 +179,17 @@ def _same(theirs: Any, ours: Any) -> bool:
                 and all(_same(*pair) for pair in zip(theirs, ours, strict=True)))  # fmt: skip
     if _is_number(theirs) and _is_number(ours):
         return _bits(theirs) == _bits(ours) or _single(theirs) == _single(ours) is not None
+    if isinstance(theirs, str) and theirs.startswith(("b'", 'b"')) and theirs != ours:
+        return _replaced(theirs) == ours
     return type(theirs) is type(ours) and bool(theirs == ours)
+
+
+def _replaced(theirs: str) -> str | None:
+    """Return text that is not UTF-8, of which Python shows the bytes, as volley shows it."""
+    try:
+        return bytes(ast.literal_eval(theirs)).decode(errors="replace")
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _is_number(value: Any) -> bool:

@@ -49,6 +49,18 @@ def test_singles_are_compared_as_such_and_minus_zero_is_not_zero() -> None:
     assert comparing.first_of_json({"f": 1.0}, {"f": "1"}, kind) == "float"
 
 
+def test_text_that_is_not_utf8_is_the_same_with_replacement_characters() -> None:
+    kind = descriptor_pb2.FileDescriptorProto.DESCRIPTOR
+    for theirs, ours, is_same in [
+        (r"b'a\xffb'", "a\ufffdb", True),
+        (r"b'a\xffb'", "a?b", False),
+        ("b'", "c", False),
+        ("b'x'", "b'x'", True),
+    ]:
+        differs = comparing.first_of_json({"name": theirs}, {"name": ours}, kind)
+        assert (differs is None) == is_same
+
+
 def test_what_is_in_an_extension_is_told() -> None:
     file = descriptor_pb2.FileDescriptorProto(name="e.proto")
     message = file.message_type.add(name="X")
