@@ -4,9 +4,15 @@ use std::collections::BTreeMap;
 
 use volley::protobuf::Pool;
 use volley::protobuf::compile::compile;
+use volley::protobuf::descriptor::feature_set::{FieldPresence, MessageEncoding};
 use volley::protobuf::descriptor::field_descriptor_proto::{Label, Type};
-use volley::protobuf::descriptor::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
-use volley::request::schema::text;
+use volley::protobuf::descriptor::{
+    DescriptorProto, Edition, FeatureSet, FieldDescriptorProto, FieldOptions, FileDescriptorProto,
+    FileOptions,
+};
+use volley::request::schema::{self, text};
+
+use crate::support::proto;
 
 /// The files of these texts; the last one imports the others.
 fn files(texts: &[(&'static str, &str)]) -> Vec<FileDescriptorProto> {
@@ -19,10 +25,14 @@ fn files(texts: &[(&'static str, &str)]) -> Vec<FileDescriptorProto> {
     files.unwrap_or_else(|error| panic!("{error}"))
 }
 
+fn compiled(texts: &[(&'static str, &str)]) -> Pool {
+    Pool::new(files(texts)).unwrap()
+}
+
 /// A file that is described is the same file again.
 fn same(texts: &[(&'static str, &str)]) -> String {
     let (name, _) = *texts.last().unwrap();
-    let pool = Pool::new(files(texts)).unwrap();
+    let pool = compiled(texts);
     let whole = text::declaration(&pool, name).unwrap();
     let mut again = texts.to_vec();
     again.last_mut().unwrap().1 = &whole;
@@ -40,6 +50,244 @@ fn field(name: &str, number: i32, kind: Type, of: &str) -> FieldDescriptorProto 
         type_name: Some(of.to_owned()).filter(|of| !of.is_empty()),
         ..FieldDescriptorProto::default()
     }
+}
+
+/// The messages of a file; what is nested in them in the order of names: a compiler adds the entries of maps.
+fn sorted(file: &FileDescriptorProto) -> Vec<DescriptorProto> {
+    let mut messages = file.message_type.clone();
+    for message in &mut messages {
+        message.nested_type.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    messages
+}
+
+#[test]
+fn declarations_are_the_text_that_they_were_compiled_from() {
+    let old = r#"
+        syntax = "proto2";
+        package old;
+        message M {
+            enum E { option allow_alias = true; A = 0; B = 0; C = -1 [deprecated = true]; reserved 5, 7 to max; reserved "Z"; }
+            message N { optional N n = 1; }
+            required int32 a = 1;
+            optional string s = 2 [default = "q\"\n\\"];
+            optional bytes b = 3 [default = "\001\377"];
+            optional E e = 4 [default = C];
+            optional double d = 5 [default = -inf];
+            repeated int32 p = 6 [packed = true];
+            repeated group G = 7 { optional N n = 1; }
+            oneof o { int32 x = 8; N y = 9 [deprecated = true]; }
+            map<string, N> m = 10;
+            extensions 100 to 199, 1000 to max;
+            reserved 11, 20 to 30, 2000;
+            reserved "gone", "lost";
+        }
+        service S { rpc Get(M) returns (stream M.N); rpc Put(stream M) returns (M); rpc Both(stream M) returns (stream M); }
+        service Empty {}
+    "#
+    .replace("1000 to max", "1000 to 1999");
+    for (pool, file, header) in [
+        (
+            compiled(&[("old.proto", &old)]),
+            "old.proto",
+            "syntax = \"proto2\"; package old;\n",
+        ),
+        (
+            schema::read(&proto("everything.proto")).unwrap().unwrap(),
+            "everything.proto",
+            "syntax = \"proto3\"; package everything; import \"common/types.proto\";
+             import \"google/protobuf/timestamp.proto\";
+             import \"google/protobuf/wrappers.proto\";\n",
+        ),
+    ] {
+        let before = pool.file(file).unwrap();
+        let messages = before.message_type.iter().map(|one| &one.name);
+        let services = before.service.iter().map(|one| &one.name);
+        let full = |name: &Option<String>| {
+            format!(
+                "{}.{}",
+                before.package.as_deref().unwrap(),
+                name.as_deref().unwrap()
+            )
+        };
+        let names: Vec<String> = messages.chain(services).map(full).collect();
+        let mut written = header.to_owned();
+        for name in names {
+            written += &text::declaration(&pool, &name).unwrap();
+        }
+        let common = std::fs::read_to_string("tests/protos/common/types.proto").unwrap();
+        let again = compiled(&[
+            ("common/types.proto", &common),
+            (
+                if file == "old.proto" {
+                    "old.proto"
+                } else {
+                    "everything.proto"
+                },
+                &written,
+            ),
+        ]);
+        let after = again.file(file).unwrap();
+        assert_eq!(sorted(before), sorted(after), "{written}");
+        assert_eq!(before.service, after.service, "{written}");
+    }
+}
+
+#[test]
+fn whatever_has_a_name_is_described_with_its_options() {
+    let options = "syntax = \"proto3\"; package o; import \"google/protobuf/descriptor.proto\";
+        message Note { string text = 1; repeated int32 all = 2; }
+        extend google.protobuf.FieldOptions { Note note = 50001; }
+        extend google.protobuf.MethodOptions { repeated string tag = 50002; }
+        extend google.protobuf.EnumValueOptions { double weight = 50003; }";
+    let file = r#"syntax = "proto3"; package d; import "o.proto";
+        option java_package = "x.y";
+        enum E { option allow_alias = true; ZERO = 0 [(o.weight) = 1.5]; NIL = 0 [deprecated = true]; }
+        message M { option deprecated = true;
+            int32 user_id = 1 [json_name = "uid", (o.note) = { text: "q\"" all: [1, 2] }];
+            oneof choice { E e = 2 [jstype = JS_STRING]; string s = 3; } }
+        service S { option deprecated = true;
+            rpc Get(M) returns (M) { option idempotency_level = IDEMPOTENT; option (o.tag) = "a"; option (o.tag) = "b"; } }"#
+        .replace("[jstype = JS_STRING]", "");
+    let pool = compiled(&[("o.proto", options), ("d.proto", &file)]);
+    let field =
+        r#"int32 user_id = 1 [json_name = "uid", (o.note) = { text: "q\"" all: 1 all: 2 }];"#;
+    let choice = "oneof choice {\n  E e = 2;\n  string s = 3;\n}\n".replace("E e", "d.E e");
+    let value = "ZERO = 0 [(o.weight) = 1.5];";
+    let method = "rpc Get(d.M) returns (d.M) {\n  option idempotency_level = IDEMPOTENT;\n  option (o.tag) = \"a\";\n  option (o.tag) = \"b\";\n}\n";
+    for (symbol, expected) in [
+        ("d.M.user_id", format!("{field}\n")),
+        (".d.M.choice", choice.clone()),
+        ("d.ZERO", format!("{value}\n")),
+        ("d.E.ZERO", format!("{value}\n")),
+        ("d.NIL", "NIL = 0 [deprecated = true];\n".to_owned()),
+        (
+            "o.tag",
+            "extend google.protobuf.MethodOptions {\n  repeated string tag = 50002;\n}\n"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(
+            text::declaration(&pool, symbol).as_deref(),
+            Some(&*expected),
+            "{symbol}"
+        );
+    }
+    let of_method = text::declaration(&pool, "d.S/Get").unwrap();
+    assert!(
+        of_method.starts_with(method)
+            && of_method.contains("message M {\n  option deprecated = true;\n"),
+        "{of_method}"
+    );
+    // A file, which says the same again.
+    let whole = text::declaration(&pool, "d.proto").unwrap();
+    assert!(whole.starts_with("syntax = \"proto3\";\npackage d;\nimport \"o.proto\";\noption java_package = \"x.y\";\n"), "{whole}");
+    let again = compiled(&[("o.proto", options), ("d.proto", &whole)]);
+    assert_eq!(again.file("d.proto"), pool.file("d.proto"));
+    for nothing in ["d.X", "d.M.x", "d.E.X", "x.proto", ""] {
+        assert_eq!(text::declaration(&pool, nothing), None, "{nothing}");
+    }
+}
+
+#[test]
+fn a_file_of_an_edition_is_described_as_one() {
+    let mut files: Vec<FileDescriptorProto> = compiled(&[(
+        "e.proto",
+        "syntax = \"proto3\"; package e; message M { int32 a = 1; M b = 2; repeated M c = 3; }",
+    )])
+    .files()
+    .cloned()
+    .collect();
+    let file = &mut files[0];
+    file.syntax = Some("editions".to_owned());
+    file.edition = Some(Edition::EDITION_2023);
+    let features = |presence, encoding| FeatureSet {
+        field_presence: presence,
+        message_encoding: encoding,
+        ..FeatureSet::default()
+    };
+    let of_file = features(Some(FieldPresence::IMPLICIT), None);
+    file.options = Some(FileOptions {
+        features: Some(of_file).into(),
+        ..FileOptions::default()
+    })
+    .into();
+    let of_field = features(None, Some(MessageEncoding::DELIMITED));
+    file.message_type[0].field[1].options = Some(FieldOptions {
+        features: Some(of_field).into(),
+        ..FieldOptions::default()
+    })
+    .into();
+    // An edition of which nobody knows yet does not hide the others.
+    let mut later = file.clone();
+    later.name = Some("later.proto".to_owned());
+    later.package = Some("later".to_owned());
+    later.edition = None;
+    later.message_type[0].field.truncate(1);
+    let pool = Pool::new(vec![file.clone(), later]).unwrap();
+    assert_eq!(
+        text::declaration(&pool, "e.M").unwrap(),
+        "edition = \"2023\";\noption features.field_presence = IMPLICIT;\n\n\
+         message M {\n  int32 a = 1;\n  e.M b = 2 [features.message_encoding = DELIMITED];\n  repeated e.M c = 3;\n}\n"
+    );
+    assert!(
+        text::declaration(&pool, "later.M")
+            .unwrap()
+            .starts_with("edition = \"unknown\";\n")
+    );
+}
+
+#[test]
+fn messages_that_contain_themselves_as_groups_are_described_once() {
+    let field = |name: &str, kind: Type, of: &str| FieldDescriptorProto {
+        name: Some(name.to_owned()),
+        number: Some(i32::from(name.as_bytes()[0])),
+        label: Some(Label::LABEL_OPTIONAL),
+        r#type: Some(kind),
+        type_name: Some(of.to_owned()),
+        ..FieldDescriptorProto::default()
+    };
+    let message = |name: &str, field: Vec<_>, nested_type: Vec<_>| DescriptorProto {
+        name: Some(name.to_owned()),
+        field,
+        nested_type,
+        ..DescriptorProto::default()
+    };
+    let group = |name: &str, of: &str| field(name, Type::TYPE_GROUP, of);
+    let nested = message("N", vec![group("n", ".A.N"), group("a", ".A")], vec![]);
+    let fields = vec![
+        group("a", ".A"),
+        group("b", ".B"),
+        field("m", Type::TYPE_MESSAGE, ".A"),
+        group("n", ".A.N"),
+        group("o", ".A.N"),
+    ];
+    let file = FileDescriptorProto {
+        name: Some("a.proto".to_owned()),
+        message_type: vec![
+            message("A", fields, vec![nested]),
+            message("B", vec![group("a", ".A")], vec![]),
+        ],
+        ..FileDescriptorProto::default()
+    };
+    let pool = Pool::new(vec![file]).unwrap();
+    assert_eq!(
+        text::declaration(&pool, "A").unwrap(),
+        "\
+message A {
+  optional A a = 97 [features.message_encoding = DELIMITED];
+  optional B b = 98 [features.message_encoding = DELIMITED];
+  optional A m = 109;
+  optional group N = 110 {
+    optional A.N n = 110 [features.message_encoding = DELIMITED];
+    optional A a = 97 [features.message_encoding = DELIMITED];
+  }
+  optional A.N o = 111 [features.message_encoding = DELIMITED];
+}
+"
+    );
+    let of_b = "message B {\n  optional A a = 97 [features.message_encoding = DELIMITED];\n}\n";
+    assert_eq!(text::declaration(&pool, "B").unwrap(), of_b);
 }
 
 #[test]
