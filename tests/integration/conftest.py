@@ -71,6 +71,7 @@ def bare(checkout: Workspace, ghz: Path) -> Iterator[Arena]:
     """Return a checkout of which the test may leave nothing behind."""
     eventually(lambda: not listeners(), "the ports are free")
     arena = Arena(checkout, ghz)
+    arena.keep_first_limits()
     yield arena
     try:
         # The kernel ends the children of a killed runner, but not in the same instant.
@@ -90,6 +91,7 @@ def good_results(ghz: Path, grpc_go: Path, tmp_path_factory: pytest.TempPathFact
     (root / "frameworks").mkdir()
     (root / "profiles" / "quick.yaml").write_text(yaml.safe_dump(_QUICK))
     arena = Arena(Workspace(root), ghz)
+    arena.keep_first_limits()
     arena.add("victim", native={"run": f"exec {grpc_go}"})
     eventually(lambda: not listeners(), "the ports are free")
     done = arena.run("victim", "quick")

@@ -162,6 +162,12 @@ class Arena:
         own = {name: value for name, value in os.environ.items() if name not in _STEERING}
         return {**own, "GHZ": str(self.ghz), "NO_COLOR": "1", **self.environment, **changes}
 
+    def keep_first_limits(self) -> None:
+        """Have the sentinel judge by its first limits: no command looks at an idle host first."""
+        first = Limits.first(host_words(facts.describe(None)), is_virtual=True)
+        known = first.changed(learned_at=utc_now(), looked_at=utc_now())
+        write_atomic(limits_file(self.workspace), to_json(known))
+
     def judge_nothing(self) -> None:
         """Have the sentinel judge no signal: tests run beside each other and disturb each other."""
         host = facts.describe(None)

@@ -57,7 +57,7 @@ def few_programs(tmp_path: Path) -> str:
     """Return a PATH with nothing on it but what the runner itself starts programs with."""
     folder = tmp_path / "few"
     folder.mkdir()
-    for name in ("setpriv", "sh"):
+    for name in ("setpriv", "sh", "taskset"):
         (folder / name).symlink_to(shutil.which(name) or "")
     return str(folder)
 

@@ -58,9 +58,13 @@ def limits_here(workspace: Workspace, progress: Progress, *, is_kept: bool = Tru
     first = Limits.first(host_words(host), is_virtual=_is_virtual(host))
     windows = list(_windows(workspace.results, first.host))
     learned = first.taught(windows, now)
-    background = kept.background if kept and is_known else _background(learned, now, progress)
+    if kept and is_known:
+        background, looked_at = kept.background, kept.looked_at
+    else:
+        background, looked_at = _background(learned, progress), now
     if background:
         learned = first.beside(background).taught(windows, now)
+    learned = learned.changed(looked_at=looked_at)
     if is_kept:
         try:
             write_atomic(path, to_json(learned))
@@ -103,13 +107,17 @@ def _is_fresh(then: str, now: str, longest: timedelta) -> bool:
 
 
 def _has_background(kept: Limits, now: str) -> bool:
-    """Return whether the background needs no measurement: a recent one, or foreign CPU is free."""
+    """Return whether the host need not be looked at now: it was, or foreign CPU is not judged.
+
+    A host that was not idle is looked at again after an hour.
+    """
     if kept.in_force("foreign") is None:
         return True
-    return kept.background is not None and _is_fresh(kept.background.measured_at, now, _A_DAY)
+    longest = _A_DAY if kept.background else _BETWEEN
+    return kept.looked_at is not None and _is_fresh(kept.looked_at, now, longest)
 
 
-def _background(limits: Limits, now: str, progress: Progress) -> Background | None:
+def _background(limits: Limits, progress: Progress) -> Background | None:
     """Measure the foreign CPU of this host while we are idle; None if it is unknown, or too much.
 
     It is told if it is worth a word, with the processes that make it.
@@ -131,7 +139,7 @@ def _background(limits: Limits, now: str, progress: Progress) -> Background | No
     if share >= _WORTH_A_WORD:
         quiet = share_words(share + FIRST["foreign"])
         progress.say(f"background: {share_words(share)} of the CPUs{who}; up to {quiet} is quiet")
-    return Background(share=round(share, 6), processes=busy, measured_at=now)
+    return Background(share=round(share, 6), processes=busy)
 
 
 def _windows(results: Path, host: str) -> Iterator[Watch]:

@@ -16,7 +16,6 @@ from arena.machine.sentinel.own import Process
 from arena.machine.sentinel.sample import HostFiles
 from arena.machine.sentinel.watch import watch_of
 from arena.record.measurement import Watch
-from arena.record.times import UtcTime
 
 # The middle half of these seconds counts, so a burst of two seconds leaves no trace.
 _SLICES = 8
@@ -43,7 +42,6 @@ class Background(Frozen):
 
     share: Share
     processes: tuple[Busy, ...] = ()
-    measured_at: UtcTime
 
 
 def look(

@@ -79,13 +79,15 @@ class Limits(Frozen):
 
     `learned_at` is when its records were last looked at. `softirq_in_tasks`: whether the kernel
     counts softirq time as time of the tasks that it interrupts, too; None while that is unknown.
-    `background` is the foreign CPU of the idle host; None while it was not measured.
+    `background` is the foreign CPU of the idle host, which was `looked_at` then; None while it is
+    unknown, or too much to live with.
     """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     host: str
     learned_at: UtcTime | None = None
     softirq_in_tasks: bool | None = None
+    looked_at: UtcTime | None = None
     background: Background | None = None
     limits: dict[str, Limit]
 

@@ -147,20 +147,29 @@ def test_a_background_is_measured_again_after_a_day(
     assert idle.times == 2
 
 
-def test_a_host_that_is_busy_has_no_background(workspace: Workspace, idle: Look) -> None:
+def test_a_host_that_is_busy_has_no_background_and_is_looked_at_again_after_an_hour(
+    workspace: Workspace, idle: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = ["2026-05-01T10-00-00.000000Z"]
+    monkeypatch.setattr("arena.measure.limits.utc_now", lambda: now[0])
     idle.share = 0.3
     shows = FakeProgress()
     limits = limits_here(workspace, shows)
     assert limits.background is None
     assert (limits.in_force("foreign") or 1) <= 0.03
     assert told(shows)[0].startswith("warning: this host is not idle: 30 % of its CPUs (agent (7)")
+    now[0] = "2026-05-01T10-59-00.000000Z"
+    limits_here(workspace, shows)
+    assert idle.times == 1
+    now[0], idle.share = "2026-05-01T11-01-00.000000Z", 0.01
+    assert limits_here(workspace, shows).background
 
 
 def test_limits_of_an_earlier_runner_get_a_background(workspace: Workspace, idle: Look) -> None:
     limits_here(workspace, FakeProgress())
     path = limits_file(workspace)
     kept = json.loads(path.read_text())
-    del kept["background"]
+    del kept["background"], kept["looked_at"]
     path.write_text(json.dumps(kept))
     idle.share = 0.02
     assert limits_here(workspace, FakeProgress()).background
@@ -173,7 +182,7 @@ def test_where_foreign_cpu_is_not_judged_no_background_is_measured(
     limits_here(workspace, FakeProgress())
     path = limits_file(workspace)
     kept = json.loads(path.read_text())
-    kept["limits"]["foreign"]["in_force"], kept["background"] = None, None
+    kept["limits"]["foreign"]["in_force"], kept["looked_at"] = None, None
     path.write_text(json.dumps(kept))
     assert limits_here(workspace, FakeProgress()).in_force("foreign") is None
     assert idle.times == 1

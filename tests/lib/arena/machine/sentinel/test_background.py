@@ -90,7 +90,7 @@ def test_own_processes_are_no_strangers(tmp_path: Path) -> None:
 
 def test_the_limit_is_the_background_plus_one_percent() -> None:
     first = Limits.first("a host", is_virtual=False)
-    limits = first.beside(Background(share=0.016, measured_at=NOW))
+    limits = first.beside(Background(share=0.016))
     assert limits.in_force("foreign") == pytest.approx(0.026)
     assert not judged(a_watch(foreign=0.024), limits)
     assert judged(a_watch(foreign=0.024), first)
@@ -99,7 +99,7 @@ def test_the_limit_is_the_background_plus_one_percent() -> None:
 
 
 def test_what_is_learned_beside_a_background_is_never_far_above_it() -> None:
-    background = Background(share=MOST, measured_at=NOW)
+    background = Background(share=MOST)
     limits = Limits.first("a host", is_virtual=False).beside(background)
     taught = limits.taught([a_watch(foreign=0.3)] * 20 + [a_watch(foreign=0.4)] * 20, NOW)
     assert taught.in_force("foreign") == pytest.approx(MOST + 0.03)
