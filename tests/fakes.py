@@ -292,8 +292,8 @@ def save(results: Path, *records: Record) -> list[Record]:
 
 
 def records_in(folder: Path) -> list[Record]:
-    """Return every record below a folder, by path; none of them is broken."""
-    archive = open_archive(folder)
+    """Return every record below a folder, by path, as it is; none of them is broken."""
+    archive = open_archive(folder, is_frozen=True)
     assert not archive.broken
     return [archive.read(path) for path in archive.entries]
 
