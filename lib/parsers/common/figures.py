@@ -65,7 +65,7 @@ class Calls:
 class Wrong:
     """How many calls had a reply that was not as expected, and what was wrong with the first."""
 
-    calls: int = 0
+    calls: Whole = 0
     sample: str = ""
 
 

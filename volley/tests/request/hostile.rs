@@ -177,7 +177,7 @@ fn a_value_that_does_not_fit_is_named_by_its_place_and_its_type() {
         (
             r#"{"uint64":-1}"#,
             "`uint64` (uint64)",
-            "the number does not fit the field: it is too small at",
+            "the number does not fit the field: it is below 0 at",
         ),
         (
             r#"{"level":"HIHG"}"#,

@@ -410,7 +410,8 @@ LOSSES = (lose_a_sum, lose_a_raw_output, move_a_raw_output)
 def test_a_record_without_its_proof_is_shown_and_has_no_rank(
     results: Path, lose: Callable[[Path, str], str], kept: Cache
 ) -> None:
-    best, other = fakes.save(results, a_record("best", 9e6, 8e6), a_record("other", 1e6))
+    named = (a_record("best", 9e6, 8e6), a_record("other", 1e6), a_record("third", 1e5))
+    best, other, _ = fakes.save(results, *named)
     assert open_archive(results, kept).entries[best.path].is_ranked
     missing = lose((results / best.path).with_suffix(""), "run-2.json")
     for _ in range(2):
@@ -418,8 +419,9 @@ def test_a_record_without_its_proof_is_shown_and_has_no_rank(
         assert missing_proof(results, found.read(best.path)) == missing
         assert missing_proof(results, found.read(other.path)) == ""
         (board,) = rank_entries(found.entries.values(), found.read).boards
-        proven, unproven = board.rows
+        proven, third, unproven = board.rows
         assert (proven.framework, proven.rank) == ("other", 1)
+        assert (third.framework, third.rank) == ("third", 2)
         assert (unproven.framework, unproven.rank) == ("best", None)
         assert unproven.result
         assert unproven.result.flags == ("unpinned", "unproven")

@@ -78,7 +78,7 @@ def spoiled(**changes: Any) -> str:
         (spoiled(spread=None), "must have a headline and a spread"),
         (spoiled(status="failed"), "a record that is failed must say why: failure"),
         (spoiled(status="invalid"), "a record that is invalid must say why: failure"),
-        (spoiled().replace('"run": 1', '"run": 2'), "headline: there is no run 2"),
+        (spoiled().replace('"run": 1', '"run": 9'), "headline: there is no run 9"),
         (spoiled().replace('"run": 1', '"run": 0'), "headline.run: Input should be greater"),
         (spoiled().replace('"name": "grpc-go"', '"name": "a/b"'), "framework.name: "),
         (spoiled().replace('"name": "grpc-go"', '"name": "../a"'), "framework.name: "),

@@ -80,8 +80,8 @@ fn fields_that_must_be_there_are_found_missing_at_any_depth() {
     ));
     let message = pool.message("M").unwrap();
     for (bytes, field) in [
-        (&[0x0a, 2, 0x50, 1][..], "list.r11"),
-        (&[0x12, 2, 0x12, 0], "map.r10"),
+        (&[0x0a, 2, 0x50, 1][..], "list[0].r11"),
+        (&[0x12, 2, 0x12, 0], r#"map["0"].r10"#),
         (&[0x1b, 0x0a, 0, 0x1c], "g.n.r10"),
         (&[0x4a, 0], "e.r10"),
     ] {

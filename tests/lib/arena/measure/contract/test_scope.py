@@ -1,5 +1,7 @@
 """What is checked of a framework, and where."""
 
+from typing import Any
+
 import pytest
 
 from arena.measure.contract import AnyScope, Call, ItemScope, Scope, scope_of, scopes_of
@@ -41,7 +43,9 @@ KNOWN = tuple(
 def items(name: str, file: str = "requests/crud.yaml") -> Profile:
     tls = name == "crud-tls"
     scenario = {"file": file, "sha256": "0" * 64}
-    more = {"http_version": 1 if name == "crud-h1" else 2, "port": 8443 if tls else 8080}
+    more: dict[str, Any] = {"http_version": 2, "port": 8443 if tls else 8080}
+    if name == "crud-h1":
+        more |= {"http_version": 1, "streams_per_connection": 1}
     return a_profile(**ITEMS | more | {"name": name, "tls": tls, "scenario": scenario})
 
 

@@ -22,6 +22,8 @@ from tests.lib.arena.publish.editions import HOST, files_in, put
 from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
 
+BOARD = f"boards/stream-grpc/64/ghz/{HOST}"
+
 
 @pytest.fixture
 def whole(workspace: Workspace) -> Workspace:
@@ -78,16 +80,17 @@ def test_current_records_have_todays_flags_and_rounds_keep_theirs(whole: Workspa
     freeze(whole, "spring", "", FakeProgress())
     published(whole)
 
-    def flags(root: str) -> object:
-        path = whole.public / root / "boards/stream-grpc/64/ghz/board.json"
+    def flags(folder: str) -> object:
+        path = whole.public / folder / "board.json"
         return json.loads(path.read_text())["rows"][0]["result"]["flags"]
 
-    assert (flags("."), flags("rounds/spring")) == (["still-warming", "unpinned"], [])
+    assert flags(BOARD) == ["still-warming", "unpinned"]
+    assert flags("rounds/spring/boards/stream-grpc/64/ghz") == []
 
 
 def test_a_proof_that_is_lost_is_said_on_board_and_record_at_once(whole: Workspace) -> None:
     (record,) = save(whole.results, a_record("a", 1e6, 2e6))
-    pages = ("boards/stream-grpc/64/ghz", f"records/{record.path.removesuffix('.json')}")
+    pages = (BOARD, f"records/{record.path.removesuffix('.json')}")
 
     def words() -> list[str]:
         published(whole)
@@ -109,7 +112,7 @@ def test_a_broken_review_of_twins_is_one_line(whole: Workspace) -> None:
         (line,) = published(whole)
         assert line.startswith("warning: what was reviewed of twins is left out: ")
         assert "reviewed.json: " in line
-        assert "a" in there(whole)["boards/stream-grpc/64/ghz/index.html"].decode()
+        assert "a" in there(whole)[f"{BOARD}/index.html"].decode()
     review.unlink()
     review.mkdir()
     assert published(whole)[0].endswith("reviewed.json: cannot be read (Is a directory)")
@@ -126,7 +129,7 @@ def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Worksp
     changed = {path for path in after if after[path] != before.get(path)}
     assert {
         "index.html", "feed.xml", "frameworks/a/index.html", "frameworks/a/framework.json",
-        *(f"boards/stream-grpc/64/ghz/{HOST}/{file}" for file in ("index.html", "board.json")),
+        *(f"{BOARD}/{file}" for file in ("index.html", "board.json")),
         "records/stream-grpc/64/a/2026-01-01T00-05-00.000000Z/record.json",
     } <= changed  # fmt: skip
     assert not any("unary-grpc" in path or "frameworks/b" in path for path in changed)
