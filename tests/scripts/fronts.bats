@@ -91,8 +91,12 @@ TABLE
     local script
     for script in "$root"/scripts/*.sh; do
         # What a link is in the folder of, but for the help, which reads the file itself.
+        # shellcheck disable=SC2016 # it is a pattern
         run grep -E 'dirname "\$(\{BASH_SOURCE|0)' "$script"
-        [ -z "$output" ] || { echo "$script: $output"; false; }
+        [ -z "$output" ] || {
+            echo "$script: $output"
+            false
+        }
     done
     printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$root/scripts/volley-packages.sh"
     mkdir "$BATS_TEST_TMPDIR/elsewhere"

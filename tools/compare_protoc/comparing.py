@@ -180,7 +180,7 @@ def _same(theirs: Any, ours: Any) -> bool:
     if _is_number(theirs) and _is_number(ours):
         return _bits(theirs) == _bits(ours) or _single(theirs) == _single(ours) is not None
     if isinstance(theirs, str) and theirs.startswith(("b'", 'b"')) and theirs != ours:
-        return _replaced(theirs) == ours
+        return bool(_replaced(theirs) == ours)
     return type(theirs) is type(ours) and bool(theirs == ours)
 
 
