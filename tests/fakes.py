@@ -374,6 +374,7 @@ class FakeServer:
     argv: tuple[str, ...] = ("./server",)
     how: str | None = None
     busy_s: float = 1.0
+    is_away: bool = False
     used_s: float = 0.0
 
     def ended(self) -> str | None:

@@ -25,7 +25,6 @@ from arena.cli.entry import start
 from arena.machine.blame import cannot
 
 _FROM = re.compile(r"(?i)^(FROM(?:\s+--\S+)*\s+)(\S+)((?:\s+AS\s+(\S+))?\s*)$")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._/-]*")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 
@@ -69,7 +68,7 @@ def dockerfiles(root: Path) -> list[Path]:
 def from_lines(path: Path) -> Iterator[Line]:
     """Yield the FROM lines of a Dockerfile, without `scratch` and stages of its own."""
     stages = {"scratch"}
-    for number, text in enumerate(path.read_text().splitlines(), 1):
+    for number, text in enumerate(path.read_text(errors="surrogateescape").splitlines(), 1):
         if found := _FROM.match(text):
             if found[2].lower() not in stages:
                 yield Line(path, number, found[2])
@@ -78,7 +77,7 @@ def from_lines(path: Path) -> Iterator[Line]:
 
 def pin(path: Path, digests: dict[str, str]) -> int:
     """Write the digests behind the images of a Dockerfile; return how many lines that changed."""
-    lines = path.read_text().splitlines(keepends=True)
+    lines = path.read_text(errors="surrogateescape").splitlines(keepends=True)
     changed = 0
     for each in from_lines(path):
         if digest := digests.get(each.image):

@@ -18,8 +18,8 @@ export class Figure {
  * Compare a figure with the first one: in words, with the interval of the ratio and a verdict.
  *
  * The ratio lies between the least and the most that both intervals allow. If they overlap, the two
- * are not told apart: that does not mean that they are equal. A server that the generator limited may be faster, so a lead over it is not
- * certain. A figure without a rank cannot be compared.
+ * are not told apart: that does not mean that they are equal. A server that the generator limited
+ * may be faster, so a lead over it is not certain. A figure without a rank cannot be compared.
  */
 export function compared(first, other, { lower_is_better }) {
   if (!first.isComparable || !other.isComparable) return { words: "not comparable" };

@@ -32,7 +32,7 @@ _BEFORE_REASONS = (
     r"cannot compile `[^`]*`: ",
     r"is not a descriptor set, or a damaged one: ",
     r"cannot use the descriptor set `[^`]*`: ",
-    r"the data does not fit `[^`]*`: ",
+    r"the data does not fit `[^`]*`: (?:`[^`]*`(?: \([^)]*\))?: )?",  # the place and its type
     r"nor several with length prefixes: ",
 )
 

@@ -59,11 +59,17 @@ def _write(path: Path, text: str, put: Any) -> None:
 def sweep_checkout(workspace: Workspace) -> None:
     """Remove what killed programs left in a checkout, and in the folder of temporary files."""
     sweep(workspace.results, 3, {workspace.rounds.name})
-    for folder in (workspace.frameworks, workspace.tools, Path(tempfile.gettempdir())):
+    for folder in (workspace.frameworks, workspace.tools):
         sweep(folder)
+    sweep(Path(tempfile.gettempdir()), named=re.compile(re.escape(DRAFT) + ".*"))
 
 
-def sweep(folder: Path, depth: int = 0, spared: Container[str] = ()) -> None:
+def sweep(
+    folder: Path,
+    depth: int = 0,
+    spared: Container[str] = (),
+    named: re.Pattern[str] = _LEFT,
+) -> None:
     """Remove what killed programs of this user left in a folder more than a day ago.
 
     Folders below are swept down to a depth, except those that are `spared` by name. Links are not
@@ -75,10 +81,10 @@ def sweep(folder: Path, depth: int = 0, spared: Container[str] = ()) -> None:
                 status = each.stat(follow_symlinks=False)
                 is_ours = status.st_uid == os.getuid() and time.time() - status.st_mtime > _OLD_S
                 is_folder = each.is_dir(follow_symlinks=False)
-                if _LEFT.fullmatch(each.name) and is_ours:
+                if named.fullmatch(each.name) and is_ours:
                     shutil.rmtree(each.path) if is_folder else Path(each.path).unlink()
                 elif is_folder and depth and each.name not in spared:
-                    sweep(Path(each.path), depth - 1)
+                    sweep(Path(each.path), depth - 1, named=named)
 
 
 def put_new(temporary: str | Path, path: Path) -> None:

@@ -27,12 +27,11 @@ from arena.base.text import printable, shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
 from arena.judge.flags import UNPROVEN, judged_again
-from arena.judge.origins import with_origin
+from arena.judge.origins import may_change, with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
 from arena.record.reading import parse_record
 from arena.record.record import Record
-from arena.what.protos import UNKNOWN
 
 # Records lie in profile/connections/framework/.
 _DEPTH = 3
@@ -90,6 +89,10 @@ class _Records:
             if missing_proof(self._folder, record):
                 record = record.model_copy(update={"flags": (*record.flags, UNPROVEN)})
         return record, hashlib.sha256(data).hexdigest()
+
+    def may_change(self, record: Record) -> bool:
+        """Return whether a record may read otherwise later, although its files stay the same."""
+        return not self._is_frozen and may_change(record, self._folder)
 
     def alteration(self, record: Record, sha256: str) -> str:
         """Return how a record or a raw output differs from what was saved, or nothing.
@@ -218,8 +221,8 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
     try:
         record, sha256 = records.read(name)
         _require_place(record, name)
-        if record.profile.proto and record.profile.proto.sha256 == UNKNOWN:
-            state = ""  # It is read again: its commit may be fetched some day.
+        if records.may_change(record):
+            state = ""  # It is read again.
         return state, entry_of(record, sha256, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
         said = str(error)

@@ -5,7 +5,7 @@ smaller differences apart than the board's rank sets.
 """
 
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, floor
 from typing import Literal
 
 from arena.base.errors import UsageError
@@ -67,11 +67,8 @@ class Comparison(Frozen):
         if self.verdict == "not comparable":
             return f"{self.a} and {self.b} are not comparable ({how}). {self.why}{note}"
         if self.verdict == "not told apart":
-            least = ceil(1000 * max(self.high - 1, 1 - self.low)) / 10
-            return (
-                f"{self.a} and {self.b} are not told apart: they may differ by up to "
-                f"{least:.1f} % ({how}).{note}"
-            )
+            span = f"{floor(100 * self.low) / 100:.2f}–{ceil(100 * self.high) / 100:.2f} ×"
+            return f"{self.a} and {self.b} are not told apart ({span}; {how}).{note}"
         share = 100 * abs(self.ratio - 1)
         return f"{self.a} is {share:.1f} % {self.verdict} than {self.b} ({how}).{note}"
 

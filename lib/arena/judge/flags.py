@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from arena.machine.sentinel import words
+from arena.machine.sentinel.limits import value_of
 from arena.record.measurement import SATURATED, Run, Second
 from arena.record.record import FlagName, Headline, Record
 from arena.what.measured import MeasuredProfile
@@ -143,7 +144,9 @@ def has_unknown_cost(run: Run) -> bool:
     """
     if run.server.source == "control-group":
         return False
-    unknown = run.watch.foreign if run.watch and run.server.source else None
+    unknown = None
+    if run.watch and run.server.source:
+        unknown = value_of("foreign", run.watch, softirq_in_tasks=None)
     return (unknown or 0.0) > MOST_UNKNOWN or (not run.server.cpu_s and bool(run.calls.ok))
 
 

@@ -576,7 +576,8 @@ def _result(record: Record) -> Result:
         generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
         generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
         server_peak_bytes=best.server.peak_bytes,
-        sampled=sum(run.sampled.calls for run in record.runs if run.sampled) or None,
+        sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
+        or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
         checks_passed=sum(check.status == "pass" for check in checks),

@@ -38,6 +38,16 @@ def with_origin(record: Record, folder: Path) -> Record:
     return record.model_copy(update={"profile": profile.model_copy(update=changes)})
 
 
+def may_change(record: Record, folder: Path) -> bool:
+    """Return whether the hashes of a record wait for its commit, which may be fetched some day."""
+    git, proto, load = record.provenance.git, record.profile.proto, record.profile.load
+    if proto and proto.sha256 == UNKNOWN:
+        return True
+    if git is None or git.dirty or not isinstance(load, Scenario):
+        return False
+    return _scenario_sha256s(folder, git.commit, load.scenario.file) == ("", "")
+
+
 @cache
 def _proto_sha256(folder: Path, commit: str, file: str, call: str) -> str:
     with folder_at(folder, commit, FOLDER) as root:

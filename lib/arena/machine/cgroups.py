@@ -123,7 +123,9 @@ def _used_s(cpu: Path) -> float:
 
 @dataclass(frozen=True)
 class OwnGroup:
-    """A control group for a program and all that it starts; only root's processes can leave it.
+    """A control group for a program and all that it starts.
+
+    A program that has the runner's rights can leave it if it is written to.
 
     `home` are the groups of this process, one of each hierarchy: its own version 2 group, or those
     of `cpuacct` and, if it can be used, `freezer`. `folders` are the groups below them.
@@ -151,16 +153,19 @@ class OwnGroup:
         return _used_s(_cpu_file(self.folders[0]))
 
     def pids(self) -> list[int]:
-        """Return the processes that are in the group now."""
-        return [int(line) for line in (self.folders[0] / "cgroup.procs").read_text().split()]
+        """Return the processes that are in the group now, or in groups that they made in it."""
+        folder = self.folders[0]
+        lists = [folder / "cgroup.procs", *folder.glob("*/**/cgroup.procs")]
+        return [pid for each in lists for pid in map(int, _text(each).split()) if pid]
 
     def end(self) -> None:
         """Kill all processes of the group, and remove it; what cannot be removed stays empty."""
         until_s = time.monotonic() + _DIES_WITHIN_S
         with suppress(OSError):
+            self._kill()
             while self.pids() and time.monotonic() < until_s:
-                self._kill()
                 time.sleep(_LOOK_S)
+                self._kill()
         for folder in self.folders:
             while not _removed(folder) and time.monotonic() < until_s:
                 time.sleep(_LOOK_S)
@@ -177,16 +182,25 @@ class OwnGroup:
             freezer.write_text("FROZEN")
         try:
             for pid in self.pids():
-                with suppress(ProcessLookupError):
+                with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
         finally:
             if freezer:
                 freezer.write_text("THAWED")
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
 def _removed(folder: Path) -> bool:
-    with suppress(OSError):
-        folder.rmdir()
+    """Remove a group and those that were made in it; return whether all are gone."""
+    for each in [*sorted(folder.glob("*/**"), reverse=True), folder]:
+        with suppress(OSError):
+            each.rmdir()
     return not folder.exists()
 
 

@@ -106,11 +106,14 @@ class Child:
                     stderr=err,
                     start_new_session=True,
                 )
+                self.pid = self._popen.pid
                 _running.add(self)
-        except OSError as error:
+        except BaseException as error:
+            _running.discard(self)
             self._end_group()
-            raise judged(error, "start", f"start {argv[-1]:.80}") or error from error
-        self.pid = self._popen.pid
+            if isinstance(error, OSError):
+                raise judged(error, "start", f"start {argv[-1]:.80}") or error from error
+            raise
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
@@ -154,7 +157,8 @@ class Child:
         to 10 ms, and never less than before. Memory: the sum of their peak resident sizes (VmHWM);
         shared pages count once per process.
         """
-        cpu_s, peak = 0.0, 0
+        _reap_orphans()
+        cpu_s, peak = _orphans.used_s - self._orphans_before_s, 0
         for process in self._tree():
             try:
                 cpu_s += _used_s(process)
@@ -199,7 +203,8 @@ class Child:
 
     def terminate(self) -> None:
         """Send SIGTERM to the group, if the program runs."""
-        self._tree()
+        with suppress(OSError):
+            self._tree()
         if self.poll() is None:
             self._signal(signal.SIGTERM)
 

@@ -50,7 +50,7 @@ def require_stat(stat: Path = Path("/proc/stat")) -> None:
     except OSError:
         words = set()
     if not {"btime", "cpu"} <= words:
-        raise cannot(f"tell what its CPUs do: {stat} is empty", "run with a whole /proc")
+        raise cannot(f"tell what its CPUs do: {stat} does not say", "run with a whole /proc")
 
 
 def describe(docker_version: str | None) -> Host:

@@ -61,7 +61,7 @@ def _unpacked(root: Path, commit: str, name: str, folder: Path) -> bool:
     try:
         packed = _run(root, "archive", "--format=tar", commit, "--", name)
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(folder, filter="data")
-    except (OSError, subprocess.SubprocessError, tarfile.TarError):
+            archive.extractall(folder, filter="data")  # a TypeError before Python 3.11.4
+    except (OSError, subprocess.SubprocessError, tarfile.TarError, TypeError):
         return False
     return True

@@ -27,8 +27,10 @@ def require_free_port(port: int) -> None:
         raise cannot(f"listen: port {port} is taken by {_holder(port)}; stop it and try again")
 
 
-def require_able(port: int, connections: int, folder: Path) -> None:
+def require_able(port: int, connections: int, folder: Path, *, are_local: bool = True) -> None:
     """Raise HostError unless this host can serve so many connections to the port, and log to disk.
+
+    The clients need ports here if they `are_local`.
 
     It is asked before a session, and again when a server has failed: was that its own fault?
     """
@@ -39,7 +41,8 @@ def require_able(port: int, connections: int, folder: Path) -> None:
             f"open {connections:,} connections: a program may have {most:,} files open, and needs "
             f"{files:,}; raise the limit: ulimit -n {files}"
         )
-    if (left := _local_ports_left(port)) is not None and left < connections:
+    left = _local_ports_left(port) if are_local else None
+    if left is not None and left < connections:
         raise cannot(
             f"open {connections:,} connections: {left:,} local ports are left for them; "
             "wait, or have more: sysctl net.ipv4.ip_local_port_range"

@@ -27,6 +27,9 @@ _IDLE_SHARE = 0.01
 # A server that fails a larger share of its calls is broken, however fast its other calls are.
 _MOST_FAILED = 0.01
 
+# So many calls beside a load cannot all fail by chance.
+_LEAST_SAMPLED = 10
+
 # A server may work on calls that were cut, for seconds if h2load left 100,000 of them. What follows
 # begins when it uses less than this share of one CPU, or after so many seconds or windows.
 _SETTLED_SHARE = 0.1
@@ -148,7 +151,13 @@ class Driver:
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
 
     def _quiet(self, at_most_s: float) -> Quiet:
-        return Quiet(self.sentinel, self._away_s, at_most_s, self.progress.say)
+        return Quiet(
+            self.sentinel,
+            self._away_s,
+            at_most_s,
+            self.progress.say,
+            is_away=self.server.is_away or self.generator.is_away,
+        )
 
     def _told(self, number: int, runs: int, warm_up_s: float, quiet_wait_s: float) -> Warmed:
         """Make the warm-up and the run with one start of the generator.
@@ -244,8 +253,16 @@ class Driver:
     def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
-        after, sampled = self._cost(label), opened.sampled()
+        sampled = opened.sampled()
+        after = self._cost(label)
         profile = self.plan.profile
+        if sampled and sampled.failed == sampled.calls >= _LEAST_SAMPLED:
+            raise FrameworkError(
+                label,
+                f"all {sampled.calls} calls that the runner made beside the load failed: no reply "
+                "could be checked",
+                log=shot.raw,
+            )
         if sampled and sampled.wrong:
             raise ContractError(
                 label,

@@ -38,6 +38,8 @@ _AGAIN_S = 30.0
 class Quiet:
     """The wait of one warm-up, of `at_most_s` (0: it does not wait).
 
+    It `is_away` if some of our programs are in containers.
+
     Each wait that ends without quiet is counted in the sentinel.
 
     `tick` it about ten times a second while the load runs, `begin` it when the warm-up's own time
@@ -51,8 +53,11 @@ class Quiet:
         at_most_s: float,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        is_away: bool = False,
     ) -> None:
         self.at_most_s = at_most_s
+        self._is_away = is_away
         self._sentinel = sentinel
         self._away = away
         self._say = say
@@ -152,5 +157,5 @@ class Quiet:
             return ""
         (at, before), files = self._strangers, self._sentinel.files
         self._strangers = now, after = self._clock(), files.strangers()
-        found = () if self._away() else busiest(before, after, now - at, len(files.cpus))
+        found = () if self._is_away else busiest(before, after, now - at, len(files.cpus))
         return f"; busiest: {names(found)}" if found else ""

@@ -34,6 +34,7 @@ from arena.record.record import Record, Visit
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
 from arena.what.measured import MeasuredProfile
+from arena.what.overrides import FLEET_GENERATOR
 from arena.what.ports import STANDARD
 
 # A server that broke under the load must not be ranked.
@@ -110,7 +111,8 @@ class Session:
         try:
             if isinstance(error, GeneratorError) and (found := said("generator", error.output)):
                 raise found
-            ports.require_able(profile.port, profile.connection_count, folder)
+            are_local = profile.generator != FLEET_GENERATOR
+            ports.require_able(profile.port, profile.connection_count, folder, are_local=are_local)
         except HostError:
             for line in error.output.splitlines() if error else ():
                 self.progress.say(f"  | {line}")

@@ -37,8 +37,8 @@ Seconds = Annotated[float, Bounds(ge=0, le=1e9)]
 class Cost(Frozen):
     """CPU seconds spent during the run, and peak memory since the program started.
 
-    `source` is what counted the CPU time: a control group, which nothing leaves, or the processes
-    of the program's tree. None: a record that is older than the field.
+    `source` is what counted the CPU time: a control group, or the processes of the program's tree.
+    None: a record that is older than the field.
     """
 
     cpu_s: Seconds

@@ -45,8 +45,14 @@ class _Line:
     """A connection, and the calls that are open on it. A `lost` one is of no more use."""
 
     client: Client
+    began_s: float = field(default_factory=time.monotonic)
     open: list[tuple[Ask, Answer]] = field(default_factory=list)
     lost: bool = False
+
+    @property
+    def is_old(self) -> bool:
+        """Whether its calls would soon be late: a client's time is that of all its calls."""
+        return time.monotonic() - self.began_s > _TIMEOUT_S / 2
 
 
 class Sampler:
@@ -65,6 +71,7 @@ class Sampler:
         self._ended = self._failed = 0
         self._wrong: list[str] = []
         self._cpu_s = 0.0
+        self._problem: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
     def start(self) -> None:
@@ -80,6 +87,8 @@ class Sampler:
         """End, and return what was seen; calls that are still open are not in it."""
         self._is_over.set()
         self._thread.join(_END_S)
+        if self._problem:
+            raise self._problem
         return Sampled(
             calls=self._ended,
             failed=self._failed,
@@ -101,6 +110,8 @@ class Sampler:
                     self._due_s.popleft()
                 self._look(max(0.0, self._due_s[0] - now_s) if self._due_s else _LOOK_S)
                 self._cpu_s = time.thread_time()
+        except BaseException as problem:  # noqa: BLE001 - `stop` raises it
+            self._problem = problem
         finally:
             for line in filter(None, self._lines):
                 line.client.close()
@@ -112,14 +123,17 @@ class Sampler:
         """Begin a call on a connection, without waiting for those before it."""
         line = self._lines[number]
         try:
-            if line is None or line.lost:
+            if line is None or line.lost or (line.is_old and not line.open):
+                if line:
+                    line.client.close()
                 line = self._lines[number] = _Line(Client(self._scope, _TIMEOUT_S))
             ask = next(self._asks)
             line.open.append((ask, line.client.ask(ask.path, ask.body)))
             line.client.flush()
         except (WrongError, HostError):
+            if line is None or line.lost or not line.open:
+                self._fail()
             self._lose(line)
-            self._fail()
 
     def _look(self, at_most_s: float) -> None:
         """Wait for news of the open calls, and judge those that are over."""

@@ -41,6 +41,7 @@ class Server(Protocol):
     """A running server. Leaving its block stops it and writes its log."""
 
     argv: tuple[str, ...]
+    is_away: bool  # Whether it runs in a container, outside this process's tree.
 
     def ended(self) -> str | None:
         """Return how the server ended, as text; None while it runs."""

@@ -50,6 +50,8 @@ class Container:
     daemon ten times a second would itself be a load.
     """
 
+    is_away = True
+
     def __init__(self, name: str, argv: tuple[str, ...]) -> None:
         self.name = name
         self.argv = argv

@@ -40,6 +40,8 @@ _BUILDS = (
 class NativeServer:
     """A server in its own process group."""
 
+    is_away = False
+
     def __init__(self, child: Child, argv: tuple[str, ...]) -> None:
         self.argv = argv
         self._child = child

@@ -81,8 +81,7 @@ def build(workspace: Workspace, progress: Progress, *, old_rounds: bool = True) 
 
     Without `old_rounds`, a round has pages only if it has some already. Only what has changed since
     the last build is written. A record, a round or a page that is broken is reported and left out.
-    A second build waits for the
-    first.
+    A second build waits for the first.
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():

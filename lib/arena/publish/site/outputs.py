@@ -117,7 +117,8 @@ def _open(public: Path) -> None:
         why = f"{shown(public)} is no folder" if public.exists() else error.strerror
         raise HostError(f"{shown(public / INDEX)}: cannot be written ({why})") from error
     for left in public.glob(f"{DRAFT}*"):
-        left.unlink()  # Of a build that was killed: only one builds at a time.
+        with suppress(OSError):
+            left.unlink()  # Of a build that was killed: only one builds at a time.
 
 
 def _plan(

@@ -29,10 +29,10 @@ TYPES = {
 # The framings of a board of streams: all servers, or those that send each message in a frame.
 FRAMINGS = {"all": "all", "single": "one message a frame"}
 
-# What a generator's latencies leave out. volley's have calls that never ended, with their ages.
 # Generators that check no reply.
 UNCHECKING = ("ghz", "h2load")
 
+# What a generator's latencies leave out. volley's have calls that never ended, with their ages.
 ENDED = {
     name: f"{name}'s latencies are of calls that ended: a call without an end is in none of its "
     "percentiles."

@@ -90,8 +90,9 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
 def _on_the_hosts_clock(rig: Rig) -> Callable[..., Any]:
     from arena.measure.quiet import Quiet
 
-    def made(sentinel: Any, away: Any, at_most_s: float, say: Any) -> Quiet:
-        return Quiet(sentinel, away, at_most_s, say, lambda: float(rig.host.looks))
+    def made(sentinel: Any, away: Any, at_most_s: float, say: Any, *, is_away: bool) -> Quiet:
+        clock = lambda: float(rig.host.looks)  # noqa: E731
+        return Quiet(sentinel, away, at_most_s, say, clock, is_away=is_away)
 
     return made
 
@@ -440,3 +441,11 @@ def test_one_wrong_reply_that_the_generator_found_is_against_the_contract(
     driver = rig.driver()
     with pytest.raises(ContractError, match=r"1 of [\d,]+ calls had a wrong reply \(reply 0: 4"):
         driver.warm_up(1.0) if warms_up else driver.run(1, 3)
+
+
+def test_a_server_that_refuses_all_samples_has_failed(rig: Rig) -> None:
+    sampler = FakeSampler(Sampled(calls=80, failed=80, cpu_s=0.1))
+    with pytest.raises(FrameworkError, match="all 80 calls that the runner made beside the load"):
+        sampling(rig, sampler).run(1, 3)
+    few = FakeSampler(Sampled(calls=2, failed=2, cpu_s=0.1))
+    assert sampling(rig, few).run(1, 3).sampled

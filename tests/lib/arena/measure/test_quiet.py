@@ -39,7 +39,14 @@ class Host:
     def quiet(self, at_most_s: float, sentinel: Sentinel | None = None) -> Quiet:
         limits = Limits.first("a host", is_virtual=True)
         sentinel = sentinel or Sentinel(limits, self)  # type: ignore[arg-type]
-        return Quiet(sentinel, lambda: self.away_s, at_most_s, self.said.append, lambda: self.now)
+        return Quiet(
+            sentinel,
+            lambda: self.away_s,
+            at_most_s,
+            self.said.append,
+            lambda: self.now,
+            is_away=bool(self.away_s),
+        )
 
     def load(self, quiet: Quiet, seconds: float) -> None:
         for _ in range(round(seconds * 2)):

@@ -490,7 +490,7 @@ def test_a_start_that_fails_as_the_host_does_is_no_failure_of_the_framework(
         if at_fault and "port" in why:
             raise HostError(why)
 
-    def require_able(*_: object) -> None:
+    def require_able(*_: object, **__: object) -> None:
         if at_fault:
             raise HostError(why)
 

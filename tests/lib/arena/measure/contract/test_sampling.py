@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from arena.measure.contract.client import Client
+from arena.measure.contract.link import LostError
 from arena.measure.contract.sampling import CALLS, Sampler
 from arena.measure.contract.scope import Scope
 from arena.record.measurement import Sampled
@@ -97,6 +99,33 @@ def test_a_server_that_is_not_there_has_no_wrong_reply(closed_port: int) -> None
     found = sampled(Scope(closed_port, tls=False))
     assert found.calls == found.failed > 0
     assert found.wrong == 0
+
+
+def test_a_fault_of_our_own_is_no_silent_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Client, "ask", lambda *_: 1 / 0)
+    with serving(honest) as server, pytest.raises(ZeroDivisionError):
+        sampled(server.scope)
+
+
+def test_a_call_whose_connection_breaks_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Client) -> None:
+        raise LostError("it broke")
+
+    monkeypatch.setattr(Client, "flush", broken)
+    with serving(honest) as server:
+        found = sampled(server.scope)
+    assert found.calls == found.failed == CALLS // 4
+
+
+def test_a_connection_is_replaced_before_its_calls_are_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("arena.measure.contract.sampling._TIMEOUT_S", 0.04)
+    monkeypatch.setattr("arena.measure.contract.sampling._CONNECTIONS", 1)
+    with serving(honest) as server:
+        found = sampled(server.scope, runs=12)
+    assert found.calls == CALLS // 12
+    assert found.failed < found.calls
 
 
 def test_a_session_makes_its_calls_in_all_of_its_runs() -> None:

@@ -3,7 +3,7 @@
 import ctypes
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -172,14 +172,28 @@ def test_without_a_control_group_the_cost_never_falls(
     assert [each.cpu_s for each in seen] == sorted(each.cpu_s for each in seen)
 
 
-def test_without_a_control_group_orphans_count_and_are_ended(
-    starts: Starts, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+@pytest.fixture
+def adopting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     libc = ctypes.CDLL(None)
     monkeypatch.setattr(child_room, "own_group", lambda _: None)
     monkeypatch.setattr(child_room._orphans, "adopted", True)
     libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    request.addfinalizer(lambda: libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0))
+    yield
+    libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+@pytest.mark.usefixtures("adopting")
+def test_without_a_control_group_what_ended_as_an_orphan_counts(starts: Starts) -> None:
+    running, log = starts(HIDDEN["a chain of short processes"])
+    with running as server:
+        until(lambda: "done" in log.read_text())
+        cost = server.cost()
+    assert cost.source == "process-tree"
+    assert cost.cpu_s >= 0.9 * USED_S
+
+
+@pytest.mark.usefixtures("adopting")
+def test_without_a_control_group_orphans_count_and_are_ended(starts: Starts) -> None:
     running, log = starts(HIDDEN["a double fork"])
     with running as server:
         until(lambda: "done" in log.read_text())
@@ -187,6 +201,34 @@ def test_without_a_control_group_orphans_count_and_are_ended(
         orphans = [each.pid for each in server._child._tree()]
     assert len(orphans) >= 2
     assert not any(map(alive, orphans))
+
+
+@pytest.mark.usefixtures("grouped")
+def test_a_group_that_a_server_makes_in_its_own_is_ended_with_it(
+    starts: Starts, folder: Path
+) -> None:
+    running, log = starts("""
+while not os.path.exists("GROUPS"):
+    time.sleep(0.01)
+for folder in open("GROUPS").read().split(":"):
+    os.mkdir(folder + "/deeper")
+    name = "tasks" if os.path.exists(folder + "/tasks") else "cgroup.procs"
+    with open(folder + "/deeper/" + name, "w") as tasks:
+        tasks.write("0")
+print("done", flush=True)
+time.sleep(60)
+""")
+    with running as server:
+        group = server._child._group
+        assert group
+        listed = folder / "listed"
+        listed.write_text(":".join(map(str, group.folders)))
+        listed.rename(folder / "GROUPS")
+        until(lambda: "done" in log.read_text())
+        pids = group.pids()
+    assert pids
+    assert not any(map(alive, pids))
+    assert not any(each.exists() for each in group.folders)
 
 
 @pytest.mark.usefixtures("grouped")
