@@ -69,7 +69,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Any number of any replies, with this many bytes each.
+    /// Any number of any replies, of at most this many bytes each.
     pub fn anything(longest: usize) -> Self {
         Self {
             expected: Arc::new(Expected::anything()),

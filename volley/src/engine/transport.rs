@@ -297,7 +297,7 @@ pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
         identity,
     } = with;
     let words = match cause(error) {
-        Some(Error::InvalidCertificate(Wrong::UnknownIssuer | Wrong::BadSignature)) => format!(
+        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => format!(
             "nobody who is trusted here has signed the server's certificate: name its authority with {authority}, or \
              accept any certificate with {any}"
         ),

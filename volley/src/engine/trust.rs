@@ -275,6 +275,10 @@ impl Whom {
                 let why = OtherError(Arc::new(Stranger(error)));
                 Error::InvalidCertificate(CertificateError::Other(why))
             }
+            // Here it is a certificate's signature; the handshake's own has its own words.
+            Error::InvalidCertificate(CertificateError::BadSignature) => {
+                Error::InvalidCertificate(CertificateError::UnknownIssuer)
+            }
             error => error,
         })
     }

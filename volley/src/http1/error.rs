@@ -64,10 +64,10 @@ fn words(error: httparse::Error) -> &'static str {
             "the name of a field is empty, or has a character that no name has, such as a blank in front of its colon"
         }
         httparse::Error::HeaderValue => "the value of a field has a control character",
-        httparse::Error::NewLine => "a line has no end, or its end stands elsewhere",
+        httparse::Error::NewLine => "a line does not end where it must",
         httparse::Error::Status => "its status is not a number from 100 to 999",
         httparse::Error::Version => "it is neither of HTTP/1.0 nor of HTTP/1.1",
         httparse::Error::Token => "a character stands where none may be",
-        httparse::Error::TooManyHeaders => "it has too many fields",
+        httparse::Error::TooManyHeaders => "there are too many fields",
     }
 }

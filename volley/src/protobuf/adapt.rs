@@ -15,7 +15,7 @@ use super::descriptor::field_descriptor_proto::{Label, Type};
 use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
 };
-use super::full_name::join;
+use super::full_name::{LONGEST, join};
 use crate::excerpt::excerpt;
 
 /// Why files give no schema.
@@ -25,16 +25,13 @@ pub enum FilesError {
     Syntax(String),
     #[error("two different files have the name `{0}`: keep one")]
     Twice(String),
-    #[error("the file `{0}` has names of more than {LONGEST_NAME} bytes")]
+    #[error("the file `{0}` has names of more than {LONGEST} bytes")]
     Long(String),
     #[error("no type may have the name `{0}`: it begins with a dot")]
     Dot(String),
     #[error("its files do not fit together: {0}")]
     Invalid(String),
 }
-
-/// The most bytes of a full name, as protoc has it for packages.
-const LONGEST_NAME: usize = buffa_descriptor::MAX_SYMBOL_LEN;
 
 /// Files that a pool takes.
 #[derive(Default)]
@@ -124,7 +121,7 @@ pub fn check_names(file: &FileDescriptorProto) -> Result<(), FilesError> {
     let services = file.service.iter().map(|one| 1 + length(&one.name));
     let own = services.max().max(Some(longest(&file.message_type)));
     // The first name may have nothing before it, and no dot.
-    match length(&file.package) + own.unwrap_or_default() > 1 + LONGEST_NAME {
+    match length(&file.package) + own.unwrap_or_default() > 1 + LONGEST {
         true => Err(FilesError::Long(excerpt(
             file.name.as_deref().unwrap_or_default(),
             100,

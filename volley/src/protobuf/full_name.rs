@@ -1,5 +1,8 @@
 //! Full names: `package.Outer.Inner`.
 
+/// The longest full name. The pool of descriptors takes none that is longer.
+pub const LONGEST: usize = buffa_descriptor::MAX_SYMBOL_LEN;
+
 /// A name inside of a scope.
 #[must_use]
 pub fn join(scope: &str, name: &str) -> String {

@@ -42,7 +42,9 @@ fn fields(
                 let (content, after) = rest.split_at_checked(length)?;
                 *rest = after;
                 let changed = match field().map(|field| (field.kind(), field)) {
-                    Some((Kind::String, field)) if !field.is_utf8() => {
+                    Some((Kind::String, field))
+                        if std::str::from_utf8(content).is_err() && !field.is_utf8() =>
+                    {
                         String::from_utf8_lossy(content).into_owned().into_bytes()
                     }
                     Some((Kind::Message(inner), _)) => {

@@ -42,7 +42,7 @@ use descriptor::{FileDescriptorProto, FileDescriptorSet};
 ///
 /// The bytes are no descriptor set, or would take far more memory than their length tells.
 pub fn files_of_set(bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, buffa::DecodeError> {
-    let set: FileDescriptorSet = options_of_files(bytes).decode_from_slice(bytes)?;
+    let set: FileDescriptorSet = options_of_files(64 << 20, bytes).decode_from_slice(bytes)?;
     Ok(set.file)
 }
 
@@ -52,12 +52,13 @@ pub fn files_of_set(bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, buffa::Dec
 ///
 /// The bytes are no file's descriptor, or would take far more memory than their length tells.
 pub fn file(bytes: &[u8]) -> Result<FileDescriptorProto, buffa::DecodeError> {
-    options_of_files(bytes).decode_from_slice(bytes)
+    options_of_files(64 << 10, bytes).decode_from_slice(bytes)
 }
 
-/// What compilers write takes some ten times its length: names are most of it. What is empty takes two hundred times as much.
-fn options_of_files(bytes: &[u8]) -> buffa::DecodeOptions {
-    let most = (64 << 20) + 16 * bytes.len();
+/// What compilers write takes some ten times its length, and a file of short names thirty times. What is empty takes two hundred
+/// times as much.
+fn options_of_files(least: usize, bytes: &[u8]) -> buffa::DecodeOptions {
+    let most = least + 40 * bytes.len();
     buffa::DecodeOptions::new().with_element_memory_limit(most)
 }
 

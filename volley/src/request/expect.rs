@@ -17,8 +17,8 @@
 //!
 //! Once a call's requests are known, every rule is folded into a polynomial in `i`; nearly all are
 //! `c0 + c1 * i`. Replies are checked without decoding them into structures. Even without rules,
-//! invalid protobuf is refused: a known field with another wire type, text that is not UTF-8, and
-//! anything cut short, in nested messages too.
+//! invalid protobuf is refused: text that is not UTF-8 where it must be, a required field that is
+//! missing, and anything cut short, in nested messages too.
 
 mod error;
 mod expected;

@@ -12,7 +12,7 @@ use crate::protobuf::{self, DynamicMessage, KnownSeed, Seed, Undecodable, Zeros}
 use crate::spec::Data;
 
 /// What is said where there was no room for fields that are zero or empty.
-pub const LEFT_OUT: &str = "there are too many: they are left out of messages";
+pub const LEFT_OUT: &str = "there are too many: some messages are shown without them";
 
 /// A message, and its encoding.
 #[derive(Clone, Debug)]

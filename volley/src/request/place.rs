@@ -109,7 +109,7 @@ impl Thing {
         let (typed, _) = typed.rsplit_once('\'')?;
         let (what, names) = match self {
             Self::Value(Kind::Message(message))
-                if reason.starts_with("unrecognized field name") =>
+                if reason.starts_with("unrecognized field name") && !message.has_own_json() =>
             {
                 ("fields", keys(message, typed))
             }

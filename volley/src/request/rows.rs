@@ -95,7 +95,8 @@ pub(super) fn kind(text: &str) -> Option<(&'static str, &'static str)> {
     let is_name = |name: &str| {
         let name = name.trim().trim_matches('"');
         let is_part = |c: char| c.is_alphanumeric() || "_.[]".contains(c);
-        !name.is_empty() && name.chars().all(is_part)
+        let first = name.trim_start_matches('[').chars().next();
+        first.is_some_and(|c| c.is_alphabetic() || c == '_') && name.chars().all(is_part)
     };
     first.split(',').all(is_name).then_some(("CSV", ".csv"))
 }

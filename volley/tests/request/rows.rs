@@ -274,6 +274,7 @@ fn a_file_of_rows_with_another_name_gets_a_hint() {
         ("int32\n{{.RequestNumber}}\n", csv),
         ("{\"int32\": 1}\n\n{\"int32\": 2}\n", lines),
         ("int32\n", ""),
+        ("[\n{\"int32\": 1,}\n]", ""),
         ("{\"int32\":\n1,,2}", ""),
         ("some text\nhere", ""),
     ] {

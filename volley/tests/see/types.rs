@@ -243,7 +243,7 @@ fn a_short_reply_of_many_messages_is_shown_without_their_empty_fields() {
         assert_eq!(parts.len(), count);
         assert_eq!(parts.iter().all(has_zeros), is_whole);
         assert_eq!(parts.iter().any(has_zeros), is_whole);
-        let note = "there are too many: they are left out of messages";
+        let note = "there are too many: some messages are shown without them";
         let note = Value::from(Some(note).filter(|_| !is_whole));
         assert_eq!(seen.get("zero_fields").unwrap_or(&Value::Null), &note);
     }

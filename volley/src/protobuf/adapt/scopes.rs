@@ -10,7 +10,7 @@ pub(super) enum Sort {
     Enum,
 }
 
-/// Packages and types by their full names, part by part: a lookup costs no more than the name that is looked up.
+/// Packages and types by their full names, part by part: a lookup in a scope costs no more than the name.
 pub(super) struct Scopes {
     all: Vec<Scope>,
     /// The last parts of the names of all types.

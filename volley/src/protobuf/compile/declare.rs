@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::full_name::join;
+use super::super::full_name::{LONGEST, join};
 use super::error::{Fault, Pos, shown};
 use super::tree::{Enum, Field, File, Message, Service};
-use super::universe::{EnumInfo, FileInfo, Kind, MAX_NAME, MessageInfo, Symbol, TypeRef, Universe};
+use super::universe::{EnumInfo, FileInfo, Kind, MessageInfo, Symbol, TypeRef, Universe};
 
 /// The longest name of a package.
 const MAX_PACKAGE: usize = 511;
@@ -77,8 +77,8 @@ impl Names<'_> {
 
     fn add(&mut self, scope: &str, name: &str, kind: Kind, at: Pos) -> Result<String, Fault> {
         let full = join(scope, name);
-        if full.len() > MAX_NAME {
-            return Err(at.fault(format!("the full name is longer than {MAX_NAME} bytes")));
+        if full.len() > LONGEST {
+            return Err(at.fault(format!("the full name is longer than {LONGEST} bytes")));
         }
         if let Some(taken) = self.universe.symbols.get(&full) {
             let place = match taken.file == self.file {

@@ -2,11 +2,11 @@
 
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
-use super::super::full_name::join;
+use super::super::full_name::{LONGEST, join};
 use super::error::{Fault, Pos, shown};
 use super::known;
 use super::tree::{Field, File, Message};
-use super::universe::{FieldInfo, Kind, Lost, MAX_NAME, Mode, Symbol, TypeRef, Universe, View};
+use super::universe::{FieldInfo, Kind, Lost, Mode, Symbol, TypeRef, Universe, View};
 
 /// Resolves all names, and adds the fields to what is known of their messages.
 pub(super) fn link(universe: &mut Universe, view: &View, file: &mut File) -> Result<(), Fault> {
@@ -199,7 +199,7 @@ impl Lost {
                 let file = shown(universe.file_name(*file));
                 format!("{name} is defined in {file}, which is not imported")
             }
-            Self::TooLong => format!("the name is longer than {MAX_NAME} bytes"),
+            Self::TooLong => format!("the name is longer than {LONGEST} bytes"),
             Self::Inside(other) if other != full => format!(
                 "{name} means {} here, which is not defined; a name that starts with `.` is looked \
                  up from the outermost scope",

@@ -7,11 +7,8 @@ use buffa_descriptor::generated::descriptor::{
     descriptor_proto, extension_range_options, field_options,
 };
 
-use super::super::full_name::{self, join};
+use super::super::full_name::{self, LONGEST, join};
 use super::tree::Range;
-
-/// The longest full name. The pool of descriptors takes none that is longer.
-pub(super) const MAX_NAME: usize = 512;
 
 /// The type of a field that has a name: the index of a message or an enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,7 +275,7 @@ impl View {
     ) -> Result<Symbol, Lost> {
         let mut lost = Lost::Undefined;
         let options = mode == Mode::Option;
-        if name.len() > MAX_NAME + 1 {
+        if name.len() > LONGEST + 1 {
             return Err(Lost::TooLong);
         }
         if let Some(name) = name.strip_prefix('.') {

@@ -59,6 +59,10 @@ pub enum ReflectError {
     Ended,
     #[error("the server sent a file that is no protobuf descriptor")]
     NotAFile,
+    #[error(
+        "the server sent a file of empty parts, which would take far more memory than its length tells"
+    )]
+    Empty,
     #[error("the server was asked for the file `{0}` and sent others")]
     WrongFile(String),
     #[error(
@@ -193,7 +197,10 @@ impl Gathered {
     fn decode(&mut self, answer: Files) -> Result<(), ReflectError> {
         for file in answer.files {
             self.weight.add(file.len())?;
-            let file = protobuf::file(&file).map_err(|_| ReflectError::NotAFile)?;
+            let file = protobuf::file(&file).map_err(|error| match error {
+                buffa::DecodeError::ElementMemoryLimitExceeded => ReflectError::Empty,
+                _ => ReflectError::NotAFile,
+            })?;
             protobuf::check_names(&file)?;
             self.add(file);
         }

@@ -58,9 +58,9 @@ fn unique(
 ) -> Result<(), Fault> {
     let mut taken: HashMap<String, (&Field, bool)> = HashMap::new();
     for field in &message.fields {
-        let (name, written) = name_of(field);
+        let (name, own) = name_of(field);
         if let Some((other, other_own)) = taken.get(&name) {
-            if strict || !lenient && written && *other_own {
+            if strict || !lenient && own && *other_own {
                 let message = format!(
                     "{} has the same name in JSON as {}: {}",
                     shown(field.name()),
@@ -70,7 +70,7 @@ fn unique(
                 return Err(field.at.fault(message));
             }
         } else {
-            taken.insert(name, (field, written));
+            taken.insert(name, (field, own));
         }
     }
     Ok(())

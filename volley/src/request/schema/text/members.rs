@@ -10,7 +10,7 @@ use crate::protobuf::descriptor::{EnumValueDescriptorProto, SymbolVisibility};
 use crate::protobuf::full_name::{self, join};
 use crate::protobuf::{Enum, Extension, Field, Message, Oneof, Pool, json_name};
 
-/// The largest number of a field, and of an enum's value.
+/// The largest number of a field.
 const LAST_FIELD: i32 = (1 << 29) - 1;
 
 impl Text {
@@ -42,10 +42,7 @@ impl Text {
         };
         let syntax = Syntax::of(message.pool(), message.full_name());
         self.options(message.pool(), proto.options.as_option());
-        let nested = |name: Option<&str>| {
-            let name = name.unwrap_or_default();
-            format!("{}.{name}", message.full_name())
-        };
+        let nested = |name: Option<&str>| join(message.full_name(), name.unwrap_or_default());
         for one in &proto.enum_type {
             if let Some(one) = message.pool().enumeration(&nested(one.name.as_deref())) {
                 self.enumeration(message.pool(), &one);
