@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use volley::grpc::reflection::{Answer, Files, Question, Response};
-use volley::protobuf::encoded_file;
+use volley::protobuf::{Zeros, encoded_file};
 use volley::request::schema::{reflect, text};
 use volley::request::{Ask, ReflectError, Source, messages};
 use volley::spec::{Data, Spec};
@@ -73,7 +73,7 @@ fuzz_target!(|input: (Vec<(u8, &[u8])>, &[u8])| {
     };
     for kind in pool.messages() {
         let _ = text::declaration(&pool, kind.full_name());
-        let _ = messages::to_json(message, &kind);
+        let _ = messages::to_json(message, &kind, &Zeros::default());
         let _ = messages::from_json("{}", &kind);
     }
     for kind in pool.enums() {
