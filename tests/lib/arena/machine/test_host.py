@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,9 +87,11 @@ def test_a_taken_port_is_refused_with_its_holder(
 
 
 def test_a_port_that_only_has_connections_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    sockets = [listener(8081, 1), listener(8080, 1, psutil.CONN_TIME_WAIT)]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    sockets = [listener(8081, 1), listener(port, 1, psutil.CONN_TIME_WAIT)]
     monkeypatch.setattr(psutil, "net_connections", lambda **_: sockets)
-    ports.require_free_port(8080)
+    ports.require_free_port(port)
     assert ports.taken_ports() == {8081}
 
 
