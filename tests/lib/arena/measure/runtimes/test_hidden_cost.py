@@ -136,7 +136,7 @@ def test_time_that_no_process_shows_is_the_servers_and_not_a_strangers(starts: S
     with running as server:
         until(lambda: "done" in log.read_text())
         # What /proc shows is cut to 10 ms for each of a process's four times.
-        assert abs(server.away_s()) < 0.1 * USED_S
+        assert abs(server.away_s()) < 0.2 * USED_S
 
 
 @pytest.mark.usefixtures("grouped")
