@@ -19,7 +19,7 @@ RATES = {"slow": 1e6, "fast": 1.2e6, "same": 1.0e6, "slow~twin": 1.2e6}
         (
             ("slow", "same", "stream-grpc", "--generator", "ghz"),
             0,
-            "slow and same are not told apart: ",
+            "slow and same are not told apart (",
         ),
         (("slow~twin", "slow", "stream-grpc"), 11, "slow~twin is "),
         (("same", "same~twin", "stream-grpc"), 12, "same and same~twin are not comparable. No ni"),
