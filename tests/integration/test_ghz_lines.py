@@ -27,8 +27,9 @@ SOURCES = ROOT / "tools" / "peers" / "grpc-go"
 DOCUMENTED_HOST = "0.0.0.0:50051"
 PATIENCE_S = 90.0
 
-# ghz 0.121 sometimes panics where a schedule of workers ends with the run.
-GHZ_PANICS = 20
+# Where a schedule of workers ends with the run, ghz 0.121 sometimes panics, and in one of five
+# runs it makes a call more or less than it was asked for.
+GHZ_FAULTS = 20
 
 # ghz adds the folder of --proto and the current one to what it was given. The others are volley's.
 OPTIONS_OF_ONE_ALONE = {"import-paths", "data-sha256", "schema", "lb-strategy"}
@@ -62,19 +63,21 @@ class Ground:
         if "--config" not in line.words:
             words.append(host)
         stdin = (self.folder / line.stdin).read_bytes() if line.stdin else b""
-        for _ in range(GHZ_PANICS):
+        asked = re.search(r"-n (\d+) .*--concurrency-schedule", line.words)
+        for _ in range(GHZ_FAULTS):
             before = self.server(line).counts()
             done = subprocess.run(
                 words, check=False, capture_output=True, input=stdin, cwd=self.folder,
                 timeout=PATIENCE_S, env={**os.environ, "SSL_CERT_FILE": str(self.certificate)},
             )  # fmt: skip
-            if not done.stderr.startswith(b"panic: send on closed channel"):
+            after = self.server(line).counts()
+            counted = Counts(after.calls - before.calls, after.messages - before.messages)
+            has_lost = program.name == "ghz" and asked and counted.calls != int(asked[1])
+            if not has_lost and not done.stderr.startswith(b"panic: send on closed channel"):
                 break
         output = self.folder / "pretty.json"
         report = output.read_text() if output.exists() else done.stdout.decode()
         output.unlink(missing_ok=True)
-        after = self.server(line).counts()
-        counted = Counts(after.calls - before.calls, after.messages - before.messages)
         return Outcome(done.returncode, report, done.stderr.decode()), counted
 
     def server(self, line: Line) -> CountingServer:
