@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -91,13 +90,6 @@ def session(folder: Path, server: Path, tell: str, every: int, generator: str) -
     raise HostError(f"a session ended otherwise: {(errors or [done.stderr[-300:]])[0]}")
 
 
-def cells(
-    tells: tuple[str, ...], rates: tuple[int, ...], generators: tuple[str, ...]
-) -> Iterator[tuple[str, int, str]]:
-    """Yield the cells of the table, row by row."""
-    return itertools.product(tells, rates, generators)
-
-
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @options.root
 @click.option(
@@ -120,7 +112,7 @@ def command(
         folder = Path(made)
         checkout(workspace.root, folder)
         server = counting_server.build(progress(), "faulty")
-        for one in cells(tell or TELLS, every or RATES, generator or GENERATORS):
+        for one in itertools.product(tell or TELLS, every or RATES, generator or GENERATORS):
             seen = Counter(session(folder, server, *one) for _ in range(sessions))
             found = sessions - seen["nowhere"]
             words = ", ".join(f"{count} by {name}" for name, count in seen.most_common())

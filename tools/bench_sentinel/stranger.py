@@ -4,7 +4,7 @@ import os
 import random
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -29,21 +29,8 @@ class Stranger:
 @contextmanager
 def stranger() -> Iterator[Stranger]:
     """Start the process for the block; it is nobody's child, so its CPU time is foreign to us."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.setsid()
-        if os.fork():
-            os._exit(0)
-        os.close(writing)
-        _spin_when_told(reading)
-        os._exit(0)
-    os.close(reading)
-    os.waitpid(child, 0)
-    try:
+    with _detached(_spin_when_told) as writing:
         yield Stranger(writing)
-    finally:
-        os.close(writing)
 
 
 @contextmanager
@@ -51,6 +38,16 @@ def loops_beside(count: int) -> Iterator[None]:
     """Keep `count` loops of 1 % of a CPU each at work for the block, each of them nobody's child.
 
     They end with this process, too.
+    """
+    with _detached(_spin_until_closed, count):
+        yield
+
+
+@contextmanager
+def _detached(work: Callable[[int], None], count: int = 1) -> Iterator[int]:
+    """Run so many processes that are nobody's children for the block; yield the end of a pipe.
+
+    Each reads the other end of it.
     """
     reading, writing = os.pipe()
     for _ in range(count):
@@ -60,12 +57,12 @@ def loops_beside(count: int) -> Iterator[None]:
             if os.fork():
                 os._exit(0)
             os.close(writing)
-            _spin_until_closed(reading)
+            work(reading)
             os._exit(0)
         os.waitpid(child, 0)
     os.close(reading)
     try:
-        yield
+        yield writing
     finally:
         os.close(writing)
 

@@ -21,7 +21,7 @@ from arena.base.model import Frozen, to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.base.writing import locked, sync, write_new
+from arena.base.writing import locked, sync, sync_tree, write_new
 from arena.judge.archive import Archive, missing_proof, open_archive, raw_problems
 from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import night_records, rank_entries, shown_records
@@ -114,8 +114,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         twins = {load_name(each.key): each.twin_history for each in boards if each.twin_history}
         found = found.model_copy(update={"records": hashes, "twins": twins})
         write_new(draft.folder / _FILE, to_json(found))
-        for parent, _, _ in os.walk(draft.folder):
-            sync(Path(parent))
+        sync_tree(draft.folder)
         with held():
             # Renaming would replace an empty folder.
             _require_new(folder)
@@ -172,12 +171,10 @@ def _is_plain(results: Path, below: str) -> bool:
 
 
 def _copy(source: Path, target: Path) -> int:
-    """Copy a file byte for byte and fsync it; return its size."""
+    """Copy a file byte for byte; return its size."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as original, target.open("xb") as copy:
         shutil.copyfileobj(original, copy)
-        copy.flush()
-        os.fsync(copy.fileno())
         return copy.tell()
 
 

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from arena.base.errors import ArenaError, HostError, UsageError
 from arena.base.text import printable
-from arena.base.writing import DRAFT, put_new
+from arena.base.writing import DRAFT, put_new, sync_tree
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
 
 # A commit needs an author, even where git has no user.
@@ -195,8 +195,7 @@ def fetch(branch: Branch, results: Path) -> str:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+        sync_tree(draft)
         count = _place(draft, results, missing)
     return f"{count} new files from {branch.name}"
 

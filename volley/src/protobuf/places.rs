@@ -49,12 +49,9 @@ impl Places {
         scope_name: &str,
         extensions: &[FieldDescriptorProto],
     ) {
-        for (at, one) in extensions.iter().enumerate() {
-            let name = join(scope_name, one.name.as_deref().unwrap_or_default());
-            let found = pool.extension_index(&name);
-            self.extensions
-                .extend(found.map(|found| (found, Place(scope, at))));
-        }
+        let names = extensions.iter().map(|one| one.name.as_deref());
+        let found = placed(scope, scope_name, names, |name| pool.extension_index(name));
+        self.extensions.extend(found);
     }
 
     fn enums(
@@ -64,12 +61,9 @@ impl Places {
         scope_name: &str,
         enums: &[EnumDescriptorProto],
     ) {
-        for (at, one) in enums.iter().enumerate() {
-            let name = join(scope_name, one.name.as_deref().unwrap_or_default());
-            let found = pool.enum_index(&name);
-            self.enums
-                .extend(found.map(|found| (found, Place(scope, at))));
-        }
+        let names = enums.iter().map(|one| one.name.as_deref());
+        let found = placed(scope, scope_name, names, |name| pool.enum_index(name));
+        self.enums.extend(found);
     }
 
     fn messages(
@@ -155,4 +149,17 @@ impl Places {
             Scope::Message(outer) => self.message(files, *outer)?.extension.get(*at),
         }
     }
+}
+
+/// What the pool has of these names, with their places.
+fn placed<'n, I>(
+    scope: Scope,
+    scope_name: &str,
+    names: impl Iterator<Item = Option<&'n str>>,
+    index: impl Fn(&str) -> Option<I>,
+) -> impl Iterator<Item = (I, Place)> {
+    names.enumerate().filter_map(move |(at, name)| {
+        let found = index(&join(scope_name, name.unwrap_or_default()))?;
+        Some((found, Place(scope, at)))
+    })
 }

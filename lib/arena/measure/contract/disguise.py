@@ -20,18 +20,25 @@ class Disguise:
     """A generator as a server sees it: its SETTINGS, its windows, and its request's fields.
 
     `fields` are in their order, with `{…}` for what depends on the call. `connection` is the
-    connection's window in bytes, which a WINDOW_UPDATE opens if it is not the default.
+    connection's window in bytes, which a WINDOW_UPDATE opens if it is not the default. One that
+    `counts_down` announces what is left of a call's limit when it is sent.
     """
 
     generator: str
     settings: tuple[tuple[int, int], ...]
     connection: int
     fields: tuple[tuple[str, str], ...]
+    counts_down: bool = False
 
     @property
     def window(self) -> int:
         """The window of each stream, in bytes."""
         return dict(self.settings).get(_INITIAL_WINDOW, DEFAULT_WINDOW)
+
+    def announced_us(self, limit_us: int) -> int:
+        """Return the limit of a call as it is announced."""
+        spent_us = random.randrange(20, 800) if self.counts_down else 0  # noqa: S311 - no secret
+        return limit_us - spent_us
 
     @property
     def agent(self) -> str:
@@ -63,6 +70,7 @@ GHZ = Disguise(
         ("grpc-accept-encoding", "gzip"),
         ("grpc-timeout", "{timeout}"),
     ),
+    counts_down=True,
 )
 VOLLEY = Disguise(
     "volley",

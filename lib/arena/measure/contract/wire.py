@@ -4,7 +4,6 @@ It checks servers and never loads them: it looks at every frame, and sends nothi
 Anything a server must not do is a WrongError. Source: RFC 9113.
 """
 
-import random
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import hpack
 from hyperframe import frame
 from hyperframe.exceptions import HyperframeError
 
-from arena.measure.contract.disguise import DEFAULT_WINDOW, GHZ, Disguise, disguise_of
+from arena.measure.contract.disguise import DEFAULT_WINDOW, Disguise, disguise_of
 from arena.measure.contract.messages import WrongError, is_grpc, split
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -165,14 +164,12 @@ class Wire:
         self, path: str, body: bytes, *, end: bool = True, content_type: str = "application/grpc"
     ) -> Answer:
         """Open a gRPC call with the first bytes of its body."""
-        spent_us = random.randrange(20, 800) if self._look is GHZ else 0  # noqa: S311 - no secret
         values = {
             "scheme": self._scheme,
             "path": f"/{path}",
             "authority": self._authority,
             "type": content_type,
-            # ghz announces what is left of its limit when it sends the call.
-            "timeout": f"{self._timeout_us - spent_us}u",
+            "timeout": f"{self._look.announced_us(self._timeout_us)}u",
             "length": str(len(body)),
         }
         fields = [

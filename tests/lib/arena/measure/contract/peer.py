@@ -7,6 +7,7 @@ import hpack
 import pytest
 from hyperframe.frame import DataFrame, Frame, HeadersFrame, SettingsFrame
 
+from arena.measure.contract.disguise import Disguise
 from arena.measure.contract.messages import WrongError, frame
 from arena.measure.contract.wire import Answer, Wire
 
@@ -34,9 +35,17 @@ class Peer:
     """A server that has greeted a client: what it sends is taken at once."""
 
     def __init__(
-        self, window: int = 1 << 20, *, held: bool = False, tight: bool = False, tls: bool = False
+        self,
+        window: int = 1 << 20,
+        *,
+        held: bool = False,
+        tight: bool = False,
+        tls: bool = False,
+        disguise: Disguise | None = None,
     ) -> None:
-        self.wire = Wire("localhost:8080", tls=tls, window=window, held=held, tight=tight)
+        self.wire = Wire(
+            "localhost:8080", tls=tls, disguise=disguise, window=window, held=held, tight=tight
+        )
         self.encoder = hpack.Encoder()
         self.wire.output.clear()
         self.take(SettingsFrame(0))
