@@ -250,7 +250,9 @@ impl Buffer {
         while self.bytes.len() < end {
             let length = self.bytes.len();
             if length == self.bytes.capacity() {
-                self.grow(length + 1, end.max(FREE), budget)?;
+                // Where the budget is nearly used up, byte for byte would take minutes.
+                let least = (length + 1 + length / 8).min(end);
+                self.grow(least, end.max(FREE), budget)?;
             }
             let room = self.bytes.capacity().min(end) - length;
             let read = reader.by_ref().take(room as u64);
