@@ -44,11 +44,13 @@ def of_run(run: Run) -> Iterator[Bounds]:
     """Yield the figures of a run that are known."""
     for name, figure in LATENCIES.items():
         yield from of_latency(figure, run.latency_ns, name)
+    is_unknown = has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
-    for name, cost in costs[has_unknown_cost(run) :]:
+    for name, cost in costs[is_unknown:]:
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
-    yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
+    if not is_unknown:
+        yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
 
 
 def of_latency(figure: str, latency: Latency, name: str) -> Iterator[Bounds]:

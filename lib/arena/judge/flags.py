@@ -240,9 +240,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "cost-unknown",
         lambda it: any(map(has_unknown_cost, it.runs)),
-        "The framework's own CPU time is not known: in at least one run, its processes used none, "
-        "or processes that nobody knows used more than 1 % of the CPUs, and no control group "
-        "counted it. So the row has no CPU cost.",
+        "The framework's own CPU time and memory are not known: in at least one run, its processes "
+        "used no CPU, or processes that nobody knows used more than 1 % of the CPUs, and no "
+        "control group counted it. So the row has neither figure.",
     ),
     Flag(
         UNPROVEN,

@@ -107,7 +107,7 @@ class Result(Frozen):
     server_cpu_s_per_million_at_most: float | None
     generator_cpu_s_per_million_at_least: float | None
     generator_cpu_s_per_million_at_most: float | None
-    server_peak_bytes: int
+    server_peak_bytes: int | None
     sampled: int | None = None
     messages_per_data_frame: float | None
     messages_per_data_frame_under_load: float | None = None
@@ -135,7 +135,9 @@ class Result(Frozen):
             for name in (CPU, GENERATOR_CPU)
             if (least := getattr(self, f"{name}_at_least")) is not None
         ]
-        return alone([*found, (MEMORY, self.server_peak_bytes, self.server_peak_bytes)])
+        if (peak := self.server_peak_bytes) is not None:
+            found.append((MEMORY, peak, peak))
+        return alone(found)
 
     @property
     def step_p99s(self) -> dict[str, Beside]:
@@ -549,8 +551,9 @@ def _result(record: Record) -> Result:
     runtime, maker = record.provenance.runtime, record.provenance.generator
     checks = _worst(record)
 
+    is_known = "cost-unknown" not in record.flags
+
     def cost_at(rate: float) -> float | None:
-        is_known = "cost-unknown" not in record.flags
         return per_million(best, best.server, rate) if is_known else None
 
     return Result(
@@ -575,7 +578,7 @@ def _result(record: Record) -> Result:
         server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
         generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
         generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
-        server_peak_bytes=best.server.peak_bytes,
+        server_peak_bytes=best.server.peak_bytes if is_known else None,
         sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
         or None,
         messages_per_data_frame=record.messages_per_data_frame,

@@ -96,6 +96,22 @@ def test_who_is_not_in_the_night_has_no_costs_there_and_those_of_its_record_else
     assert classic.beside(classic.rows[0])[MEMORY].at_least == 50 << 20
 
 
+def test_costs_of_processes_that_nobody_knows_are_not_shown() -> None:
+    def hidden(record: Record) -> Record:
+        runs = tuple(
+            run.model_copy(update={"server": Cost(cpu_s=0.0, peak_bytes=1 << 20)})
+            for run in record.runs
+        )
+        return record.model_copy(update={"runs": runs, "flags": ("cost-unknown",)})
+
+    records = [*blocks({"a": 1e6, "b": 2e6})]
+    for each in ([*map(hidden, records)], [hidden(a_record("a", 1e6))]):
+        (board,) = rank(each).boards
+        found = board.beside(board.rows[0])
+        assert {"p99_ns"} <= set(found)
+        assert not {CPU, MEMORY} & set(found)
+
+
 def of_steps(board: Board) -> dict[str, Beside]:
     return dict(board.steps(next(row for row in board.rows if row.framework == "a")))
 
