@@ -157,8 +157,7 @@ class Child:
         to 10 ms, and never less than before. Memory: the sum of their peak resident sizes (VmHWM);
         shared pages count once per process.
         """
-        _reap_orphans()
-        cpu_s, peak = _orphans.used_s - self._orphans_before_s, 0
+        cpu_s, peak = self._orphans_s(), 0
         for process in self._tree():
             try:
                 cpu_s += _used_s(process)
@@ -177,13 +176,20 @@ class Child:
         """
         if self._group:
             with suppress(OSError):
-                _reap_orphans()
-                shown_s = _orphans.used_s - self._orphans_before_s
+                shown_s = self._orphans_s()
                 for process in self._tree():
                     with suppress(psutil.Error):
                         shown_s += _used_s(process)
                 self._hidden_s = self._group.cpu_s() - shown_s
         return self._hidden_s
+
+    def _orphans_s(self) -> float:
+        """Return the CPU seconds of adopted processes that have ended since this one started.
+
+        They are those of contained programs: a generator leaves none behind.
+        """
+        _reap_orphans()
+        return _orphans.used_s - self._orphans_before_s if self._is_contained else 0.0
 
     def _tree(self) -> list[psutil.Process]:
         if self._group:

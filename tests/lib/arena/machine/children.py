@@ -15,7 +15,9 @@ FOREVER = "60"
 
 PRELUDE = """
 import resource
+import time
 from pathlib import Path
+import psutil
 from arena.machine.child import Child, adopt_orphans, run_bounded
 def start(*command):
     return Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))

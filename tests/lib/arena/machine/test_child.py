@@ -232,6 +232,24 @@ def test_an_orphan_that_left_its_session_is_ended_with_its_program(tmp_path: Pat
     assert not alive(orphan)
 
 
+def test_what_a_servers_orphans_used_is_no_part_of_a_generator(tmp_path: Path) -> None:
+    busy = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"
+    hidden = f"(setsid sh -c '{busy}; echo done' &)"
+    script = f"""
+adopt_orphans()
+generator = start("sleep", "{FOREVER}")
+server = Child(["sh", "-c", {hidden + "; sleep " + FOREVER!r}], cwd=Path("."), stdout=Path("out"),
+               stderr=Path("err"), is_contained=True)
+while server.tree_cost().cpu_s < 0.05 or psutil.Process().children()[2:]:
+    time.sleep(0.01)
+print(generator.tree_cost().cpu_s)
+server.stop()
+generator.stop()
+"""
+    with a_runner(script, tmp_path) as running:
+        assert float(running.communicate(timeout=120)[0]) < 0.05
+
+
 def test_the_memory_of_a_program_is_its_own_and_not_its_parents(tmp_path: Path) -> None:
     script = """
 ballast = b"x" * (100 << 20)
