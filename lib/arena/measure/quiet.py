@@ -108,7 +108,8 @@ class Quiet:
         elif waited_s >= self.at_most_s:
             self._sentinel.vain_waits += 1
             more = ""
-            if self._sentinel.vain_waits == MOST_VAIN_WAITS:
+            is_shorter = self.at_most_s > SHORT_WAIT_S
+            if self._sentinel.vain_waits == MOST_VAIN_WAITS and is_shorter:
                 more = (
                     f"; that was in vain {MOST_VAIN_WAITS} times: from now on, {SHORT_WAIT_S:g} s"
                 )

@@ -94,7 +94,7 @@ class Window:
         self._away = away
         self._seconds = seconds
         self._is_steady = is_steady
-        self._is_closed = False
+        self.is_closed = False
         self._first = self._last = self._files.sample(away())
 
     def tick(self) -> None:
@@ -102,7 +102,7 @@ class Window:
         now, has_begun = time.monotonic(), self._is_steady or "own" in self._first.totals
         if has_begun and now - self._first.at >= self._seconds:
             self.close()
-        if self._is_closed or self._is_steady or now - self._last.at < BETWEEN_S:
+        if self.is_closed or self._is_steady or now - self._last.at < BETWEEN_S:
             return
         if (away_s := self._away()) is not None:
             self._last = self._files.sample(away_s)
@@ -111,9 +111,9 @@ class Window:
 
     def close(self) -> None:
         """Take the last sample, unless that was done."""
-        if self._is_closed:
+        if self.is_closed:
             return
-        self._is_closed = True
+        self.is_closed = True
         sample = self._files.sample(self._away())
         if "own" in sample.totals or "own" not in self._last.totals:
             self._last = sample

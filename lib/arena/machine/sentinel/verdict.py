@@ -52,7 +52,8 @@ def words(disturbed: Sequence[Disturbance]) -> str:
 def _words(it: Disturbance) -> str:
     name = _NAMES.get(it.signal, it.signal.replace("_", " "))
     if it.signal in _SHARES:
-        return f"{name} {share_words(it.value)} (limit {it.limit * 100:.3g} %)"
+        value, limit = share_words(it.value), f"{it.limit * 100:.3g} %"
+        return f"{name} {'over ' if value == limit else ''}{value} (limit {limit})"
     unit = " s" if it.signal.endswith("_s") else ""
     return f"{name} {_short(it.value)}{unit} (limit {it.limit:g}{unit})"
 

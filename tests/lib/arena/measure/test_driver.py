@@ -164,10 +164,12 @@ def test_what_comes_after_the_window_is_not_watched(
         on_open()
         # On the host's clock, the window has been over for long at its second look.
         on_tick(profile.window_s)
+        rig.server.used_s += 50.0
         return FakeGenerator.fire(rig.generator, profile, stem, on_tick)
 
     monkeypatch.setattr(rig.generator, "fire", late)
     run = rig.driver().run(1, 1)
+    assert run.server.cpu_s == rig.server.busy_s
     assert rig.host.looks == 2
     assert signals(run) == []
 
@@ -417,6 +419,19 @@ def test_replies_are_sampled_while_the_window_is_open_and_the_run_says_so(rig: R
     run = driver.run(1, 3)
     assert (sampler.starts, sampler.ends) == (1, 1)
     assert run.sampled == Sampled(calls=80, failed=1, cpu_s=0.1)
+
+
+def test_what_the_server_does_until_the_last_sample_is_here_is_not_the_runs(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler = FakeSampler(Sampled(calls=80, failed=0, cpu_s=0.1))
+
+    def stop() -> Sampled:
+        rig.server.used_s += 50.0
+        return sampler.found
+
+    monkeypatch.setattr(sampler, "stop", stop)
+    assert sampling(rig, sampler).run(1, 3).server.cpu_s == rig.server.busy_s
 
 
 def test_one_wrong_sample_is_against_the_contract(rig: Rig) -> None:

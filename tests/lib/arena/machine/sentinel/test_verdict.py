@@ -79,3 +79,4 @@ def test_a_disturbance_is_told_with_its_limit() -> None:
         "steal 3.1 % (limit 1 %), swapped pages 12 (limit 0), "
         "a clock jumped by 3,600 s (limit 0.1 s)"
     )
+    assert words(judged(a_watch(steal=0.01004), VM)) == "steal over 1 % (limit 1 %)"
