@@ -35,7 +35,7 @@ class Line:
             patch.setattr(sys, "argv", argv)
             patch.setattr(interrupts, "install", lambda: None)
             with pytest.raises(SystemExit) as caught:
-                entry.start(command, "arena")
+                entry.start(command, "arena.sh")
         return Ended(caught.value.code, *self.capsys.readouterr())
 
 

@@ -40,4 +40,4 @@ def cli(context: click.Context, root: Path) -> None:
 
 def main() -> None:
     """Run the command line."""
-    start(cli, "arena")
+    start(cli, "arena.sh")

@@ -117,7 +117,7 @@ def test_bad_usage_ends_with_2(
         ([], "publish an honest"),
         ([], "Exit codes: 0 success; 1 a framework failed; 2 bad usage"),
         ([], "list List the frameworks and the profiles. new"),
-        (["run"], "Usage: arena run [OPTIONS] FRAMEWORKS [PROFILES]... Measure"),
+        (["run"], "Usage: arena.sh run [OPTIONS] FRAMEWORKS [PROFILES]... Measure"),
         (["run"], options.EXIT_CODES),
         (["validate"], options.EXIT_CODES),
         (["night"], options.EXIT_CODES),
