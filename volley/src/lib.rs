@@ -20,7 +20,9 @@
 //! - [`report`]: a finished run as plain data, and every output format.
 //! - [`compare`]: two runs, and what their difference shows.
 //! - [`measure`]: counting and timing, one tally per thread.
-//! - [`engine`]: the load loop: sockets, threads, time.
+//! - [`net`]: names, sockets, TLS, proxies, timers and signals, without requests.
+//! - [`outbox`]: items on their way from a load to their reader.
+//! - [`engine`]: the load loop: connections, threads, time.
 //! - [`scenario`]: requests that depend on each other: the file, its plan, and its engine.
 //! - [`watch`]: what others see of a run while it goes on, and how they change it.
 //! - [`blast`]: many calls at one moment, repeatedly.
@@ -48,6 +50,8 @@ pub mod http1;
 pub mod http2;
 mod input;
 pub mod measure;
+pub mod net;
+pub mod outbox;
 pub mod pace;
 pub mod program;
 pub mod protobuf;

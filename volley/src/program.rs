@@ -48,6 +48,7 @@ pub use trial::try_once;
 
 use crate::cli::{Format, Listen, Output, Run, ServeArgs};
 use crate::engine::{self, EngineError, News, Reading, Session};
+use crate::net::NetError;
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{
@@ -95,6 +96,12 @@ impl From<EngineError> for Failure {
             },
             message: error.to_string(),
         }
+    }
+}
+
+impl From<NetError> for Failure {
+    fn from(error: NetError) -> Self {
+        EngineError::from(error).into()
     }
 }
 

@@ -10,8 +10,9 @@ use super::point::Gathering;
 use super::slots::Slots;
 use super::way::{Blast, pools};
 use super::{BlastError, BlastSpec};
-use crate::engine::{self, Clock, Driver, EngineError, Line, Plain, Plan, Script, Shared};
+use crate::engine::{self, Driver, EngineError, Line, Plain, Plan, Script, Shared};
 use crate::measure::{Errors, Failures, process};
+use crate::net::{self, Clock};
 use crate::pace::whole_ns;
 use crate::report::blast::{Moment, Sweep};
 use crate::report::numbers::duration;
@@ -28,7 +29,7 @@ pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
 ///
 /// [`BlastError`] if the load could not be started. A sweep in which calls fail still gives a report.
 pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
-    let shared = Shared::new(engine::watch()?);
+    let shared = Shared::new(net::watch().map_err(EngineError::from)?);
     let plan = Plan::new(&spec.run, &shared.signal)?;
     if plan.method.shape != Shape::Unary {
         return Err(BlastError::NotUnary(spec.run.request.call.clone()));
@@ -37,7 +38,7 @@ pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError>
     if !script.is_fixed() {
         return Err(BlastError::Template);
     }
-    engine::allow_sockets(plan.connections);
+    net::allow_sockets(plan.connections);
     let clock = Clock::start();
     let wall_start = SystemTime::now();
     let barrier = Barrier::new(plan.threads as usize);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::encoding::Encoding;
+use crate::grpc::encoding::Encoding;
 use crate::grpc::{Code, Splitter, Status};
 use crate::http2::Closed;
 use crate::measure::{Awaits, Cause, Outcome};

@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use super::book::Book;
 use super::driver::Driver;
-use super::host::{self, Clock};
 use super::orders::{Change, Line, Note, Order, Refusal, Session, StartAt, agenda};
 use super::outcome::{self, Finished};
 use super::plan::Plan;
@@ -16,6 +15,7 @@ use super::shared::Shared;
 use super::stage::{self, Opener, Stage};
 use super::{EngineError, MOST_WORKERS};
 use crate::measure::{Chronicle, Tally, TallyOptions, Told, process};
+use crate::net::{self, Clock, NetError};
 use crate::pace::{Agenda, whole_ns};
 use crate::report::{EndedBy, Report};
 use crate::request::{Method, RequestError};
@@ -70,7 +70,7 @@ pub fn run_script<S: Script + Sync>(
 ) -> Result<Report, EngineError> {
     let plan = Plan::new(spec, &session.signal)?;
     let script = script(spec, &plan.method)?;
-    host::allow_sockets(plan.own_connections());
+    net::allow_sockets(plan.own_connections());
     let mut shared = Shared::new(Arc::clone(&session.signal));
     shared.is_watched = session.is_watched;
     let clock = Clock::start();
@@ -94,14 +94,14 @@ pub fn run_script<S: Script + Sync>(
     let work = |driver: Driver<'_, Tally, S>, orders: &Receiver<Order>, post: &Sender<Note>| {
         let index = driver.index();
         // The receiver outlives all threads, unless another one failed.
-        let harvest = driver.run(orders, &mut |passed| {
+        let result = driver.run(orders, &mut |passed| {
             let _ = post.send(Note::Passed(index, passed));
         });
-        if let Some(harvest) = harvest.transpose() {
-            if harvest.is_err() {
+        if let Some(result) = result.transpose() {
+            if result.is_err() {
                 shared.stop(); // the others too
             }
-            let _ = post.send(Note::Done(index, Box::new(harvest)));
+            let _ = post.send(Note::Done(index, Box::new(result)));
         }
     };
     let finished = crew(plan.threads, &shared, &session.post, hire, work, |lines| {
@@ -205,8 +205,8 @@ impl<'a> Watch<'a> {
         let mut opening_cpu_s = None;
         let mut begun = None;
         let mut look_ns = 0;
-        let mut harvests = Vec::new();
-        while harvests.len() < self.lines.len() {
+        let mut results = Vec::new();
+        while results.len() < self.lines.len() {
             let now_ns = self.clock.now_ns();
             if self.opened_ns.is_none() && now_ns >= look_ns {
                 self.opened_ns = opener.look(|| on_news(News::Warm))?;
@@ -235,11 +235,11 @@ impl<'a> Watch<'a> {
             };
             let passed = match note {
                 Note::Passed(thread, passed) => self.chronicle.take(thread, passed),
-                Note::Done(thread, harvest) => {
-                    let mut harvest = (*harvest)?;
-                    let ages = std::mem::take(&mut harvest.ages);
-                    let last = harvest.book.last(harvest.ended_ns, ages);
-                    harvests.push(harvest);
+                Note::Done(thread, result) => {
+                    let mut result = (*result)?;
+                    let ages = std::mem::take(&mut result.ages);
+                    let last = result.book.last(result.ended_ns, ages);
+                    results.push(result);
                     self.chronicle.leave(thread, last)
                 }
                 Note::Asked(command, answer) => {
@@ -255,20 +255,20 @@ impl<'a> Watch<'a> {
             self.tell(passed, u64::MAX, on_news);
         }
         let cpu_s = process::cpu_s();
-        let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
+        let ended_ns = results.iter().map(|thread| thread.ended_ns).max();
         let ended_ns = ended_ns.unwrap_or_else(|| self.clock.now_ns());
-        let is_stopped = harvests
+        let is_stopped = results
             .iter()
             .any(|thread| thread.ended_by == EndedBy::Signal);
         if is_stopped && self.opened_ns.is_none_or(|opens_ns| ended_ns <= opens_ns) {
-            return Err(EngineError::Interrupted);
+            return Err(NetError::Interrupted.into());
         }
         let opened_ns = self.opened_ns.unwrap_or(ended_ns);
         let passed = self.chronicle.end(ended_ns.saturating_sub(opened_ns));
         self.tell(passed, ended_ns, on_news);
         Ok(Finished {
             agenda: self.agenda(opened_ns),
-            harvests,
+            results,
             chronicle: self.chronicle,
             changes: self.changes,
             started_ns: self.started_ns,
@@ -316,7 +316,7 @@ impl<'a> Watch<'a> {
                 Ok(Some(line)) => return line.trim().parse().map_err(|_| EngineError::NoStart),
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(EngineError::NoStart),
                 Err(RecvTimeoutError::Timeout) if self.shared.is_stopped() => {
-                    return Err(EngineError::Interrupted);
+                    return Err(NetError::Interrupted.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -1,11 +1,8 @@
 //! Why a run cannot be made.
 
-use std::io;
-
 use thiserror::Error;
 
-use super::proxy::ProxyError;
-use super::tls::TlsError;
+use crate::net::NetError;
 use crate::pace::PaceError;
 use crate::request::{ReflectError, RequestError, SchemaError};
 use crate::spec::SpecError;
@@ -13,28 +10,9 @@ use crate::spec::SpecError;
 /// A run that could not be made: nothing was measured.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The target's name cannot be resolved.
-    #[error("cannot resolve `{host}`: {reason}")]
-    Resolve {
-        /// The name.
-        host: String,
-        /// The resolver's message.
-        reason: String,
-    },
-    /// No connection was ready in time.
-    #[error("cannot connect to {target}: {reason}")]
-    Connect {
-        /// The target as the user gave it.
-        target: String,
-        /// The obstacle, and the flag that may help.
-        reason: String,
-    },
-    /// The environment's proxy is of no use.
+    /// There is no connection, or the host refused something.
     #[error(transparent)]
-    Proxy(#[from] ProxyError),
-    /// TLS cannot be set up as requested.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
+    Net(#[from] NetError),
     /// What is to be run makes no sense.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -60,14 +38,6 @@ pub enum EngineError {
     /// A request cannot be made.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// The host refused something that a run needs.
-    #[error("cannot {doing}: {error}")]
-    Host {
-        /// What was refused.
-        doing: &'static str,
-        /// The host's error.
-        error: io::Error,
-    },
     /// Nobody gave the agreed moment.
     #[error("no start: stdin gave no moment of CLOCK_MONOTONIC in ns (`--start-at`)")]
     NoStart,
@@ -92,32 +62,24 @@ pub enum EngineError {
         "this host stood still while the window opened, so that its counts were not exact: try again"
     )]
     StoodStill,
-    /// A signal came before the window opened.
-    #[error("interrupted before the window opened: nothing was measured")]
-    Interrupted,
 }
 
 impl EngineError {
     /// Whether the fault lies in the command line or in a file that it names.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Tls(_)
-            | Self::Proxy(_)
-            | Self::Spec(_)
+            Self::Net(error) => error.is_usage(),
+            Self::Spec(_)
             | Self::Pace(_)
             | Self::Schema(_)
             | Self::TooManyWorkers { .. }
             | Self::Request(_) => true,
-            Self::Resolve { .. }
-            | Self::Connect { .. }
-            | Self::Reflect(_)
-            | Self::Host { .. }
+            Self::Reflect(_)
             | Self::NoStart
             | Self::StartPassed
             | Self::NotOpened
             | Self::OpenedTooLate { .. }
-            | Self::StoodStill
-            | Self::Interrupted => false,
+            | Self::StoodStill => false,
         }
     }
 }

@@ -11,17 +11,17 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use thiserror::Error;
 
+use super::EngineError;
 use super::call::{Call, Ticket};
-use super::driver::connect_words;
-use super::encoding::Encoding;
-use super::names::{self, Route};
-use super::proxy::Proxies;
-use super::transport::{TlsClient, Transport, agreed, problem};
-use super::{EngineError, tls};
 use crate::budget::{Budget, Buffer};
+use crate::grpc::encoding::Encoding;
 use crate::grpc::{Code, SplitError, Status, status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next, Own};
+use crate::net::names::{self, Route};
+use crate::net::proxy::Proxies;
+use crate::net::transport::{TlsClient, Transport, agreed, connect_words, problem};
+use crate::net::{NetError, tls};
 use crate::report::Warning;
 use crate::request::Expected;
 use crate::spec::{SpecError, TargetSpec};
@@ -121,7 +121,7 @@ impl Caller {
         until: Instant,
     ) -> Result<Self, EngineError> {
         let target = spec.target().map_err(SpecError::from)?;
-        let tls = tls::client(spec, &target)?;
+        let tls = tls::client(spec, &target).map_err(NetError::from)?;
         let routes = names::routes(&target, proxies)?;
         let shown = names::words(&target, &routes);
         let each = until.saturating_duration_since(Instant::now())
@@ -137,7 +137,7 @@ impl Caller {
             };
             match caller.open(until.min(Instant::now() + each)) {
                 Ok(()) => return Ok(caller),
-                Err(Lost::Interrupted) => return Err(EngineError::Interrupted),
+                Err(Lost::Interrupted) => return Err(NetError::Interrupted.into()),
                 Err(Lost::Broken(words)) => reason = words,
                 Err(Lost::TimedOut) => {
                     let seconds = spec.connect_timeout.as_secs_f64();
@@ -146,10 +146,8 @@ impl Caller {
                 }
             }
         }
-        Err(EngineError::Connect {
-            target: shown,
-            reason,
-        })
+        let target = shown;
+        Err(NetError::Connect { target, reason }.into())
     }
 
     /// Starts to connect.

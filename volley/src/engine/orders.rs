@@ -8,11 +8,11 @@ use std::time::Duration;
 use mio::Waker;
 use thiserror::Error;
 
-use super::driver::Harvest;
-use super::host;
 use super::stage::Opening;
+use super::thread_result::ThreadResult;
 use super::{EngineError, MOST_WORKERS};
 use crate::measure::{Passed, Tally};
+use crate::net;
 use crate::pace::{Agenda, Lane, Schedule};
 use crate::spec::Command;
 
@@ -76,7 +76,7 @@ pub enum Note {
     /// A thread has passed a second.
     Passed(u32, Passed),
     /// A thread is done.
-    Done(u32, Box<Result<Harvest<Tally>, EngineError>>),
+    Done(u32, Box<Result<ThreadResult<Tally>, EngineError>>),
     /// A user asks for something.
     Asked(Command, Sender<Result<(), Refusal>>),
 }
@@ -150,7 +150,7 @@ impl Session {
             notes,
             start_at,
             is_watched,
-            signal: host::watch()?,
+            signal: net::watch()?,
             gate: Arc::default(),
         })
     }

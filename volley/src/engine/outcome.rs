@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::driver::Harvest;
 use super::orders::Change;
 use super::plan::Plan;
+use super::thread_result::ThreadResult;
 use crate::measure::{Chronicle, RunFacts, Tally, TallyOptions, process};
 use crate::pace::Agenda;
 use crate::report::model::{Event, Use};
@@ -13,7 +13,7 @@ use crate::report::{Cost, EndedBy, Report, Warning};
 /// A run that is over.
 pub(super) struct Finished {
     /// The results of each thread.
-    pub harvests: Vec<Harvest<Tally>>,
+    pub results: Vec<ThreadResult<Tally>>,
     /// The seconds that they have passed.
     pub chronicle: Chronicle,
     /// When their calls were due.
@@ -32,7 +32,7 @@ pub(super) struct Finished {
 /// Merges the threads' counts, and adds what only the engine knows.
 pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Report {
     let Finished {
-        harvests,
+        results,
         chronicle,
         agenda,
         changes,
@@ -41,7 +41,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         opened_monotonic_ns,
         cpu_s: (cpu_at_opening_s, cpu_total_s),
     } = finished;
-    let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
+    let ended_ns = results.iter().map(|thread| thread.ended_ns).max();
     let elapsed_ns = ended_ns.unwrap_or(opened_ns).saturating_sub(opened_ns);
     let facts = RunFacts {
         spec: plan.spec.public(),
@@ -51,25 +51,22 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
             .min(ended_ns.unwrap_or(opened_ns))
             .saturating_sub(started_ns),
         opened_monotonic_ns,
-        late_ns: harvests.iter().map(|thread| thread.late_ns).max(),
+        late_ns: results.iter().map(|thread| thread.late_ns).max(),
         elapsed_ns,
         window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
-        ended_by: harvests
+        ended_by: results
             .iter()
             .map(|thread| thread.ended_by)
             .fold(EndedBy::Finished, EndedBy::over),
         threads: plan.threads,
         connections: plan.own_connections(),
-        reconnects: harvests.iter().map(|thread| thread.reconnects).sum(),
-        planned_reconnects: harvests
-            .iter()
-            .map(|thread| thread.planned_reconnects)
-            .sum(),
-        addresses: uses(&harvests),
+        reconnects: results.iter().map(|thread| thread.reconnects).sum(),
+        planned_reconnects: results.iter().map(|thread| thread.planned_reconnects).sum(),
+        addresses: uses(&results),
         cost: Cost {
             cpu_s: cpu_total_s - cpu_at_opening_s,
             cpu_total_s,
-            busiest_thread_s: harvests
+            busiest_thread_s: results
                 .iter()
                 .map(|thread| thread.cpu_s)
                 .fold(0.0, f64::max),
@@ -79,11 +76,11 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
             .iter()
             .map(|change| event(change, opened_ns))
             .collect(),
-        warnings: warnings(plan, &harvests),
+        warnings: warnings(plan, &results),
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
-    for thread in harvests {
+    for thread in results {
         for (since_ns, _) in &thread.down {
             tally.without_connection(*since_ns, thread.ended_ns);
         }
@@ -104,37 +101,37 @@ fn event(change: &Change, opened_ns: u64) -> Event {
 }
 
 /// What went to each address, from all threads.
-fn uses(harvests: &[Harvest<Tally>]) -> BTreeMap<String, Use> {
+fn uses(results: &[ThreadResult<Tally>]) -> BTreeMap<String, Use> {
     let mut all = BTreeMap::<String, Use>::new();
-    for (address, part) in harvests.iter().flat_map(|thread| &thread.uses) {
+    for (address, part) in results.iter().flat_map(|thread| &thread.uses) {
         all.entry(address.clone()).or_default().add(part);
     }
     all
 }
 
-fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
+fn warnings(plan: &Plan, results: &[ThreadResult<Tally>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let unresolved = plan.names.unresolved();
     if !unresolved.is_empty() {
         let names = unresolved.join(", ");
         warnings.push(Warning::Unresolved { names });
     }
-    let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
+    let open: u64 = results.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
         warnings.push(Warning::DrainTimedOut { open });
     }
-    let waited: u64 = harvests.iter().map(|thread| thread.waited).sum();
+    let waited: u64 = results.iter().map(|thread| thread.waited).sum();
     if waited > 0 {
         warnings.push(Warning::Waited { waited });
     }
-    if let Some(limit) = harvests
+    if let Some(limit) = results
         .iter()
         .filter_map(|thread| thread.stream_limit)
         .min()
     {
         warnings.push(Warning::StreamLimit { limit });
     }
-    let addresses = harvests.iter().filter_map(|thread| thread.addresses).max();
+    let addresses = results.iter().filter_map(|thread| thread.addresses).max();
     let connections = plan.connections;
     if let Some(addresses) = addresses.filter(|addresses| *addresses > connections as usize) {
         warnings.push(Warning::FewConnections {
@@ -142,11 +139,11 @@ fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
             connections,
         });
     }
-    if harvests.iter().any(|thread| thread.without_alpn) {
+    if results.iter().any(|thread| thread.without_alpn) {
         warnings.push(Warning::NoAlpn);
     }
-    let mut down = harvests.iter().flat_map(|thread| &thread.down);
-    if let Some(gave_up) = harvests.iter().find_map(|thread| thread.gave_up.clone()) {
+    let mut down = results.iter().flat_map(|thread| &thread.down);
+    if let Some(gave_up) = results.iter().find_map(|thread| thread.gave_up.clone()) {
         warnings.push(gave_up);
     } else if let Some((_, reason)) = down.next() {
         warnings.push(Warning::Down {

@@ -4,37 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::names::{Names, system};
-use super::proxy::Proxies;
 use super::sink::ReplyRules;
-use super::transport::TlsClient;
-use super::{EngineError, reflect, tls};
+use super::stage::Window;
+use super::{EngineError, reflect};
 use crate::budget::Budget;
 use crate::http2;
+use crate::net::names::{Names, system};
+use crate::net::proxy::Proxies;
+use crate::net::transport::TlsClient;
+use crate::net::{NetError, spare_cpus, tls};
 use crate::pace::{Lane, Schedule, Workers, whole_ns};
 use crate::request::{Method, Shape};
 use crate::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecError, some};
 
 /// No host has memory for more open calls than this.
 pub const MOST_WORKERS: u32 = 1_000_000;
-
-/// When calls start and when they are counted, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// How long the same load runs, uncounted, before the window opens.
-    pub warmup_ns: u64,
-    /// The warm-up then goes on until a line comes on stdin, at most for this long in all; `None`:
-    /// the window opens by itself.
-    pub told_within_ns: Option<u64>,
-    /// How long new calls start; `None` if only `total` ends the run.
-    pub length_ns: Option<u64>,
-    /// How many calls start; `None` if only time ends the run.
-    pub total: Option<u64>,
-    /// What happens to calls that are open at the window's end.
-    pub stop: DurationStop,
-    /// The time limit for open calls to end.
-    pub drain_ns: u64,
-}
 
 /// How the requests of a streaming call are sent.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +107,7 @@ impl Plan {
         let workers = Workers::new(&load.concurrency)?;
         let most_workers = most_workers(&workers, load.length())?;
         let parsed = target.target().map_err(SpecError::from)?;
-        let tls = tls::client(target, &parsed)?;
+        let tls = tls::client(target, &parsed).map_err(NetError::from)?;
         let named = parsed.to_string();
         let (strategy, every) = (target.lb_strategy, target.resolve_every);
         let names = Names::new(
@@ -266,21 +250,6 @@ fn threads(load: &LoadSpec, connections: u32, workers: &Workers) -> u32 {
     let wanted = load.threads.unwrap_or_else(spare_cpus);
     let most = own(load, connections).min(fewest_workers(load, workers));
     wanted.clamp(1, most.max(1))
-}
-
-/// All CPUs that this process is confined to, or else half of the host's, because the server needs the rest.
-pub fn spare_cpus() -> u32 {
-    let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-    let online = std::fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
-        let lines = text.lines();
-        lines.filter(|line| line.starts_with("processor")).count()
-    });
-    let spare = if allowed < online {
-        allowed
-    } else {
-        allowed / 2
-    };
-    u32::try_from(spare).unwrap_or(1)
 }
 
 /// Whether a thread gets a share of the calls, or of a schedule.

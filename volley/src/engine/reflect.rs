@@ -9,6 +9,7 @@ use super::EngineError;
 use super::once::{Caller, Event, Lost, Wanted};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use crate::net::NetError;
 use crate::protobuf::{Pool, Service};
 use crate::report::Warning;
 use crate::request::schema::any;
@@ -173,7 +174,7 @@ impl<'a> Asked<'a> {
 
     fn lost(&self, lost: &Lost) -> EngineError {
         match lost {
-            Lost::Interrupted => EngineError::Interrupted,
+            Lost::Interrupted => NetError::Interrupted.into(),
             Lost::TimedOut => ReflectError::TooLate(self.spec.target.connect_timeout).into(),
             Lost::Broken(reason) => ReflectError::Lost(reason.clone()).into(),
         }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::call::Ticket;
-use super::outbox::Outbox;
 use super::script::{Plain, Script};
 use crate::grpc::Status;
 use crate::measure::Outcome;
+use crate::outbox::Outbox;
 use crate::protobuf::Message;
 use crate::request::{Method, Request, RequestError};
 use crate::spec::Spec;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::book::Book;
 use super::call::{Call, Ticket};
-use super::encoding::Encoding;
 use super::link::Link;
 use super::script::Script;
 use crate::budget::{Budget, Buffer};
+use crate::grpc::encoding::Encoding;
 use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::EngineError;
-use super::host::Clock;
-use super::plan::Window;
+use crate::net::Clock;
 use crate::pace::whole_ns;
+use crate::spec::DurationStop;
 
 /// The stages of a run, in order. A sweep of blasts has only [`Stage::Setup`] and [`Stage::Salvo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,24 @@ impl Stage {
     pub fn goes_on(self) -> bool {
         self != Self::Over
     }
+}
+
+/// When calls start and when they are counted, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// How long the same load runs, uncounted, before the window opens.
+    pub warmup_ns: u64,
+    /// The warm-up then goes on until a line comes on stdin, at most for this long in all; `None`:
+    /// the window opens by itself.
+    pub told_within_ns: Option<u64>,
+    /// How long new calls start; `None` if only `total` ends the run.
+    pub length_ns: Option<u64>,
+    /// How many calls start; `None` if only time ends the run.
+    pub total: Option<u64>,
+    /// What happens to calls that are open at the window's end.
+    pub stop: DurationStop,
+    /// The time limit for open calls to end.
+    pub drain_ns: u64,
 }
 
 /// The part of a line that is read; the rest has no meaning.

@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::call::Call;
-use super::names::Route;
-use super::transport::{TlsClient, Transport};
 use crate::http2::{self, Connection, ErrorCode};
+use crate::net::names::Route;
+use crate::net::transport::{TlsClient, Transport};
 
 /// Bytes of paced streams that may wait for a socket.
 const MOST_WAITING: usize = 64 * 1024;

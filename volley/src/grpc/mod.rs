@@ -1,6 +1,7 @@
 //! gRPC over HTTP/2: length-prefixed messages, statuses and timeouts; the messages of server reflection.
 
 pub mod code;
+pub(crate) mod encoding;
 pub mod reflection;
 pub mod splitter;
 pub mod status;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::scenario::{failure, print, status, wrong};
 use super::{Failure, Out, buffered, unless_hung_up};
 use crate::cli::ScenarioRun;
-use crate::engine;
+use crate::net;
 use crate::request::schema::suggest::hint;
 use crate::scenario::lua::program::{self, Options, Program};
 use crate::scenario::plan::Goal;
@@ -28,7 +28,7 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         max_memory: args.max_memory,
         tls: args.tls.clone(),
     };
-    let signal = engine::watch()?;
+    let signal = net::watch()?;
     let mut finished = program::run(&program, &options, &signal)?;
     let goals: Vec<Goal> = args.fail_if.iter().map(Goal::from).collect();
     finished.report.thresholds = judge(&finished.report, &goals);

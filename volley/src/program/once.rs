@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Failure, buffered, success_if, unless_hung_up};
-use crate::engine;
+use crate::net;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};
 use crate::scenario::plan::{Load, Phase, Phases, Plan};
@@ -19,7 +19,7 @@ use crate::watch::Writer;
 ///
 /// Whatever prevented the load or the output, or broke the load off.
 pub fn once(plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
-    let shown = Once::new(plan, allow_io, engine::watch()?).run()?;
+    let shown = Once::new(plan, allow_io, net::watch()?).run()?;
     buffered(io::stdout().lock(), |out| {
         let mut pages = shown.pages.iter();
         pages.try_for_each(|page| out.write_all(page.as_bytes()))

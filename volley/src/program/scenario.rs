@@ -10,7 +10,7 @@ use super::check::{self, refuse, warn};
 use super::files::Files;
 use super::{Failure, Out, THRESHOLD_FAILED, buffered, lua, show, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
-use crate::engine;
+use crate::net;
 use crate::pace::whole_ns;
 use crate::report::live::LiveTable;
 use crate::report::numbers::{duration, grouped};
@@ -30,7 +30,7 @@ const CUT: u8 = 130;
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let status = match error {
-            RunError::Engine(error) => return error.into(),
+            RunError::Net(error) => return error.into(),
             // The file, or what it names, must be mended.
             RunError::Request(_)
             | RunError::Reading(_)
@@ -83,7 +83,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let signal = Arc::default();
     let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
     let cuts = Arc::clone(&control);
-    engine::watch_twice(&signal, move || cuts.cut())?;
+    net::watch_twice(&signal, move || cuts.cut())?;
     let shown = Scenarios::new(args.file.display().to_string(), &plan, Arc::clone(&control));
     let shown = Arc::new(shown);
     let address = control_address(&plan, args)?;

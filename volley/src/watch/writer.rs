@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::engine::Outbox;
+use crate::outbox::Outbox;
 
 /// A thread that writes the items which a load leaves at a source.
 pub struct Writer<S, T> {

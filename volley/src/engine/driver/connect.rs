@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
-use rustix::io::Errno;
 
 use super::{Book, Driver, EngineError, Script, Stage};
-use crate::engine::names::Route;
-use crate::engine::transport::agreed;
 use crate::engine::wire::{Phase, Wire};
+use crate::net::NetError;
+use crate::net::names::Route;
+use crate::net::transport::{agreed, connect_words};
 
 /// After this time without a connection, the next address is tried too (RFC 8305 section 8).
 const NEXT_AFTER_NS: u64 = 250_000_000;
@@ -38,7 +38,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 return Ok(());
             }
             if self.is_interrupted() {
-                return Err(EngineError::Interrupted);
+                return Err(NetError::Interrupted.into());
             }
             if self.clock.now_ns() >= deadline_ns {
                 let mut wires = self.wires.iter().map(|(_, wire)| wire);
@@ -208,10 +208,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     fn unreachable(&self, reason: String) -> EngineError {
-        EngineError::Connect {
-            target: self.plan.names.words(),
-            reason,
-        }
+        let target = self.plan.names.words();
+        NetError::Connect { target, reason }.into()
     }
 
     /// What a connection that is not ready was waiting for.
@@ -468,23 +466,6 @@ fn place_of(turn: usize, tried: usize, count: usize) -> Option<usize> {
         0 => Some(first),
         _ if tried >= count => None,
         _ => Some((first + 1 + (turn / count + tried - 1) % (count - 1)) % count),
-    }
-}
-
-/// The reason why connecting failed, and what may help.
-pub(crate) fn connect_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => {
-            "connection refused (is the server running there?)".to_owned()
-        }
-        io::ErrorKind::NotFound => {
-            "there is no such socket (is the server running there?)".to_owned()
-        }
-        io::ErrorKind::WouldBlock => "the server does not accept more connections".to_owned(),
-        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
-            "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
-        }
-        _ => error.to_string(),
     }
 }
 

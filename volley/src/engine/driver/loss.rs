@@ -6,10 +6,10 @@ use mio::unix::SourceFd;
 
 use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
-use crate::engine::names::Route;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
 use crate::measure::Cause;
+use crate::net::names::Route;
 use crate::report::{EndedBy, Use, Warning};
 
 /// The calls of all further addresses are counted together.

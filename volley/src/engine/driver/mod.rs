@@ -22,24 +22,24 @@ use mio::{Events, Poll, Token, Waker};
 use slab::Slab;
 
 use super::EngineError;
-use super::alarm::Alarm;
 use super::book::Book;
-use super::host::Clock;
 use super::link::Link;
-use super::names::Routes;
 use super::orders::{self, Change, Order};
 use super::plan::Plan;
 use super::script::Script;
 use super::shared::Shared;
 use super::sink::Desk;
 use super::stage::{Opening, Stage};
+use super::thread_result::ThreadResult;
 use super::wire::Wire;
 use crate::budget::Buffer;
 use crate::measure::{Ages, Passed};
+use crate::net::alarm::Alarm;
+use crate::net::names::Routes;
+use crate::net::{Clock, NetError};
 use crate::pace::{Agenda, Lane, SECOND_NS};
 use crate::report::{EndedBy, Use, Warning};
 use crate::spec::Command;
-pub(crate) use connect::connect_words;
 use due::{Due, FEW_DUES};
 
 /// The maximum size of one read: large enough that a busy link needs few system calls.
@@ -53,42 +53,6 @@ const ORDERS: Token = Token(usize::MAX - 1);
 
 /// Seconds are reported, and the signal flag checked, at least this often.
 const GLANCE_NS: u64 = 50_000_000;
-
-/// The result of a thread.
-pub struct Harvest<B> {
-    /// Everything it recorded.
-    pub book: B,
-    /// How long after the load's start it woke up.
-    pub late_ns: u64,
-    /// When it last counted.
-    pub ended_ns: u64,
-    /// Why it ended.
-    pub ended_by: EndedBy,
-    /// Connections reopened during the run: those that were lost or that the server retired, and those that volley gave
-    /// up by itself.
-    pub reconnects: u64,
-    pub planned_reconnects: u64,
-    /// What went to each address.
-    pub uses: BTreeMap<String, Use>,
-    /// The most addresses that were known at a time, if each should get its share.
-    pub addresses: Option<usize>,
-    /// A TLS server did not agree to HTTP/2, and did not refuse it.
-    pub without_alpn: bool,
-    /// The lowest stream limit of a server that made calls wait.
-    pub stream_limit: Option<u32>,
-    /// Calls still open when the drain timeout ended.
-    pub left_open: u64,
-    /// Calls that were due before a pause and not sent before its end.
-    pub waited: u64,
-    /// Why it ended early.
-    pub gave_up: Option<Warning>,
-    /// For each link that was lost and could not be reopened: since when, and why.
-    pub down: Vec<(u64, String)>,
-    /// If somebody watches: the ages of the calls that the end cut or that were never sent, in ns, and how many have each.
-    pub ages: Vec<(u64, u64)>,
-    /// CPU seconds of this thread since the window opened.
-    pub cpu_s: f64,
-}
 
 /// One thread's load loop.
 pub struct Driver<'a, B, S: Script> {
@@ -194,9 +158,9 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
         book: B,
         script: S,
     ) -> Result<Self, EngineError> {
-        let poll = Poll::new().map_err(host("open a poll"))?;
-        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
-        let waker = Waker::new(poll.registry(), ORDERS).map_err(host("open a waker"))?;
+        let poll = Poll::new().map_err(NetError::host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(NetError::host("open a timer"))?;
+        let waker = Waker::new(poll.registry(), ORDERS).map_err(NetError::host("open a waker"))?;
         let lane = plan.lane_of(index);
         Ok(Self {
             plan,
@@ -279,7 +243,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
         mut self,
         orders: &Receiver<Order>,
         post: &mut dyn FnMut(Passed),
-    ) -> Result<Option<Harvest<B>>, EngineError> {
+    ) -> Result<Option<ThreadResult<B>>, EngineError> {
         let mut events = Events::with_capacity(1024);
         // Meanwhile the server may ask for an answer, or retire a connection.
         let (at_ns, opening) = loop {
@@ -293,7 +257,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
         };
         while self.clock.now_ns() < at_ns {
             if self.is_interrupted() {
-                return Err(EngineError::Interrupted);
+                return Err(NetError::Interrupted.into());
             }
             self.turn(&mut events, at_ns)?;
         }
@@ -314,7 +278,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             self.wait(&mut events)?;
             self.take_events(&events);
         }
-        Ok(Some(self.harvest()))
+        Ok(Some(self.result()))
     }
 
     /// What need not be done in each round: orders, seconds, the signal.
@@ -360,9 +324,4 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
     pub(crate) fn is_interrupted(&self) -> bool {
         self.shared.is_stopped()
     }
-}
-
-/// Names what the host refused.
-fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
-    move |error| EngineError::Host { doing, error }
 }

@@ -7,9 +7,9 @@ use mio::Events;
 use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
 use crate::engine::sink::Sink;
-use crate::engine::transport::problem;
 use crate::engine::wire::Phase;
 use crate::http2::Closed;
+use crate::net::transport::problem;
 
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;

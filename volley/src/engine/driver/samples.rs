@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use super::{Driver, Shared};
-use crate::engine::host::Clock;
 use crate::engine::plan::Plan;
 use crate::engine::script::Plain;
 use crate::measure::{Tally, TallyOptions};
+use crate::net::Clock;
 use crate::spec::{CountSpec, SchemaSource, Spec};
 
 /// Unary calls to a host, in clear text.

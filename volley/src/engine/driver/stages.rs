@@ -1,8 +1,8 @@
-//! The stages of a thread's run, from its start to its harvest, and the changes of its load.
+//! The stages of a thread's run, from its start to its result, and the changes of its load.
 
 use std::sync::Arc;
 
-use super::{Book, Driver, Harvest, Script};
+use super::{Book, Driver, Script, ThreadResult};
 use crate::engine::orders::Change;
 use crate::engine::stage::{Opening, Stage};
 use crate::http2::ErrorCode;
@@ -179,7 +179,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    pub(super) fn harvest(mut self) -> Harvest<B> {
+    pub(super) fn result(mut self) -> ThreadResult<B> {
         self.hang_up();
         let keys: Vec<usize> = self.wires.iter().map(|(key, _)| key).collect();
         for key in keys {
@@ -189,7 +189,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let down = down.filter(|down| down.tries > 1);
         let down = down.map(|down| (down.since_ns, down.reason));
         let down = down.collect();
-        Harvest {
+        ThreadResult {
             book: self.desk.book,
             late_ns: self.late_ns,
             ended_ns: self.drained_ns,

@@ -9,13 +9,13 @@ use super::due::FEW_DUES;
 use super::samples::{driver, shared, spec};
 use crate::engine::book::Book;
 use crate::engine::call::Ticket;
-use crate::engine::host::Clock;
 use crate::engine::plan::Plan;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{Kind, flag, write_go_away};
 use crate::measure::{Outcome, Tally};
+use crate::net::Clock;
 use crate::serve::{Config, Reference};
 use crate::spec::{Data, DurationStop, Spec};
 
@@ -154,7 +154,7 @@ fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
             calls,
             steps,
             ages_ns,
-        } = driver.harvest().book;
+        } = driver.result().book;
         assert_eq!(calls, CALLS, "{stop:?}");
         assert!(steps <= 100_000, "{steps}");
         let mean_ns = ages_ns / u128::from(calls);

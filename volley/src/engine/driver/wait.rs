@@ -4,12 +4,13 @@ use mio::Events;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use super::{Book, Driver, EngineError, GLANCE_NS, Script, host};
+use super::{Book, Driver, EngineError, GLANCE_NS, Script};
 use crate::engine::call::Ticket;
 use crate::engine::sink::TOO_LATE;
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
 use crate::measure::Cause;
+use crate::net::NetError;
 
 /// The shortest and the longest interval between two checks for timeouts.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
@@ -33,12 +34,12 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         } else {
             self.alarm
                 .set(wake_ns, now_ns)
-                .map_err(host("set a timer"))?;
+                .map_err(NetError::host("set a timer"))?;
             None
         };
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
-                Err(host("wait for sockets")(error))
+                Err(NetError::host("wait for sockets")(error).into())
             }
             _ => Ok(()),
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::engine::Clock;
+use crate::net::Clock;
 use crate::pace::{PhasedRate, PhasedUsers};
 use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::report::{Event, decimal};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use slab::Slab;
 
 use crate::budget::Buffer;
-use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
+use crate::grpc::encoding::Encoding;
 use crate::http::Follow;
 use crate::http2::hpack::HeaderList;
 use crate::request::Expected;

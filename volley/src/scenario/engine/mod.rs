@@ -27,8 +27,8 @@ use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 use crate::budget::{self, Budget, MAX_MEMORY};
-use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
+use crate::net::{Clock, NetError, allow_sockets, spare_cpus};
 use crate::pace::PhasedUsers;
 use crate::report::Cost;
 use crate::report::numbers::duration;
@@ -55,7 +55,7 @@ use watch::Watch;
 #[derive(Debug, Error)]
 pub enum RunError {
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Net(#[from] NetError),
     #[error(transparent)]
     Request(#[from] RequestError),
     #[error(transparent)]
@@ -415,7 +415,7 @@ fn load(
         // All begin at one moment, or none.
         barrier.wait();
         match connected? {
-            _ if has_failed.load(Ordering::Relaxed) => Err(EngineError::Interrupted.into()),
+            _ if has_failed.load(Ordering::Relaxed) => Err(NetError::Interrupted.into()),
             driver => {
                 let start_ns = *start.get_or_init(|| {
                     let start_ns = clock.now_ns();
@@ -470,7 +470,7 @@ fn load(
         let done: Vec<_> = done.collect();
         // The error of the thread that failed is of more use than those of the others.
         let is_own =
-            |done: &Result<_, _>| !matches!(done, Err(RunError::Engine(EngineError::Interrupted)));
+            |done: &Result<_, _>| !matches!(done, Err(RunError::Net(NetError::Interrupted)));
         let (own, rest): (Vec<_>, Vec<_>) = done.into_iter().partition(is_own);
         own.into_iter().chain(rest).collect()
     })

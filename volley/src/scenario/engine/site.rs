@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::EngineError;
-use crate::engine::names::{Names, system};
-use crate::engine::proxy::Proxies;
-use crate::engine::tls;
-use crate::engine::transport::TlsClient;
 use crate::http::HttpUrl;
 use crate::http1;
 use crate::http2;
+use crate::net::NetError;
+use crate::net::names::{Names, system};
+use crate::net::proxy::Proxies;
+use crate::net::tls;
+use crate::net::transport::TlsClient;
 use crate::scenario::plan::{Target, Version};
 use crate::spec::{self, Endpoint, LbStrategy, TargetSpec, TlsSpec};
 
@@ -54,7 +54,7 @@ impl Site {
     /// # Errors
     ///
     /// A name has no address, or TLS cannot be set up.
-    pub fn new(target: &Target) -> Result<Self, EngineError> {
+    pub fn new(target: &Target) -> Result<Self, NetError> {
         let host = |endpoint| SiteHost::new(target, endpoint);
         let is_used = |_: &&Endpoint| target.connections > 0;
         Ok(Self {
@@ -159,7 +159,7 @@ impl SiteHost {
         out.extend_from_slice(path);
     }
 
-    fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, EngineError> {
+    fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, NetError> {
         let named = named(target, endpoint);
         let authority = named.authority.clone();
         let tls = tls::client(&tls_spec(target), &named)?.map(|mut client| {
@@ -207,7 +207,7 @@ impl SiteHost {
 /// # Errors
 ///
 /// TLS cannot be set up.
-pub fn check_tls(target: &Target) -> Result<(), EngineError> {
+pub fn check_tls(target: &Target) -> Result<(), NetError> {
     let mut hosts = target.hosts.iter();
     hosts.try_for_each(|host| {
         tls::client(&tls_spec(target), &named(target, host))?;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use super::site::Site;
-use crate::engine::EngineError;
 use crate::http::HttpUrl;
+use crate::net::NetError;
 use crate::scenario::plan::{Route, Target, TlsFiles};
 use crate::spec::{Endpoint, address};
 
@@ -37,7 +37,7 @@ impl<'a> Sites<'a> {
     /// # Errors
     ///
     /// A name has no address, or TLS cannot be set up.
-    pub fn new(targets: &'a [Target]) -> Result<Self, EngineError> {
+    pub fn new(targets: &'a [Target]) -> Result<Self, NetError> {
         let routes = targets.iter().any(|one| one.route == Route::Authority);
         Ok(Self {
             targets,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::flight::{Fault, FlightKey};
 use super::pool::LONGEST_WAIT_NS;
 use super::site::Site;
-use crate::engine::names::Route;
-use crate::engine::transport::{self, TlsClient, Transport, tls_words};
 use crate::http1::{self, Violation};
 use crate::http2::{self, ErrorCode, Handler};
+use crate::net::names::Route;
+use crate::net::transport::{self, TlsClient, Transport, tls_words};
 use crate::scenario::tally::Reason;
 
 /// The phase of a connection.

@@ -13,7 +13,7 @@ use super::plan::{Plan, Request};
 use super::report::{Names, StepNames};
 use super::secrets::Secrets;
 use super::tally::{Reason, Timing};
-use crate::engine::Outbox;
+use crate::outbox::Outbox;
 use crate::protobuf::Message;
 use crate::request::excerpt::excerpt;
 pub use line::line;

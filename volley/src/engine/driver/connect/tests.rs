@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::place_of;
 use crate::engine::driver::samples::{driver, shared, spec};
-use crate::engine::names::{Names, system};
 use crate::engine::plan::Plan;
-use crate::engine::proxy::Proxies;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
 use crate::engine::wire::Phase;
 use crate::http2::frame::write_settings;
 use crate::measure::Tally;
+use crate::net::names::{Names, system};
+use crate::net::proxy::Proxies;
 use crate::serve::{Config, Reference};
 use crate::spec::{Address, LbStrategy, Spec};
 

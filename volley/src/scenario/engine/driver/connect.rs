@@ -8,9 +8,9 @@ use std::sync::Arc;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 
-use super::{Driver, EngineError, Sheet};
-use crate::engine::connect_words;
-use crate::engine::names::Route;
+use super::{Driver, NetError, Sheet};
+use crate::net::names::Route;
+use crate::net::transport::connect_words;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::iteration::Bond;
 use crate::scenario::engine::pool::Link;
@@ -27,7 +27,7 @@ impl Driver<'_> {
     /// # Errors
     ///
     /// A target has no host that answers.
-    pub fn connect(&mut self) -> Result<(), EngineError> {
+    pub fn connect(&mut self) -> Result<(), NetError> {
         let mut events = Events::with_capacity(1024);
         loop {
             let now_ns = self.now_ns();
@@ -52,7 +52,7 @@ impl Driver<'_> {
                 return Ok(());
             }
             if self.is_interrupted() {
-                return Err(EngineError::Interrupted);
+                return Err(NetError::Interrupted);
             }
             self.next_glance_ns = now_ns.saturating_add(super::GLANCE_NS);
             self.wait(&mut events)?;
@@ -423,9 +423,9 @@ impl Driver<'_> {
     }
 }
 
-fn unreachable(site: &Site, reason: &str) -> EngineError {
+fn unreachable(site: &Site, reason: &str) -> NetError {
     let hosts: Vec<_> = site.hosts.iter().map(|host| host.label.as_str()).collect();
-    EngineError::Connect {
+    NetError::Connect {
         target: format!("target `{}` at {}", site.name, hosts.join(", ")),
         reason: reason.to_owned(),
     }

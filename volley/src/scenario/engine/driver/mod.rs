@@ -34,9 +34,9 @@ use super::sites::Sites;
 use super::timers::{Deadlines, Timers};
 use super::wire::Wire;
 use crate::budget::{Budget, Buffer};
-use crate::engine::alarm::Alarm;
-use crate::engine::{Clock, EngineError};
 use crate::measure::process;
+use crate::net::alarm::Alarm;
+use crate::net::{Clock, NetError};
 use crate::pace::SECOND_NS;
 use crate::request::RequestError;
 use crate::scenario::Values;
@@ -230,8 +230,8 @@ impl<'a> Driver<'a> {
     ///
     /// What the host refused, or a step that cannot be made ready.
     pub fn new(common: Common<'a>, index: u32) -> Result<Self, RunError> {
-        let poll = Poll::new().map_err(host("open a poll"))?;
-        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
+        let poll = Poll::new().map_err(NetError::host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(NetError::host("open a timer"))?;
         let plan = common.plan;
         let pool = |site: &Site| pool(site, index, common.threads);
         let shots = plan.steps.iter().map(|step| {
@@ -316,7 +316,7 @@ impl<'a> Driver<'a> {
     /// # Errors
     ///
     /// What the host refused.
-    pub fn run(mut self, start_ns: u64) -> Result<Harvest, EngineError> {
+    pub fn run(mut self, start_ns: u64) -> Result<Harvest, NetError> {
         let mut events = Events::with_capacity(1024);
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
@@ -386,7 +386,7 @@ impl<'a> Driver<'a> {
     /// # Errors
     ///
     /// What the host refused, or a signal came.
-    pub fn once(mut self, course: Course) -> Result<Done, EngineError> {
+    pub fn once(mut self, course: Course) -> Result<Done, NetError> {
         let mut events = Events::with_capacity(1024);
         let now_ns = self.now_ns();
         self.feeds.take_singly();
@@ -406,7 +406,7 @@ impl<'a> Driver<'a> {
             passed,
             tally: self.core.tally.without_seconds(),
             known: Known {
-                values: self.done.ok_or(EngineError::Interrupted)?,
+                values: self.done.ok_or(NetError::Interrupted)?,
                 came_ns: self.core.came_ns,
             },
             fault: self.core.fault,
@@ -422,9 +422,4 @@ impl<'a> Driver<'a> {
 /// A thread's links to a site.
 fn pool(site: &Site, index: u32, threads: u32) -> Pool {
     Pool::new((index..site.connections).step_by(threads.max(1) as usize))
-}
-
-/// Names what the host refused.
-fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
-    move |error| EngineError::Host { doing, error }
 }

@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
-use crate::engine::transport;
 use crate::http::{DecodeError, decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
+use crate::net::transport;
 use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::wire::{Phase, Remedies};

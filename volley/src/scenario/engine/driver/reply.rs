@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::budget::{Budget, Buffer};
-use crate::engine::encoding::{DecodeError, Encoding};
+use crate::grpc::encoding::{DecodeError, Encoding};
 use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mio::Events;
 
-use super::{Driver, GLANCE_NS, Timer, host};
-use crate::engine::EngineError;
+use super::{Driver, GLANCE_NS, Timer};
+use crate::net::NetError;
 use crate::pace::SECOND_NS;
 use crate::scenario::engine::flight::is_open;
 use crate::scenario::engine::iteration::Course;
@@ -22,7 +22,7 @@ impl Driver<'_> {
         &mut self,
         events: &mut Events,
         is_over: impl Fn(&mut Self, u64) -> bool,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool, NetError> {
         let now_ns = self.now_ns();
         if now_ns >= self.next_glance_ns {
             self.glance(now_ns);
@@ -126,7 +126,7 @@ impl Driver<'_> {
     }
 
     /// Sleeps until a socket is ready, or until something is due.
-    pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
+    pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), NetError> {
         let can_work = self.links_changed || !self.unread.is_empty() || !self.core.ready.is_empty();
         let coalesce_ns = self.common.plan.limits.coalesce_ns;
         if coalesce_ns > 0 && !can_work {
@@ -139,7 +139,7 @@ impl Driver<'_> {
         } else {
             self.alarm
                 .set(wake_ns, now_ns)
-                .map_err(host("set a timer"))?;
+                .map_err(NetError::host("set a timer"))?;
             None
         };
         let polled = self.poll.poll(events, timeout);
@@ -148,7 +148,7 @@ impl Driver<'_> {
         }
         match polled {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                Err(host("wait for sockets")(error))
+                Err(NetError::host("wait for sockets")(error))
             }
             _ => Ok(()),
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::super::control::{Change, Control, Order};
 use super::super::watch::Watch;
 use super::{crud, report};
-use crate::engine::Clock;
+use crate::net::Clock;
 use crate::pace::SECOND_NS as S;
 use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Report};

@@ -27,9 +27,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::check;
-use crate::engine::{EngineError, allow_sockets};
 use crate::input;
 use crate::measure::process;
+use crate::net::allow_sockets;
 use crate::scenario::engine::{Finished, RunError};
 use crate::scenario::plan::{Script, TlsFiles};
 use shared::{Group, Shared};
@@ -151,9 +151,4 @@ fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<worker::Harvest>, RunEr
     let harvest = |(Outcome::Over(harvest) | Outcome::SetUp(_, harvest))| harvest;
     let done = outcomes.into_iter().flatten();
     done.map(|done| done.map(harvest)).collect()
-}
-
-/// Names what the host refused.
-fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
-    move |error| EngineError::Host { doing, error }.into()
 }

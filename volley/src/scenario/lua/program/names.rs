@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::links::make_room;
 use super::task::Waiter;
 use super::worker::{Mail, Resolved, Worker};
-use crate::engine::names::system;
+use crate::net::names::system;
 use crate::spec::address;
 
 impl Worker {

@@ -9,7 +9,7 @@ use super::rows::Rows;
 use super::store::Store;
 use super::{MOST_COROUTINES, MOST_THREADS, Options, Program};
 use crate::budget::{Budget, MAX_MEMORY};
-use crate::engine::Clock;
+use crate::net::Clock;
 use crate::pace::whole_ns;
 use crate::scenario::plan::Script;
 

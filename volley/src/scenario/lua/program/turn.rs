@@ -9,13 +9,12 @@ use slab::Slab;
 
 use super::answer::Answer;
 use super::call::{Call, MOST_BODY};
-use super::host;
 use super::kept::Kept;
 use super::worker::{ALARM, MAIL, Mail, Timer, Worker};
 use crate::budget::Budget;
-use crate::engine::transport;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
+use crate::net::{NetError, transport};
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::wire::{Phase, Remedies};
@@ -97,13 +96,13 @@ impl Worker {
             true => Some(Duration::ZERO),
             false => {
                 let set = self.alarm.set(wake_ns, now_ns);
-                set.map_err(host("set a timer"))?;
+                set.map_err(NetError::host("set a timer"))?;
                 None
             }
         };
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
-                Err(host("wait for sockets")(error))
+                Err(NetError::host("wait for sockets")(error).into())
             }
             _ => Ok(()),
         }
@@ -163,7 +162,7 @@ impl Worker {
                 self.look_at(key, now_ns);
             }
             Err(error) => {
-                let words = crate::engine::connect_words(&error);
+                let words = transport::connect_words(&error);
                 self.lose(key, Fault::new(Reason::Connect, words), now_ns);
             }
         }

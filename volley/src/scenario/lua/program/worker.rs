@@ -17,10 +17,11 @@ use super::kept::Kept;
 use super::links::{Link, Pool};
 use super::shared::{Group, Shared};
 use super::task::{Task, Waiter};
-use super::{MEMORY, host, offers, rows};
-use crate::engine::alarm::Alarm;
+use super::{MEMORY, offers, rows};
 use crate::http2::Head;
 use crate::measure::{Failures, process};
+use crate::net::NetError;
+use crate::net::alarm::Alarm;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::timers::{Deadlines, Timers};
@@ -165,9 +166,9 @@ impl Worker {
     /// The host refused something, or the program cannot be compiled.
     pub fn new(shared: &Arc<Shared>, index: u32, group: Option<Group>) -> Result<Self, RunError> {
         let cpu_s = process::thread_cpu_s();
-        let poll = Poll::new().map_err(host("open a poll"))?;
-        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
-        let waker = Waker::new(poll.registry(), MAIL).map_err(host("open a queue"))?;
+        let poll = Poll::new().map_err(NetError::host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(NetError::host("open a timer"))?;
+        let waker = Waker::new(poll.registry(), MAIL).map_err(NetError::host("open a queue"))?;
         let (sender, mail) = channel();
         let postbox = Postbox {
             sender,

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use mio::Events;
 
-use crate::engine::Clock;
-use crate::engine::names::Names;
+use crate::net::Clock;
+use crate::net::names::Names;
 use crate::scenario::data::{Crowd, Store};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::driver::{Board, Common, Driver, GLANCE_NS, Quota};

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
-use super::EngineError;
+use super::NetError;
 
 /// Nanoseconds since the run's epoch, on CLOCK_MONOTONIC. Copies share the epoch, so all threads agree on the time.
 #[derive(Clone, Copy, Debug)]
@@ -80,16 +80,28 @@ pub fn allow_sockets(connections: u32) {
     );
 }
 
+/// All CPUs that this process is confined to, or else half of the host's, because the server needs the rest.
+pub fn spare_cpus() -> u32 {
+    let allowed = thread::available_parallelism().map_or(1, usize::from);
+    let online = fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
+        let lines = text.lines();
+        lines.filter(|line| line.starts_with("processor")).count()
+    });
+    let spare = if allowed < online {
+        allowed
+    } else {
+        allowed / 2
+    };
+    u32::try_from(spare).unwrap_or(1)
+}
+
 /// A flag that SIGINT and SIGTERM set, and SIGHUP, unless it is ignored (nohup).
 ///
 /// # Errors
 ///
 /// If the host does not allow signal handlers.
-pub fn watch() -> Result<Arc<AtomicBool>, EngineError> {
-    registered().map_err(|error| EngineError::Host {
-        doing: "watch for signals",
-        error,
-    })
+pub fn watch() -> Result<Arc<AtomicBool>, NetError> {
+    registered().map_err(NetError::host("watch for signals"))
 }
 
 fn registered() -> std::io::Result<Arc<AtomicBool>> {
@@ -111,11 +123,8 @@ fn registered() -> std::io::Result<Arc<AtomicBool>> {
 pub fn watch_twice(
     stop: &Arc<AtomicBool>,
     cut: impl Fn() -> bool + Send + 'static,
-) -> Result<(), EngineError> {
-    let mut heard = Signals::new(signals()).map_err(|error| EngineError::Host {
-        doing: "watch for signals",
-        error,
-    })?;
+) -> Result<(), NetError> {
+    let mut heard = Signals::new(signals()).map_err(NetError::host("watch for signals"))?;
     let stop = Arc::clone(stop);
     thread::spawn(move || {
         let mut is_cut = false;

@@ -246,6 +246,23 @@ fn flush(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
     Ok(())
 }
 
+/// The reason why connecting failed, and what may help.
+pub fn connect_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            "connection refused (is the server running there?)".to_owned()
+        }
+        io::ErrorKind::NotFound => {
+            "there is no such socket (is the server running there?)".to_owned()
+        }
+        io::ErrorKind::WouldBlock => "the server does not accept more connections".to_owned(),
+        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// Why the bytes that came were not taken; `is_greeting`: before the server's SETTINGS.
 pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> Option<String> {
     match taken {
@@ -278,7 +295,7 @@ pub struct Remedies {
     pub identity: &'static str,
 }
 
-pub(super) const FLAGS: Remedies = Remedies {
+pub const FLAGS: Remedies = Remedies {
     authority: "`--cacert`",
     any: "`--skipTLS`",
     name: "`--cname`",

@@ -4,8 +4,8 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring;
 
 use super::*;
-use crate::engine::transport::{FLAGS, tls_words};
 use crate::input::pem;
+use crate::net::transport::{FLAGS, tls_words};
 
 macro_rules! certificate {
     ($name:literal) => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use thiserror::Error;
 
+use super::{Code, Status};
 use crate::budget::{Budget, Buffer, OverBudget};
-use crate::grpc::{Code, Status};
 use crate::http2::hpack::HeaderList;
 
 /// How the replies of a call with flag 1 are compressed: `grpc-encoding`. volley offers gzip.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockAddr;
 
-use super::EngineError;
+use super::NetError;
 use super::proxy::{Handshake, Proxies, Proxy};
 use crate::spec::{Address, Endpoint, LbStrategy, RESOLVE_LEAST, Target};
 
@@ -84,7 +84,7 @@ impl Names {
         strategy: LbStrategy,
         every: Duration,
         lookup: Box<Lookup>,
-    ) -> Result<Arc<Self>, EngineError> {
+    ) -> Result<Arc<Self>, NetError> {
         let known = ways(&target, &proxies, &*lookup, &[])?;
         let (wish, wishes) = sync_channel(1);
         let is_named = target.endpoints.iter().any(|one| is_named(one, &proxies));
@@ -109,10 +109,7 @@ impl Names {
             thread::Builder::new()
                 .name("names".to_owned())
                 .spawn(move || look_again(&weak, &wishes, every, known))
-                .map_err(|error| EngineError::Host {
-                    doing: "start a thread",
-                    error,
-                })?;
+                .map_err(NetError::host("start a thread"))?;
         }
         Ok(names)
     }
@@ -239,13 +236,13 @@ fn ways(
     proxies: &Proxies,
     lookup: &Lookup,
     known: &[Ways],
-) -> Result<Vec<Ways>, EngineError> {
+) -> Result<Vec<Ways>, NetError> {
     let mut failure = None;
     let mut all = Vec::new();
     for (at, endpoint) in target.endpoints.iter().enumerate() {
         all.push(match ways_to(endpoint, proxies, lookup) {
             Ok(ways) => ways,
-            Err(error @ EngineError::Resolve { .. }) => {
+            Err(error @ NetError::Resolve { .. }) => {
                 failure.get_or_insert(error);
                 known.get(at).cloned().unwrap_or_default()
             }
@@ -274,7 +271,7 @@ pub fn words(target: &Target, routes: &[Arc<Route>]) -> String {
 /// # Errors
 ///
 /// As [`Names::new`].
-pub fn routes(target: &Target, proxies: &Proxies) -> Result<Ways, EngineError> {
+pub fn routes(target: &Target, proxies: &Proxies) -> Result<Ways, NetError> {
     Ok(each_once(&ways(target, proxies, &system, &[])?))
 }
 
@@ -288,7 +285,7 @@ fn each_once(all: &[Ways]) -> Ways {
     routes
 }
 
-fn ways_to(endpoint: &Endpoint, proxies: &Proxies, lookup: &Lookup) -> Result<Ways, EngineError> {
+fn ways_to(endpoint: &Endpoint, proxies: &Proxies, lookup: &Lookup) -> Result<Ways, NetError> {
     let address = match endpoint {
         Endpoint::Name(address) => address,
         Endpoint::Unix(path) => {
@@ -317,7 +314,7 @@ fn ways_to(endpoint: &Endpoint, proxies: &Proxies, lookup: &Lookup) -> Result<Wa
     Ok(routes.collect())
 }
 
-fn found(lookup: &Lookup, address: &Address) -> Result<Vec<SocketAddr>, EngineError> {
+fn found(lookup: &Lookup, address: &Address) -> Result<Vec<SocketAddr>, NetError> {
     match lookup(address) {
         Ok(found) if found.is_empty() => {
             Err(unresolved(&address.host, "it has no address".to_owned()))
@@ -327,8 +324,8 @@ fn found(lookup: &Lookup, address: &Address) -> Result<Vec<SocketAddr>, EngineEr
     }
 }
 
-fn unresolved(host: &str, reason: String) -> EngineError {
-    EngineError::Resolve {
+fn unresolved(host: &str, reason: String) -> NetError {
+    NetError::Resolve {
         host: host.to_owned(),
         reason,
     }
