@@ -12,4 +12,4 @@ pub(crate) mod transport;
 mod trust;
 
 pub use error::NetError;
-pub(crate) use host::{Clock, allow_sockets, spare_cpus, watch, watch_twice};
+pub(crate) use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twice};

@@ -55,9 +55,8 @@ use crate::report::{
     Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
 };
 use crate::serve::{self, ServeError};
-use crate::watch::{
-    self, Address, Calls, DebugLog, JsonLines, ReplyWriter, Server, Shown, Shows, Stats,
-};
+use crate::spec::ListenAddress;
+use crate::watch::{self, Calls, DebugLog, JsonLines, ReplyWriter, Server, Shown, Shows, Stats};
 use files::Files;
 use news::NewsDesk;
 
@@ -196,7 +195,7 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
 /// Shows a run where it takes orders, and where it does not.
 fn show(
     run: &Arc<impl Shown + 'static>,
-    [control, metrics]: [Option<&Address>; 2],
+    [control, metrics]: [Option<&ListenAddress>; 2],
     token: Option<&str>,
 ) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();

@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use super::exit::CliExit;
 use super::value::path;
 use super::{argv, help, usage};
-use crate::watch::Address;
+use crate::spec::ListenAddress;
 
 const PROGRAM: &str = "volley edit";
 
@@ -70,8 +70,8 @@ struct EditWords {
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
-    match text.parse::<Address>() {
-        Ok(Address::Tcp(address)) if address.ip().is_loopback() => Ok(address),
+    match text.parse::<ListenAddress>() {
+        Ok(ListenAddress::Tcp(address)) if address.ip().is_loopback() => Ok(address),
         _ => Err("a loopback address is needed, such as `127.0.0.1:4300` or `:4300`".to_owned()),
     }
 }

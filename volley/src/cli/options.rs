@@ -7,7 +7,7 @@ use super::args::{OutputArgs, WatchArgs};
 use super::exit::UsageError;
 use crate::features::need;
 use crate::report::Report;
-use crate::watch::Address;
+use crate::spec::ListenAddress;
 
 pub use super::args::Format;
 
@@ -48,9 +48,9 @@ pub struct Watched {
     /// A line of JSON for each second goes there, as above.
     pub live_json: Option<PathBuf>,
     /// Where the run is shown.
-    pub metrics: Option<Address>,
+    pub metrics: Option<ListenAddress>,
     /// Where the run is shown and changed.
-    pub control: Option<Address>,
+    pub control: Option<ListenAddress>,
     /// How many replies are printed.
     pub print_replies: u64,
     /// Where all replies are saved, as above.
@@ -101,7 +101,7 @@ pub(super) fn token(flag: Option<&str>) -> Option<String> {
 /// If there is no token, or this volley cannot listen.
 pub fn need_token(
     flag: &'static str,
-    address: Option<&Address>,
+    address: Option<&ListenAddress>,
     token: Option<&str>,
 ) -> Result<(), UsageError> {
     let Some(address) = address else {

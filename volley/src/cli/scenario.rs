@@ -13,9 +13,9 @@ use super::value::{path, span};
 use super::{argv, files, help, usage};
 use crate::scenario::lua::is_program;
 use crate::scenario::plan::TlsFiles;
+use crate::spec::ListenAddress;
 use crate::spec::threshold::Selected;
 use crate::units::size;
-use crate::watch::Address;
 
 const PROGRAM: &str = "volley run";
 
@@ -68,9 +68,9 @@ pub struct ScenarioRun {
     /// Where requests that failed go, with all that was sent and received.
     pub save_failures: Option<PathBuf>,
     /// Where the run is shown and changed, instead of the file's `control`.
-    pub control: Option<Address>,
+    pub control: Option<ListenAddress>,
     /// Where it is shown.
-    pub metrics: Option<Address>,
+    pub metrics: Option<ListenAddress>,
     /// What clients must know.
     pub token: Option<String>,
     /// The command line gives it.
@@ -194,14 +194,14 @@ struct RunWords {
     /// Serve Prometheus metrics at GET /metrics of an ADDRESS: 127.0.0.1:9090, :9090 (localhost) or
     /// unix:/path
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
-    metrics: Option<Address>,
+    metrics: Option<ListenAddress>,
 
     /// The same, and take orders (default: the file's `control`): GET /v1/stats, POST /v1/pause,
     /// /v1/resume and /v1/stop, PATCH /v1/load {"rate": "0.5/s"}, {"users": N}, {"phases": true} or
     /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}, or by a list of
     /// those that share it
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
-    control: Option<Address>,
+    control: Option<ListenAddress>,
 
     /// Clients must send this token (Authorization: Bearer TOKEN); needed where other hosts can reach
     /// an ADDRESS (default: $VOLLEY_TOKEN)

@@ -1,6 +1,10 @@
 //! What a run needs of its host: the time, room for open files, and signals.
 
 use std::fs;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{process, thread};
@@ -93,6 +97,17 @@ pub fn spare_cpus() -> u32 {
         allowed / 2
     };
     u32::try_from(spare).unwrap_or(1)
+}
+
+/// Removes the socket of a program that is gone: nobody listens on it.
+pub fn remove_stale(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    match is_socket.then(|| UnixStream::connect(path)) {
+        Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A flag that SIGINT and SIGTERM set, and SIGHUP, unless it is ignored (nohup).

@@ -21,8 +21,9 @@ use crate::scenario::lua::is_program;
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
+use crate::spec::ListenAddress;
 use crate::units::duration::GoDuration;
-use crate::watch::{Address, RecordWriter, Scenarios, Written, record_writer};
+use crate::watch::{RecordWriter, Scenarios, Written, record_writer};
 
 /// The exit status if a second signal ended the load: that of a program which SIGINT ends.
 const CUT: u8 = 130;
@@ -168,7 +169,7 @@ pub(super) fn wrong(message: String) -> Failure {
 }
 
 /// Where the run takes orders.
-fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<Address>, Failure> {
+fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<ListenAddress>, Failure> {
     if args.control.is_some() {
         return Ok(args.control.clone());
     }

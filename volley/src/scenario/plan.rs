@@ -13,9 +13,9 @@ use super::{Slot, Text};
 pub use crate::pace::Phase;
 use crate::pace::{PhasedRate, PhasedUsers, Timetable};
 use crate::request::Method;
+
 use crate::spec::threshold::Selected;
-use crate::spec::{Endpoint, Threshold};
-use crate::watch::Address;
+use crate::spec::{Endpoint, ListenAddress, Threshold};
 
 /// The largest body that is read, in bytes, unless a file says otherwise.
 pub const MAX_BODY: usize = 16 << 20;
@@ -47,7 +47,7 @@ pub struct Plan {
     /// The files that the file names.
     pub files: Vec<PathBuf>,
     /// `--control`: where the run can be changed.
-    pub control: Option<Address>,
+    pub control: Option<ListenAddress>,
     /// Names and values that reports keep.
     pub tags: Vec<(String, String)>,
 }

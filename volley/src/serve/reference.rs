@@ -19,8 +19,8 @@ use super::listener::{Listener, WorkerLine};
 use super::worker::{Command, Shared, WAKE, Worker};
 use super::{ServeError, socket};
 use crate::http2::window::MAX_WINDOW;
+use crate::net::remove_stale;
 use crate::spec::Endpoint;
-use crate::watch::remove_stale;
 
 /// Clients that may wait to be accepted; the host's own limit may be lower.
 const BACKLOG: i32 = 4096;

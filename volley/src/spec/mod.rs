@@ -8,6 +8,7 @@ mod command;
 mod data;
 mod error;
 mod host;
+mod listen;
 pub mod secret;
 mod share;
 pub(crate) mod threshold;
@@ -25,6 +26,7 @@ pub use error::SpecError;
 pub(crate) use host::COMMANDS;
 pub use host::{Address, Endpoint, HostError, Target};
 pub(crate) use host::{address, misspelt, without_port};
+pub use listen::{ListenAddress, ListenError};
 pub use threshold::{Threshold, ThresholdError};
 
 use crate::budget::{self, Budget, MAX_MEMORY};

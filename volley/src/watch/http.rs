@@ -7,9 +7,10 @@ use hyper::header::{ORIGIN, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
-use super::address::{Address, Server};
+use super::running::Server;
 use super::server::{self, Answer, NoBody, error, in_json, knows, not_allowed, of};
 use super::shown::{Asked, Refused, Shows};
+use crate::spec::ListenAddress;
 
 /// The longest body of a request.
 const MOST_BODY: usize = 4096;
@@ -19,7 +20,7 @@ const MOST_BODY: usize = 4096;
 /// # Errors
 ///
 /// If the address cannot be listened on.
-pub fn serve(address: &Address, shows: Shows) -> io::Result<Server> {
+pub fn serve(address: &ListenAddress, shows: Shows) -> io::Result<Server> {
     let token = shows.token.clone();
     server::host(address, token, move |request| shows.clone().answer(request))
 }

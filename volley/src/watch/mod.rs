@@ -1,6 +1,5 @@
 //! What others see of a run while it goes on, and how they change it.
 
-mod address;
 mod calls;
 #[cfg(any(feature = "control", feature = "edit"))]
 mod clients;
@@ -11,6 +10,7 @@ mod json_lines;
 mod keys;
 mod records;
 mod replies;
+mod running;
 mod scenarios;
 #[cfg(any(feature = "control", feature = "edit"))]
 pub(crate) mod server;
@@ -19,8 +19,6 @@ mod stats;
 mod text;
 mod writer;
 
-pub(crate) use address::remove_stale;
-pub use address::{Address, AddressError, Server};
 pub use calls::Calls;
 pub use debug_log::DebugLog;
 #[cfg(feature = "control")]
@@ -29,6 +27,7 @@ pub use json_lines::JsonLines;
 pub use keys::{Keys, listen};
 pub use records::{RecordWriter, record_writer};
 pub use replies::{ReplyWriter, reply_writer};
+pub use running::Server;
 pub use scenarios::Scenarios;
 pub use shown::{Asked, Refused, Shown, Shows};
 pub use stats::Stats;
@@ -40,6 +39,6 @@ pub use writer::{Writer, Written};
 ///
 /// Always.
 #[cfg(not(feature = "control"))]
-pub fn serve(_: &Address, _: Shows) -> std::io::Result<Server> {
+pub fn serve(_: &crate::spec::ListenAddress, _: Shows) -> std::io::Result<Server> {
     Err(std::io::Error::other(crate::features::Lacks("control")))
 }

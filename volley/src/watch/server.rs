@@ -25,9 +25,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
-use super::address::{Address, Server, remove_stale};
 use super::clients::{Clients, Patient};
+use super::running::Server;
+use crate::net::remove_stale;
 use crate::report::write_json;
+use crate::spec::ListenAddress;
 
 /// A client must have sent the head of its request by then, then its body, and it must then have read the answer.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,7 +56,7 @@ pub type Answer = Response<Full<Bytes>>;
 ///
 /// If the address cannot be listened on.
 pub fn host<F>(
-    address: &Address,
+    address: &ListenAddress,
     token: Option<Arc<str>>,
     answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
 ) -> io::Result<Server>
@@ -133,16 +135,16 @@ impl Listener {
     }
 }
 
-fn bind(address: &Address) -> io::Result<(Listener, Address)> {
+fn bind(address: &ListenAddress) -> io::Result<(Listener, ListenAddress)> {
     match address {
-        Address::Tcp(address) => {
+        ListenAddress::Tcp(address) => {
             let listener = std::net::TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
-            let address = Address::Tcp(listener.local_addr()?);
+            let address = ListenAddress::Tcp(listener.local_addr()?);
             let listener = Listener::Tcp(TcpListener::from_std(listener)?);
             Ok((listener, address))
         }
-        Address::Unix(path) => {
+        ListenAddress::Unix(path) => {
             remove_stale(path)?;
             let listener = Listener::Unix(UnixListener::bind(path)?);
             let address = address.clone();
@@ -155,7 +157,7 @@ fn bind(address: &Address) -> io::Result<(Listener, Address)> {
 #[derive(Clone)]
 struct Door<A> {
     /// Where it is.
-    address: Address,
+    address: ListenAddress,
     token: Option<Arc<str>>,
     clients: Arc<Mutex<Clients>>,
     answer: A,
@@ -217,8 +219,8 @@ fn locked(clients: &Mutex<Clients>) -> MutexGuard<'_, Clients> {
 
 /// Whether a `Host` leads to an address by itself, and not through a name that may lead anywhere. Its port does not
 /// matter: a tunnel has one of its own. No web page comes through a Unix socket.
-fn is_of(address: &Address, host: Option<&HeaderValue>) -> bool {
-    if let Address::Unix(_) = address {
+fn is_of(address: &ListenAddress, host: Option<&HeaderValue>) -> bool {
+    if let ListenAddress::Unix(_) = address {
         return true;
     }
     let host = host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
@@ -308,7 +310,7 @@ mod tests {
         let nowhere = ":0".parse().unwrap();
         let long = |_| async { of(StatusCode::OK, "text/plain", vec![b' '; 64 << 20]) };
         let server = host(&nowhere, None, long).unwrap();
-        let Address::Tcp(address) = server.address else {
+        let ListenAddress::Tcp(address) = server.address else {
             unreachable!("it listens on TCP");
         };
         let mut client = TcpStream::connect(address).unwrap();
@@ -328,8 +330,8 @@ mod tests {
 
     #[test]
     fn an_address_that_others_reach_has_any_ip_and_no_name() {
-        let all: Address = "0.0.0.0:80".parse().unwrap();
-        let socket: Address = "unix:/run/v.sock".parse().unwrap();
+        let all: ListenAddress = "0.0.0.0:80".parse().unwrap();
+        let socket: ListenAddress = "unix:/run/v.sock".parse().unwrap();
         for (host, is_there) in [
             ("10.0.0.1", true),
             ("[fe80::1]:9090", true),

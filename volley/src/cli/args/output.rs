@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::value::{self, path, whole};
 use crate::report::Report;
-use crate::watch::Address;
+use crate::spec::ListenAddress;
 
 /// What to report.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,12 +69,12 @@ pub struct WatchArgs {
     /// + Serve Prometheus metrics at GET /metrics of an ADDRESS: 127.0.0.1:9090, :9090 (localhost)
     ///   or unix:/path
     #[arg(long, value_name = "ADDRESS")]
-    pub metrics: Option<Address>,
+    pub metrics: Option<ListenAddress>,
 
     /// + The same, and take orders: PATCH /v1/load {"rps": N} or {"concurrency": N}, POST /v1/pause,
     ///   /v1/resume and /v1/stop, GET /v1/stats
     #[arg(long, value_name = "ADDRESS")]
-    pub control: Option<Address>,
+    pub control: Option<ListenAddress>,
 
     /// + Print the first N replies to stderr, a line of JSON each
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]

@@ -22,7 +22,8 @@ use crate::cli::Edit;
 use crate::report::visible;
 use crate::scenario::file;
 use crate::scenario::lua::is_program;
-use crate::watch::{Address, Server, server};
+use crate::spec::ListenAddress;
+use crate::watch::{Server, server};
 use document::Document;
 use page::Page;
 use site::Site;
@@ -95,7 +96,7 @@ fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<
 }
 
 fn listened(site: Site, listen: SocketAddr) -> io::Result<Server> {
-    let address = Address::Tcp(listen);
+    let address = ListenAddress::Tcp(listen);
     let token = Some(site.token());
     server::host(&address, token, move |request| site.clone().answer(request)).map_err(|error| {
         io::Error::other(format!("`--listen`: cannot listen on {listen}: {error}"))

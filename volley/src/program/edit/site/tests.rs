@@ -10,7 +10,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::watch::{Address, Server};
+use crate::spec::ListenAddress;
+use crate::watch::Server;
 
 const TOKEN: &str = "t0ken";
 
@@ -52,11 +53,11 @@ impl Served {
             licenses: "",
         };
         let site = Site::new(page, Document::new(&path).unwrap(), TOKEN.to_owned(), false);
-        let listen = Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let listen = ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
         let token = Some(site.token());
         let server =
             server::host(&listen, token, move |request| site.clone().answer(request)).unwrap();
-        let Address::Tcp(address) = server.address else {
+        let ListenAddress::Tcp(address) = server.address else {
             unreachable!("it listens on TCP");
         };
         Self {

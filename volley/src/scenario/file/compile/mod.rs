@@ -29,7 +29,7 @@ use super::node::Node;
 use crate::features::need;
 use crate::protobuf::Pool;
 use crate::scenario::plan::{Limits, MAX_BODY, Plan, Refresh, Scenario, Step, Target, WhenFull};
-use crate::watch::Address;
+use crate::spec::ListenAddress;
 use data::Draft;
 use names::{Names, Scope};
 use step::asks;
@@ -255,7 +255,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn control(&mut self, at: &Path) -> Option<Address> {
+    fn control(&mut self, at: &Path) -> Option<ListenAddress> {
         let control = self.file.control.as_ref()?;
         self.noted(at, need("control"))?;
         self.noted(at, control.parse())
