@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::slots::{Slot, Slots};
 use super::way::Way;
+use crate::measure::{Latency, LatencyKind};
 use crate::report::blast::{Interval, Point, Shot};
-use crate::report::{Latency, LatencyKind};
 
 /// A point that is being measured.
 #[derive(Debug)]

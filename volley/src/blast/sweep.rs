@@ -11,14 +11,14 @@ use super::slots::Slots;
 use super::way::{Blast, pools};
 use super::{BlastError, BlastSpec};
 use crate::engine::{self, Driver, EngineError, Line, Plain, Plan, Script, Shared};
-use crate::measure::{Errors, Failures, process};
+use crate::measure::{Cost, Errors, Failures, Warning, process};
 use crate::net::{self, Clock};
 use crate::pace::whole_ns;
+use crate::report::Checks;
 use crate::report::blast::{Moment, Sweep};
-use crate::report::numbers::duration;
-use crate::report::timestamp::unix_ns;
-use crate::report::{Checks, Cost, Warning};
 use crate::request::Shape;
+use crate::units::numbers::duration;
+use crate::units::timestamp::unix_ns;
 
 /// Reports the progress of a sweep, after each blast.
 pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::input;
-use crate::measure::Silence;
-use crate::report::latency::{Latency, LatencyKind, decode, rounded_quotient};
+use crate::measure::latency::{decode, rounded_quotient};
+use crate::measure::{Latency, LatencyKind, Silence};
 use crate::report::verdict::Figures;
 
 /// The schema of the member `volley` that is read.

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::figures::Row;
 use super::{Comparison, Judged};
-use crate::report::numbers::{at_least, duration, rate};
 use crate::report::verdict::Measured;
 use crate::report::visible;
 use crate::spec::threshold::Unit;
+use crate::units::numbers::{at_least, duration, rate};
 
 const ABOUT: &str = "Ratios are new over old, with 95 % intervals from the seconds of these two runs; what changes from start to \
                      start is not in them. That of failed is a difference.";

@@ -14,10 +14,10 @@ use super::script::{Plain, Script};
 use super::shared::Shared;
 use super::stage::{self, Opener, Stage};
 use super::{EngineError, MOST_WORKERS};
-use crate::measure::{Chronicle, Tally, TallyOptions, Told, process};
+use crate::measure::{Chronicle, EndedBy, Tally, TallyOptions, Told, process};
 use crate::net::{self, Clock, NetError};
 use crate::pace::{Agenda, whole_ns};
-use crate::report::{EndedBy, Report};
+use crate::report::Report;
 use crate::request::{Method, RequestError};
 use crate::spec::{Command, Spec};
 

@@ -18,11 +18,11 @@ use crate::grpc::encoding::Encoding;
 use crate::grpc::{Code, SplitError, Status, status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next, Own};
+use crate::measure::Warning;
 use crate::net::names::{self, Route};
 use crate::net::proxy::Proxies;
 use crate::net::transport::{TlsClient, Transport, agreed, connect_words, problem};
 use crate::net::{NetError, tls};
-use crate::report::Warning;
 use crate::request::Expected;
 use crate::spec::{SpecError, TargetSpec};
 

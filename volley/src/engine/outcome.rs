@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::orders::Change;
 use super::plan::Plan;
 use super::thread_result::ThreadResult;
-use crate::measure::{Chronicle, RunFacts, Tally, TallyOptions, process};
+use crate::measure::{
+    Chronicle, Cost, EndedBy, Event, RunFacts, Tally, TallyOptions, Use, Warning, process,
+};
 use crate::pace::Agenda;
-use crate::report::model::{Event, Use};
-use crate::report::{Cost, EndedBy, Report, Warning};
+use crate::report::Report;
 
 /// A run that is over.
 pub(super) struct Finished {
@@ -86,10 +87,8 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         }
         tally.merge(thread.book);
     }
-    tally
-        .into_part(facts, agenda.as_ref(), chronicle)
-        .into_report()
-        .exact_if_whole()
+    let part = tally.into_part(facts, agenda.as_ref(), chronicle);
+    Report::from(part).exact_if_whole()
 }
 
 fn event(change: &Change, opened_ns: u64) -> Event {

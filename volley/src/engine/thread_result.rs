@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{EndedBy, Use, Warning};
+use crate::measure::{EndedBy, Use, Warning};
 
 /// The result of a thread.
 pub struct ThreadResult<B> {

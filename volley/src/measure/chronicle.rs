@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::SECOND_NS;
 use super::bucket::{BUCKETS, highest_of};
-use super::second::{Bin, SecondCounts};
+use super::estimate::Estimate;
+use super::latency::Percentile;
+use super::second::{Bin, Second, SecondCounts};
 use super::series::Series;
-use super::slices::Slices;
-use crate::report::Percentile;
-use crate::report::estimate::Estimate;
-use crate::report::model::{LatencySeries, Second};
+use super::slices::{LatencySeries, Slices};
 
 /// Summaries are kept for the first day of a run.
 const MOST_SECONDS: usize = 86_400;
@@ -311,7 +310,7 @@ impl OpenCalls {
 
 /// What a run's seconds were.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct History {
+pub(crate) struct History {
     /// The length of a bin.
     pub width_ns: u64,
     /// All bins.

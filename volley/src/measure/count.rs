@@ -2,9 +2,8 @@
 
 use super::details::Kept;
 use super::tally::Counted;
-use super::{Awaits, Cause, Cut, Ended, Outcome, Tally};
+use super::{Awaits, Cause, Compressed, Cut, DetailOutcome, Ended, Outcome, Tally};
 use crate::grpc::Code;
-use crate::report::model::{Compressed, DetailOutcome};
 
 /// A call that is sent later than this after it was due counts as late, in nanoseconds.
 pub const LATE_NS: u64 = 1_000_000;

@@ -1,20 +1,34 @@
 //! Single calls: the first ones to end, up to a limit.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::report::model::DetailOutcome;
+use crate::grpc::Code;
 
 /// One call, times as everywhere in this module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     pub end_ns: u64,
     pub latency_ns: u64,
     pub outcome: DetailOutcome,
 }
 
+/// How a call that is kept ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DetailOutcome {
+    Ok,
+    /// `error` is shared by all calls with the same text.
+    Failed {
+        code: Code,
+        error: Arc<str>,
+    },
+    Cut,
+}
+
 /// The calls kept by one thread, or by all once merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Details {
+pub(crate) struct Details {
     most: usize,
     kept: Vec<Kept>,
 }

@@ -8,8 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::MOST_NS;
-use crate::report::estimate::Estimate;
-use crate::report::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
+use super::estimate::Estimate;
+use super::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
 
 /// The significant digits of the histograms. Times above [`MOST_NS`] share the last bucket; the maximum stays exact.
 const DIGITS: u8 = 3;

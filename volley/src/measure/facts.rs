@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::model::{Cost, EndedBy, Event, Use};
-use crate::report::warning::Warning;
-use crate::spec::Spec;
+use super::Warning;
+use crate::spec::{Command, Spec};
 
 /// What the engine knows about a run, and no thread counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -83,4 +82,86 @@ impl RunFacts {
             }
         }
     }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EndedBy {
+    /// Every call was made and answered, so none was cut. ghz: `normal`.
+    Finished,
+    /// A time limit passed: the window's, or that for open calls to end. ghz: `timeout`.
+    Window,
+    /// Somebody ended the run: a signal, a key, or an order. ghz: `cancel`.
+    Signal,
+}
+
+impl EndedBy {
+    /// Why a whole ended: a signal to one of its parts takes precedence over a time limit, and that over the end of all
+    /// calls.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Signal, _) | (_, Self::Signal) => Self::Signal,
+            (Self::Window, _) | (_, Self::Window) => Self::Window,
+            (Self::Finished, Self::Finished) => Self::Finished,
+        }
+    }
+}
+
+/// What went to one address while the run was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Use {
+    /// Calls sent to it; each try counts.
+    pub calls: u64,
+    /// Calls that were open on a connection that was lost.
+    pub lost_calls: u64,
+    /// Connections that were open when the window opened, or were opened later.
+    pub connections: u64,
+    /// Connections that were lost; those that the server retired are not.
+    pub lost_connections: u64,
+}
+
+impl Use {
+    /// Adds that of other threads or processes.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.lost_calls, other.lost_calls),
+            (&mut self.connections, other.connections),
+            (&mut self.lost_connections, other.lost_connections),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+}
+
+/// The generator's own resource use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// User and system time of this process while the run was counted.
+    pub cpu_s: f64,
+    /// The same since the process started, including connecting and warm-up.
+    pub cpu_total_s: f64,
+    /// User and system time of the busiest thread while the run was counted.
+    pub busiest_thread_s: f64,
+    /// The peak resident memory of this process.
+    pub peak_bytes: u64,
+}
+
+impl Cost {
+    /// Adds that of another process.
+    pub fn add(&mut self, other: &Self) {
+        self.cpu_s += other.cpu_s;
+        self.cpu_total_s += other.cpu_total_s;
+        self.busiest_thread_s = self.busiest_thread_s.max(other.busiest_thread_s);
+        self.peak_bytes = self.peak_bytes.saturating_add(other.peak_bytes);
+    }
+}
+
+/// Something that was changed while the run went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it took effect, since the window opened; negative in the warm-up.
+    pub at_ns: i64,
+    pub what: Command,
 }

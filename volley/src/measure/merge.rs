@@ -58,9 +58,8 @@ mod tests {
     use super::*;
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, cut, ended, facts, options, timed};
-    use crate::measure::{Cause, Chronicle, Outcome, Part, SecondCounts, TallyOptions};
+    use crate::measure::{Cause, Chronicle, Outcome, Part, SecondCounts, TallyOptions, Warning};
     use crate::report::model::Report;
-    use crate::report::warning::Warning;
     use crate::spec::{CountSpec, Share};
 
     /// An event to count: its kind, its time, and a duration.
@@ -122,9 +121,7 @@ mod tests {
     fn report((tally, seconds): Parted) -> Report {
         let mut chronicle = Chronicle::new(1, 0, false);
         chronicle.add(seconds);
-        tally
-            .into_part(facts(&timed(), 3 * S), None, chronicle)
-            .into_report()
+        Report::from(tally.into_part(facts(&timed(), 3 * S), None, chronicle))
     }
 
     fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
@@ -178,7 +175,7 @@ mod tests {
                 let (tally, seconds) = tally_of(&own.map(|(_, event)| *event).collect::<Vec<_>>(), &options);
                 let mut chronicle = Chronicle::new(1, 0, share.is_part());
                 chronicle.add(seconds);
-                let report = tally.into_part(facts(&spec, 3 * S), None, chronicle).into_report();
+                let report = Report::from(tally.into_part(facts(&spec, 3 * S), None, chronicle));
                 (report.tally.clone(), report)
             };
             let mut parts = (1..=of).map(|number| {
@@ -191,7 +188,7 @@ mod tests {
             }
             sum.check_whole().unwrap();
             let (_, mut alone) = part(Share::default());
-            let mut together = sum.into_report();
+            let mut together = Report::from(sum);
             // Each process has threads, connections and a memory of its own.
             (together.threads, together.connections, together.cost) = (1, 1, alone.cost);
             alone.warnings.retain(|warning| !matches!(warning, Warning::ClientBound { .. }));

@@ -14,33 +14,41 @@ mod count;
 mod details;
 mod distribution;
 mod errors;
+pub(crate) mod estimate;
 mod facts;
+pub mod latency;
 mod life;
 mod merge;
 mod part;
 pub mod process;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod second;
 mod series;
 mod slices;
 mod tally;
-mod warnings;
+pub mod warning;
 
 pub use ages::Ages;
 pub(crate) use bucket::highest_of;
 pub(crate) use checks::Failures;
+pub(crate) use chronicle::History;
 pub use chronicle::{Chronicle, Passed, Told, WithOpen};
 pub use count::LATE_NS;
+pub use details::DetailOutcome;
 pub(crate) use distribution::Distribution;
 pub(crate) use errors::Errors;
 #[cfg(feature = "lua")]
 pub(crate) use errors::capped;
-pub use facts::RunFacts;
+pub use facts::{Cost, EndedBy, Event, RunFacts, Use};
+pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use life::{Life, Silence};
+pub(crate) use part::TOGETHER_NS;
 pub use part::{MergeError, Part};
 pub(crate) use second::Current;
-pub use second::{Bin, SecondCounts};
-pub use tally::{Awaits, Cause, Cut, Ended, Outcome, Tally, TallyOptions};
+pub use second::{Bin, Second, SecondCounts};
+pub use slices::LatencySeries;
+pub use tally::{Awaits, Cause, Compressed, Cut, Ended, Outcome, Tally, TallyOptions};
+pub use warning::Warning;
 
 use crate::pace::SECOND_NS;

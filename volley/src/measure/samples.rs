@@ -2,15 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Awaits, Chronicle, Cut, Ended, Outcome, Part, RunFacts, Tally, TallyOptions};
+use super::{
+    Awaits, Chronicle, Cost, Cut, Ended, EndedBy, Outcome, Part, RunFacts, Tally, TallyOptions,
+};
 use crate::pace::{Agenda, Lane, Schedule};
-use crate::report::model::{Cost, EndedBy, Report};
+use crate::report::model::Report;
 use crate::spec::{CountSpec, Spec};
 
-pub(super) const MS: u64 = 1_000_000;
-pub(super) const S: u64 = 1_000_000_000;
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const S: u64 = 1_000_000_000;
 
-pub(super) fn options() -> TallyOptions {
+pub(crate) fn options() -> TallyOptions {
     TallyOptions {
         count: CountSpec::default(),
         open_loop: false,
@@ -19,7 +21,7 @@ pub(super) fn options() -> TallyOptions {
     }
 }
 
-pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcome) -> Ended {
+pub(crate) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcome) -> Ended {
     Ended {
         intended_ns,
         sent_ns,
@@ -28,7 +30,7 @@ pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcom
     }
 }
 
-pub(super) fn cut(intended_ns: u64, sent_ns: u64, at_ns: u64) -> Cut {
+pub(crate) fn cut(intended_ns: u64, sent_ns: u64, at_ns: u64) -> Cut {
     let awaits = Awaits::NextReply { since_ns: sent_ns };
     Cut {
         intended_ns,
@@ -39,7 +41,7 @@ pub(super) fn cut(intended_ns: u64, sent_ns: u64, at_ns: u64) -> Cut {
 }
 
 /// A run of that length without a schedule.
-pub(super) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
+pub(crate) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
     RunFacts {
         spec: spec.clone(),
         host: "localhost:8080".to_owned(),
@@ -62,21 +64,21 @@ pub(super) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
 }
 
 /// A run that is limited by time.
-pub(super) fn timed() -> Spec {
+pub(crate) fn timed() -> Spec {
     let mut spec = Spec::default();
     spec.load.duration = Duration::from_secs(1);
     spec
 }
 
 /// The report of one thread's tally.
-pub(super) fn report(tally: Tally, run: RunFacts) -> Report {
-    part(tally, run, None).into_report()
+pub(crate) fn report(tally: Tally, run: RunFacts) -> Report {
+    Report::from(part(tally, run, None))
 }
 
 /// The same for an open loop.
-pub(super) fn due_report(tally: Tally, run: RunFacts, schedule: &Schedule) -> Report {
+pub(crate) fn due_report(tally: Tally, run: RunFacts, schedule: &Schedule) -> Report {
     let agenda = Agenda::new(schedule, Lane { first: 0, every: 1 }, 0);
-    part(tally, run, Some(&agenda)).into_report()
+    Report::from(part(tally, run, Some(&agenda)))
 }
 
 fn part(mut tally: Tally, run: RunFacts, agenda: Option<&Agenda>) -> Part {

@@ -14,6 +14,15 @@ pub const BIN_NS: u64 = SECOND_NS / BINS as u64;
 /// The number of buckets for which memory is reserved at once.
 const TOUCHED: usize = 1024;
 
+/// Latency of the calls that ended within one second; all 0 if there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Second {
+    pub p50_ns: u64,
+    pub p99_ns: u64,
+    pub max_ns: u64,
+    pub samples: u64,
+}
+
 /// Counts: of a tenth of a second, or of a longer time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bin {

@@ -5,10 +5,18 @@ use std::collections::BTreeMap;
 use super::SECOND_NS;
 use super::bucket::highest_of;
 use super::distribution::Encoder;
-use crate::report::model::LatencySeries;
 
 /// If there are more slices than this, pairs are folded into slices of twice the length. That limits the size of a report.
 const MOST_SLICES: u64 = 128;
+
+/// The main latency over time, for statistics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencySeries {
+    /// The length of a slice.
+    pub interval_s: u64,
+    /// One for each slice of the run, encoded like [`Latency::histogram`](super::Latency::histogram), within 0.4 %; empty without samples.
+    pub histograms: Vec<String>,
+}
 
 /// Counts of buckets, in slices of equal length.
 #[derive(Clone, Debug)]
@@ -76,7 +84,7 @@ impl Slices {
 mod tests {
     use super::super::bucket::bucket_of;
     use super::*;
-    use crate::report::latency::decode;
+    use crate::measure::latency::decode;
 
     #[test]
     fn each_second_has_a_histogram_within_a_bucket() {

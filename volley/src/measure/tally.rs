@@ -15,7 +15,6 @@ use super::life::Life;
 use super::second::{Bin, Current, SecondCounts};
 use crate::grpc::Code;
 use crate::pace::Lane;
-use crate::report::model::Compressed;
 use crate::spec::CountSpec;
 
 /// The counters of one thread. All times are nanoseconds since the engine's epoch.
@@ -39,7 +38,7 @@ pub struct Tally {
 
 /// What one thread has counted, or several, or several processes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     pub counts: Counts,
     pub failed: BTreeMap<Code, u64>,
     pub errors: Errors,
@@ -61,7 +60,7 @@ pub(super) struct Counted {
 
 /// Plain sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub messages: u64,
     pub data_frames: u64,
     pub ok: u64,
@@ -72,6 +71,25 @@ pub(super) struct Counts {
     pub late: u64,
     pub missed: u64,
     pub retried: u64,
+}
+
+/// Replies that came compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compressed {
+    pub messages: u64,
+    /// Their bytes as they came, without gRPC's prefixes.
+    pub wire_bytes: u64,
+    /// Their bytes after decompression.
+    pub bytes: u64,
+}
+
+impl Compressed {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.messages = self.messages.saturating_add(other.messages);
+        self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 impl Tally {

@@ -10,7 +10,6 @@ use super::once::once;
 use super::scenario::wrong;
 use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
-use crate::report::numbers::counted;
 use crate::report::visible;
 use crate::scenario::engine as load;
 use crate::scenario::file::{self, Loaded, Mistakes};
@@ -21,6 +20,7 @@ use crate::scenario::plan::{
     Version,
 };
 use crate::units::duration::GoDuration;
+use crate::units::numbers::counted;
 
 /// The exit status if a file is wrong.
 const WRONG: u8 = 2;

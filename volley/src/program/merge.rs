@@ -11,8 +11,8 @@ use super::{Failure, Out, deliver};
 use crate::cli::{Format, Merge};
 use crate::compare::is_of_scenarios;
 use crate::input;
-use crate::measure::Part;
-use crate::report::Warning;
+use crate::measure::{Part, Warning};
+use crate::report::Report;
 use crate::report::verdict::{self, Figures};
 
 /// The part of a JSON report that is needed.
@@ -63,7 +63,7 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     let tally = merge
         .partial
         .then(|| serde_json::to_value(&sum).unwrap_or_default());
-    let mut report = sum.into_report().exact_if_whole();
+    let mut report = Report::from(sum).exact_if_whole();
     report.tally = tally;
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
     if versions.len() > 1 {

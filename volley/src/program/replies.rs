@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::{Failure, unless_hung_up};
+use crate::measure::Warning;
 use crate::pace::whole_ns;
-use crate::report::numbers::duration;
-use crate::report::{Report, Warning};
+use crate::report::Report;
+use crate::units::numbers::duration;
 use crate::watch::{ReplyWriter, Written, reply_writer};
 
 /// What takes the replies; `None` if nobody asks for them.

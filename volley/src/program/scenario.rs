@@ -13,7 +13,6 @@ use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::net;
 use crate::pace::whole_ns;
 use crate::report::live::LiveTable;
-use crate::report::numbers::{duration, grouped};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file::{self, Loaded};
@@ -23,6 +22,7 @@ use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
 use crate::spec::ListenAddress;
 use crate::units::duration::GoDuration;
+use crate::units::numbers::{duration, grouped};
 use crate::watch::{RecordWriter, Scenarios, Written, record_writer};
 
 /// The exit status if a second signal ended the load: that of a program which SIGINT ends.

@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::model::{Detail, DetailOutcome, EndedBy, Report};
+use super::model::{Detail, Report};
+use crate::measure::{DetailOutcome, EndedBy};
 
 /// ghz's text for a call that was open when the window closed.
 pub const CUT_ERROR: &str =

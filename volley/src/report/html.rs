@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn orders_are_among_the_facts() {
         let mut report = samples::few_calls();
-        report.ended_by = crate::report::EndedBy::Signal;
-        report.events = vec![crate::report::model::Event {
+        report.ended_by = crate::measure::EndedBy::Signal;
+        report.events = vec![crate::measure::Event {
             at_ns: 500_000_000,
             what: crate::spec::Command::Stop,
         }];

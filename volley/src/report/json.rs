@@ -11,8 +11,9 @@ use serde::ser::{SerializeSeq, Serializer};
 use serde::{Serialize, ser};
 
 use super::escape::{write_json, write_pretty_json};
+use super::ghz;
 use super::model::{Detail, Report};
-use super::{ghz, timestamp};
+use crate::units::timestamp;
 
 mod own;
 pub(crate) mod spread;
@@ -104,7 +105,7 @@ pub(super) fn view(report: &Report) -> View<'_> {
         }),
         histogram: sampled.then(|| {
             let share = |count| count as f64 / latency.samples as f64;
-            let view = |bar: &super::latency::Bar| BarView {
+            let view = |bar: &crate::measure::Bar| BarView {
                 mark: bar.up_to_ns as f64 / 1e9,
                 count: bar.count,
                 frequency: share(bar.count),

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::Percentile;
-use super::numbers::{grouped, rate};
+use crate::measure::Percentile;
 use crate::spec::Command;
+use crate::units::numbers::{grouped, rate};
 
 /// What happened since the last line, and the run's progress.
 #[derive(Clone, Copy, Debug, PartialEq)]

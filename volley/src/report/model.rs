@@ -5,15 +5,12 @@
 //! comes from samples or an HdrHistogram of them, never from other percentiles.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::latency::Latency;
 use super::verdict::Verdict;
-use super::warning::Warning;
-use crate::grpc::Code;
-use crate::measure::Silence;
+use crate::measure::{
+    Compressed, Cost, DetailOutcome, EndedBy, Event, Latency, LatencySeries, Second, Silence, Use,
+    Warning,
+};
 use crate::spec::Command;
 
 /// All results of one run.
@@ -119,30 +116,6 @@ impl Report {
     }
 }
 
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EndedBy {
-    /// Every call was made and answered, so none was cut. ghz: `normal`.
-    Finished,
-    /// A time limit passed: the window's, or that for open calls to end. ghz: `timeout`.
-    Window,
-    /// Somebody ended the run: a signal, a key, or an order. ghz: `cancel`.
-    Signal,
-}
-
-impl EndedBy {
-    /// Why a whole ended: a signal to one of its parts takes precedence over a time limit, and that over the end of all
-    /// calls.
-    #[must_use]
-    pub fn over(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Signal, _) | (_, Self::Signal) => Self::Signal,
-            (Self::Window, _) | (_, Self::Window) => Self::Window,
-            (Self::Finished, Self::Finished) => Self::Finished,
-        }
-    }
-}
-
 /// Every counted call, each in exactly one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
@@ -153,25 +126,6 @@ pub struct Calls {
     pub cut: u64,
     /// The same under `--duration-stop=ignore`, which leaves them out of all of ghz's counts.
     pub ignored: u64,
-}
-
-/// Replies that came compressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compressed {
-    pub messages: u64,
-    /// Their bytes as they came, without gRPC's prefixes.
-    pub wire_bytes: u64,
-    /// Their bytes after decompression.
-    pub bytes: u64,
-}
-
-impl Compressed {
-    /// Adds others.
-    pub fn add(&mut self, other: &Self) {
-        self.messages = self.messages.saturating_add(other.messages);
-        self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-    }
 }
 
 /// What became of the calls that were due.
@@ -200,24 +154,6 @@ pub struct Series {
     pub intended: Vec<u64>,
 }
 
-/// Latency of the calls that ended within one second; all 0 if there are none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Second {
-    pub p50_ns: u64,
-    pub p99_ns: u64,
-    pub max_ns: u64,
-    pub samples: u64,
-}
-
-/// The main latency over time, for statistics.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LatencySeries {
-    /// The length of a slice.
-    pub interval_s: u64,
-    /// One for each slice of the run, encoded like [`Latency::histogram`], within 0.4 %; empty without samples.
-    pub histograms: Vec<String>,
-}
-
 /// The load before the window, which is in no other count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WarmUp {
@@ -225,56 +161,6 @@ pub struct WarmUp {
     pub seconds: Vec<u64>,
     /// From the first call to the window's opening.
     pub elapsed_ns: u64,
-}
-
-/// What went to one address while the run was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Use {
-    /// Calls sent to it; each try counts.
-    pub calls: u64,
-    /// Calls that were open on a connection that was lost.
-    pub lost_calls: u64,
-    /// Connections that were open when the window opened, or were opened later.
-    pub connections: u64,
-    /// Connections that were lost; those that the server retired are not.
-    pub lost_connections: u64,
-}
-
-impl Use {
-    /// Adds that of other threads or processes.
-    pub fn add(&mut self, other: &Self) {
-        for (sum, part) in [
-            (&mut self.calls, other.calls),
-            (&mut self.lost_calls, other.lost_calls),
-            (&mut self.connections, other.connections),
-            (&mut self.lost_connections, other.lost_connections),
-        ] {
-            *sum = sum.saturating_add(part);
-        }
-    }
-}
-
-/// The generator's own resource use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// User and system time of this process while the run was counted.
-    pub cpu_s: f64,
-    /// The same since the process started, including connecting and warm-up.
-    pub cpu_total_s: f64,
-    /// User and system time of the busiest thread while the run was counted.
-    pub busiest_thread_s: f64,
-    /// The peak resident memory of this process.
-    pub peak_bytes: u64,
-}
-
-impl Cost {
-    /// Adds that of another process.
-    pub fn add(&mut self, other: &Self) {
-        self.cpu_s += other.cpu_s;
-        self.cpu_total_s += other.cpu_total_s;
-        self.busiest_thread_s = self.busiest_thread_s.max(other.busiest_thread_s);
-        self.peak_bytes = self.peak_bytes.saturating_add(other.peak_bytes);
-    }
 }
 
 /// Replies compared with what they should have been.
@@ -290,14 +176,6 @@ pub struct Checks {
     pub samples: Vec<String>,
 }
 
-/// Something that was changed while the run went on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// When it took effect, since the window opened; negative in the warm-up.
-    pub at_ns: i64,
-    pub what: Command,
-}
-
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
@@ -305,17 +183,6 @@ pub struct Detail {
     /// Of the same kind as `Report::latency`.
     pub latency_ns: u64,
     pub outcome: DetailOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DetailOutcome {
-    Ok,
-    /// `error` is shared by all calls with the same text.
-    Failed {
-        code: Code,
-        error: Arc<str>,
-    },
-    Cut,
 }
 
 impl Calls {

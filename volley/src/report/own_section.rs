@@ -4,11 +4,10 @@
 use std::io::{self, Write};
 
 use super::escape::visible;
-use super::latency::{Latency, LatencyKind};
-use super::model::{Report, Use};
-use super::numbers::{duration, grouped, megabytes, rate};
+use super::model::Report;
 use super::verdict::Verdict;
-use super::warning::Warning;
+use crate::measure::{Latency, LatencyKind, Use, Warning};
+use crate::units::numbers::{duration, grouped, megabytes, rate};
 
 /// Writes a title, one line per fact, then the warnings.
 ///
@@ -228,9 +227,8 @@ fn cost(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::model::Event;
+    use crate::measure::{Event, Warning};
     use crate::report::samples::{self, written_by};
-    use crate::report::warning::Warning;
     use crate::spec::Command;
 
     fn written(report: &Report) -> String {

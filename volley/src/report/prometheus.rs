@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use super::escape::{label_name, label_value};
 use super::ghz;
-use super::latency::{Latency, Percentile, fixed_marks};
 use super::model::Report;
+use crate::measure::latency::fixed_marks;
+use crate::measure::{Latency, Percentile};
 
 /// Writes every metric with its help, type, and the labels `name`, `call`, `host`, `end_reason` and
 /// `tag_…`.
@@ -118,7 +119,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 fn write_histogram(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
     let name = "ghz_run_histogram";
     head(out, name, "Call latency in seconds.", "histogram")?;
-    let empty = super::latency::bars(&fixed_marks(), []);
+    let empty = crate::measure::latency::bars(&fixed_marks(), []);
     let buckets = if latency.buckets.is_empty() {
         &empty
     } else {

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::latency::{Latency, LatencyKind};
-use super::model::{
-    Calls, Checks, Compressed, Cost, Detail, DetailOutcome, EndedBy, LatencySeries, Report, Second,
-    Sends, Series, WarmUp,
-};
-use super::warning::Warning;
+use super::model::{Calls, Checks, Detail, Report, Sends, Series, WarmUp};
 use crate::grpc::Code;
+use crate::measure::{
+    Compressed, Cost, DetailOutcome, EndedBy, Latency, LatencyKind, LatencySeries, Second, Warning,
+};
 
 const STARTED_UNIX_NS: u64 = 1_795_165_716_611_263_826;
 const S: u64 = 1_000_000_000;

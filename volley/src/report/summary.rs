@@ -7,9 +7,9 @@ use std::io::{self, Write};
 
 use super::escape::visible;
 use super::ghz;
-use super::latency::Bar;
 use super::model::Report;
-use super::numbers::ghz_duration;
+use crate::measure::Bar;
+use crate::units::numbers::ghz_duration;
 
 const BAR_LONGEST: u64 = 40;
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::latency::{Latency, LatencyKind, Percentile, percentile_of};
 use super::model::Report;
-use super::numbers::{self, at_least, grouped, rate};
-use crate::measure::Silence;
+use crate::measure::latency::percentile_of;
+use crate::measure::{Latency, LatencyKind, Percentile, Silence};
 use crate::spec::Threshold;
 use crate::spec::threshold::{BEYOND, Count, Figure, Rate, Statistic, Times, Unit};
 use crate::units::duration::GoDuration;
+use crate::units::numbers::{self, at_least, grouped, rate};
 
 /// What became of a threshold.
 #[derive(Clone, Debug, PartialEq)]

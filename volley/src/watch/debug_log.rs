@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::stats::SecondNow;
 use crate::engine::{News, Stage};
-use crate::report::timestamp::{to_the_ns, unix_ns};
-use crate::report::{DetailOutcome, Report, ghz_options, write_json};
+use crate::measure::DetailOutcome;
+use crate::report::{Report, ghz_options, write_json};
 use crate::spec::Spec;
+use crate::units::timestamp::{to_the_ns, unix_ns};
 
 /// Writes what happens as it happens. If the file takes no more, the run goes on without it.
 pub struct DebugLog {

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use crate::engine::Stage;
-use crate::measure::{Bin, Told, WithOpen};
+use crate::measure::latency::bounds;
+use crate::measure::{Bin, Percentile, Told, WithOpen};
 use crate::pace::{SECOND_NS, ScheduleKind};
-use crate::report::Percentile;
-use crate::report::latency::bounds;
 use crate::spec::{Command, LoadSpec, Spec};
 
 /// What is known of a run: its load, its last second, and the sums since its window opened.

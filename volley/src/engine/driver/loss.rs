@@ -8,9 +8,8 @@ use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
-use crate::measure::Cause;
+use crate::measure::{Cause, EndedBy, Use, Warning};
 use crate::net::names::Route;
-use crate::report::{EndedBy, Use, Warning};
 
 /// The calls of all further addresses are counted together.
 const MOST_USES: usize = 1000;

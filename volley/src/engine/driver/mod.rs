@@ -33,12 +33,11 @@ use super::stage::{Opening, Stage};
 use super::thread_result::ThreadResult;
 use super::wire::Wire;
 use crate::budget::Buffer;
-use crate::measure::{Ages, Passed};
+use crate::measure::{Ages, EndedBy, Passed, Use, Warning};
 use crate::net::alarm::Alarm;
 use crate::net::names::Routes;
 use crate::net::{Clock, NetError};
 use crate::pace::{Agenda, Lane, SECOND_NS};
-use crate::report::{EndedBy, Use, Warning};
 use crate::spec::Command;
 use due::{Due, FEW_DUES};
 

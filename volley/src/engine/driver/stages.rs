@@ -6,9 +6,8 @@ use super::{Book, Driver, Script, ThreadResult};
 use crate::engine::orders::Change;
 use crate::engine::stage::{Opening, Stage};
 use crate::http2::ErrorCode;
-use crate::measure::{Ages, Awaits, Cut, process};
+use crate::measure::{Ages, Awaits, Cut, EndedBy, process};
 use crate::pace::Agenda;
-use crate::report::EndedBy;
 use crate::spec::{Command, DurationStop};
 
 impl<B: Book, S: Script> Driver<'_, B, S> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Interval, Point, Shot, Sweep};
 use crate::report::escape::write_json;
 use crate::report::json::spread::{ChecksView, Spread};
-use crate::report::timestamp;
+use crate::units::timestamp;
 
 /// The schema's version; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;

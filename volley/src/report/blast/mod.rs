@@ -7,10 +7,9 @@ pub mod summary;
 
 use std::collections::BTreeMap;
 
-use super::latency::Latency;
-use super::model::{Checks, Cost};
-use super::warning::Warning;
-use crate::report::numbers::grouped;
+use super::model::Checks;
+use crate::measure::{Cost, Latency, Warning};
+use crate::units::numbers::grouped;
 
 /// A way stops growing at the first N whose throughput reaches this share of its highest.
 const FULL: f64 = 0.95;

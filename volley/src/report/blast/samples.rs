@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Interval, Point, Shot, Sweep};
-use crate::report::{Checks, Cost, Latency, LatencyKind, Warning};
+use crate::measure::{Cost, Latency, LatencyKind, Warning};
+use crate::report::Checks;
 
 /// A point of one shot, with this rate and no failures.
 pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {

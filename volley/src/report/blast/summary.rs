@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::{Point, Sweep, failing_from, full_at, largest_fired};
-use crate::report::Percentile;
+use crate::measure::Percentile;
 use crate::report::escape::visible;
-use crate::report::numbers::{duration, grouped, rate};
+use crate::units::numbers::{duration, grouped, rate};
 
 /// How many error texts are shown.
 const MOST_ERRORS: usize = 10;

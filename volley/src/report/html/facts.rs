@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::measure::LatencyKind;
 use crate::report::escape::html;
-use crate::report::latency::LatencyKind;
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, duration, grouped, megabytes};
+use crate::units::numbers::{Unit, duration, grouped, megabytes};
 
 pub fn section(report: &Report) -> String {
     let sends = &report.sends;

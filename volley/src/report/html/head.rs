@@ -1,11 +1,11 @@
 //! The top of the page: the target and the main figures.
 
 use super::page;
+use crate::measure::{EndedBy, Percentile};
 use crate::report::escape::html;
-use crate::report::latency::Percentile;
-use crate::report::model::{EndedBy, Report};
-use crate::report::numbers::{duration, grouped, rate};
-use crate::report::timestamp;
+use crate::report::model::Report;
+use crate::units::numbers::{duration, grouped, rate};
+use crate::units::timestamp;
 
 pub fn header(report: &Report, title: &str) -> String {
     let call = if report.name.is_empty() {

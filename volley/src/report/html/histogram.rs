@@ -2,9 +2,9 @@
 
 use super::axis::{Axis, short};
 use super::figure::{Figure, Table};
-use crate::report::latency::{Bar, Latency};
+use crate::measure::{Bar, Latency};
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, duration, grouped, mark};
+use crate::units::numbers::{Unit, duration, grouped, mark};
 
 /// If fewer fixed marks than this are in use, equal steps show more.
 const BUCKETS_LEAST: usize = 6;
@@ -159,7 +159,7 @@ fn table(chosen: &Bars, latency: &Latency) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::latency::LatencyKind;
+    use crate::measure::LatencyKind;
 
     fn chosen(samples: Vec<u64>) -> Bars {
         choose(&Latency::from_samples(LatencyKind::Service, samples)).unwrap()

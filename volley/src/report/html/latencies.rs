@@ -1,9 +1,9 @@
 //! All latencies in one table, one row each.
 
 use super::figure::Table;
-use crate::report::latency::{Latency, LatencyKind, Percentile};
+use crate::measure::{Latency, LatencyKind, Percentile};
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, at_least, grouped};
+use crate::units::numbers::{Unit, at_least, grouped};
 
 /// A column's name, and its value for a latency.
 type Figure = (&'static str, fn(&Latency) -> Option<Percentile>);

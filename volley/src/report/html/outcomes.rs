@@ -4,8 +4,8 @@ use super::figure::Table;
 use crate::report::escape::html;
 use crate::report::ghz;
 use crate::report::model::Report;
-use crate::report::numbers::grouped;
 use crate::report::verdict::Verdict;
+use crate::units::numbers::grouped;
 
 /// What became of `--fail-if`; nothing without any.
 pub fn thresholds(report: &Report) -> String {

@@ -2,9 +2,9 @@
 
 use super::axis::Axis;
 use super::figure::{Figure, Table};
-use crate::report::latency::{Latency, Percentile};
+use crate::measure::{Latency, Percentile};
 use crate::report::model::Report;
-use crate::report::numbers::{Unit, at_least};
+use crate::units::numbers::{Unit, at_least};
 
 /// Ranks with a tick and a dot, and their names.
 const NAMED: [(u32, &str); 6] = [
@@ -187,7 +187,7 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::latency::LatencyKind;
+    use crate::measure::LatencyKind;
 
     #[test]
     fn each_nine_has_the_same_room() {

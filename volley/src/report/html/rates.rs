@@ -3,7 +3,7 @@
 use super::axis::{Axis, short};
 use super::figure::{Figure, Table};
 use crate::report::model::Report;
-use crate::report::numbers::{grouped, mark, rate};
+use crate::units::numbers::{grouped, mark, rate};
 
 /// More points than this add nothing, in a picture or in a table.
 const POINTS_MOST: u64 = 120;

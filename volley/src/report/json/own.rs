@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::Details;
 use super::spread::{ChecksView, Spread, is_zero};
-use crate::measure::Silence;
-use crate::report::latency::Latency;
-use crate::report::model::{Compressed, Event, Report, Use};
+use crate::measure::{Compressed, Event, Latency, Silence, Use};
+use crate::report::model::Report;
 use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.

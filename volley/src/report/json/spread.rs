@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::report::latency::{Latency, bounds};
+use crate::measure::Latency;
+use crate::measure::latency::bounds;
 use crate::report::model::Checks;
 
 /// A distribution's figures, in ns; null without samples. Min and samples are of what ended.

@@ -10,9 +10,9 @@ use crate::budget::{Budget, Buffer};
 use crate::grpc::Code;
 use crate::http::decode;
 use crate::protobuf::{Message, Zeros};
-use crate::report::timestamp::to_the_ns;
 use crate::request::messages;
 use crate::scenario::secrets::Secrets;
+use crate::units::timestamp::to_the_ns;
 
 /// Decoded bodies are no longer than this, in bytes.
 const MOST_DECODED: usize = 1 << 20;

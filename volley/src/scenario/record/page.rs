@@ -2,9 +2,9 @@
 
 use super::line::{reply_text, status};
 use super::{Kept, Record, Records};
-use crate::report::numbers::duration;
 use crate::report::visible;
 use crate::scenario::secrets::Secrets;
+use crate::units::numbers::duration;
 
 /// No more of a body is shown, in characters.
 const MOST_SHOWN: usize = 4_000;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::model::Report;
-use crate::report::Latency;
+use crate::measure::Latency;
 use crate::report::escape;
 use crate::report::json::spread::at_least;
 

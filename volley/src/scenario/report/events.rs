@@ -1,7 +1,7 @@
 //! What ended a load, and what was ordered while it went on.
 
 use super::model::Report;
-use crate::report::numbers::grouped;
+use crate::units::numbers::grouped;
 
 /// The text of a report shows at most this many orders: the first ones and the last one.
 const MOST_ORDERS: usize = 6;

@@ -3,8 +3,7 @@
 use super::super::plan::Goal;
 use super::super::tally::{IterationCounts, StepCounts};
 use super::model::{Report, ScenarioReport, StepReport};
-use crate::measure::Silence;
-use crate::report::Latency;
+use crate::measure::{Latency, Silence};
 use crate::report::Verdict;
 use crate::report::verdict::Measured;
 use crate::spec::Threshold;

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use super::model::Report;
 use super::summary;
 use crate::grpc::Code;
+use crate::measure::Latency;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
 use crate::report::html::page;
-use crate::report::numbers::{duration, grouped, rate};
-use crate::report::{Latency, timestamp};
+use crate::units::numbers::{duration, grouped, rate};
+use crate::units::timestamp;
 
 mod pictures;
 

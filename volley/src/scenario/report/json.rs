@@ -8,8 +8,10 @@ use serde::Serialize;
 use super::super::tally::{IterationCounts, StepCounts};
 use super::events::Event;
 use super::model::{FailureReport, Point, Report, ScenarioReport, Series, StepReport};
+use crate::measure::Latency;
 use crate::report::json::spread::Spread;
-use crate::report::{Latency, Verdict, timestamp, write_json, write_pretty_json};
+use crate::report::{Verdict, write_json, write_pretty_json};
+use crate::units::timestamp;
 
 /// The schema version; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -362,7 +364,7 @@ fn event(event: &Event) -> EventView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::latency::decode;
+    use crate::measure::latency::decode;
     use crate::report::samples::written_by;
     use crate::scenario::report::samples;
 

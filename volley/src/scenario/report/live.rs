@@ -10,11 +10,11 @@ use super::super::tally::{IterationCounts, Passed, StepCounts, Verdicts};
 use super::figures::judge;
 use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
 use super::names::{Names, StepNames};
-use crate::measure::{Distribution, highest_of};
-use crate::report::estimate::Estimate;
-use crate::report::latency::bounds;
-use crate::report::numbers::{grouped, rate};
-use crate::report::{LatencyKind, Percentile, Verdict, visible};
+use crate::measure::estimate::Estimate;
+use crate::measure::latency::bounds;
+use crate::measure::{Distribution, LatencyKind, Percentile, highest_of};
+use crate::report::{Verdict, visible};
+use crate::units::numbers::{grouped, rate};
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

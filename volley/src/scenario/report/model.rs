@@ -5,9 +5,8 @@ use super::super::tally::{
 };
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
-use crate::measure::{Distribution, Life};
-use crate::report::model::Cost;
-use crate::report::{Latency, LatencyKind, Verdict};
+use crate::measure::{Cost, Distribution, Latency, LatencyKind, Life};
+use crate::report::Verdict;
 
 /// What a run knows besides its counters.
 #[derive(Clone, Debug, PartialEq)]

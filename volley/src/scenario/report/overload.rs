@@ -4,9 +4,8 @@ use super::super::plan::{Plan, WhenFull};
 use super::super::tally::StepCounts;
 use super::figures::silence;
 use super::model::{Report, ScenarioReport, StepReport};
-use crate::measure::Silence;
-use crate::report::Warning;
-use crate::report::numbers::grouped;
+use crate::measure::{Silence, Warning};
+use crate::units::numbers::grouped;
 
 /// So many requests of a hundred may wait for a connection before a warning says so.
 const MOST_WAITING: u64 = 1;

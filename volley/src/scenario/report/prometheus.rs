@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::events::EndedBy;
 use super::model::{Report, StepReport};
 use crate::grpc::Code;
-use crate::report::Percentile;
+use crate::measure::Percentile;
 use crate::report::escape::label_name;
 use crate::report::label_value;
 

@@ -4,9 +4,9 @@ use super::super::tally::{End, Failure, Reason, Tally, Timing};
 use super::events::EndedBy;
 use super::model::{Facts, Report};
 use super::names::{Names, StepNames};
+use crate::measure::Cost;
 use crate::pace::SECOND_NS as S;
 use crate::report::Verdict;
-use crate::report::model::Cost;
 use crate::spec::threshold::Unit;
 
 const MS: u64 = 1_000_000;

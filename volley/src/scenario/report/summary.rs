@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use super::super::plan::FAILS_IF;
 use super::super::tally::IterationCounts;
 use super::model::{Facts, FailureReport, Report};
-use crate::report::numbers::{counted, duration, grouped, megabytes, rate};
-use crate::report::{Latency, LatencyKind, Verdict, visible};
+use crate::measure::{Latency, LatencyKind};
+use crate::report::{Verdict, visible};
+use crate::units::numbers::{counted, duration, grouped, megabytes, rate};
 
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///

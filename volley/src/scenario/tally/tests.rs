@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::measure::{Latency, LatencyKind};
 use crate::pace::SECOND_NS as S;
-use crate::report::{Latency, LatencyKind};
 
 const MS: u64 = 1_000_000;
 

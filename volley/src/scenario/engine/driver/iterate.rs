@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{Core, Driver, Timer};
-use crate::report::numbers;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, Flight, MOST_KEPT, is_open};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
@@ -12,6 +11,7 @@ use crate::scenario::lua::Kept;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason};
 use crate::units::duration::GoDuration;
+use crate::units::numbers;
 
 /// A user whose actions failed before they could send anything waits so long before it does them again.
 const NOTHING_SENT_NS: u64 = 100_000_000;

@@ -1,12 +1,12 @@
 //! Values of setup that grow old, and are asked for again.
 
 use super::{Driver, Timer};
-use crate::report::numbers::duration;
 use crate::scenario::Values;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::iteration::Iteration;
 use crate::scenario::plan::{Action, After, Plan, Refresh};
 use crate::scenario::tally::Reason;
+use crate::units::numbers::duration;
 
 /// A value that could not be asked for is asked for again after this time.
 const AGAIN_NS: u64 = 1_000_000_000;

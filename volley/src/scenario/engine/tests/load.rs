@@ -9,10 +9,10 @@ use super::drain::follow;
 use super::peer::Peer;
 use super::plan;
 use super::{failure, finish};
-use crate::report::LatencyKind;
-use crate::report::numbers::grouped;
+use crate::measure::LatencyKind;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{EndedBy, Report, StepReport};
+use crate::units::numbers::grouped;
 
 /// A server that answers everything with 200 and nothing.
 pub(super) fn good() -> Peer {

@@ -6,13 +6,12 @@ use std::time::SystemTime;
 use super::rows;
 use super::shared::{Group, Shared};
 use super::worker::Harvest;
-use crate::measure::{Failures, process};
-use crate::report::Cost;
-use crate::report::numbers::counted;
-use crate::report::timestamp::unix_ns;
+use crate::measure::{Cost, Failures, process};
 use crate::scenario::engine::{Finished, RunError};
 use crate::scenario::report::{EndedBy, Facts, FailureReport, Report};
 use crate::scenario::tally::{Reason, Tally};
+use crate::units::numbers::counted;
+use crate::units::timestamp::unix_ns;
 
 /// So many hosts are named.
 const MOST_HOSTS: usize = 8;

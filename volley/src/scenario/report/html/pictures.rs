@@ -4,7 +4,7 @@ use super::super::model::{Point, ScenarioReport, Series, StepReport};
 use crate::report::html::axis::{Axis, short};
 use crate::report::html::drawing::Drawing;
 use crate::report::html::figure::{Figure, Table};
-use crate::report::numbers::{Unit, duration, grouped, rate};
+use crate::units::numbers::{Unit, duration, grouped, rate};
 
 /// Two curves over the run. The first one is accented, the second one dashed.
 struct Curves<'a> {

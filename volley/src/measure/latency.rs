@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 use super::estimate::Estimate;
-use super::numbers::{at_least, duration};
+use crate::units::numbers::{at_least, duration};
 
 /// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Percentiles of times of which some have not ended.
 
-use super::latency::Percentile;
+use super::Percentile;
 
 /// So much of a weight may be lost to rounding.
 const ROUNDING: f64 = 1e-12;

@@ -1,9 +1,8 @@
 //! Warnings that follow from a run's own counts.
 
-use super::Silence;
-use crate::report::model::{EndedBy, Report};
-use crate::report::numbers::duration;
-use crate::report::warning::Warning;
+use super::model::Report;
+use crate::measure::{EndedBy, Silence, Warning};
+use crate::units::numbers::duration;
 
 /// More late sends than one in this many cause a warning.
 const LATE_PART: u64 = 100;
@@ -101,9 +100,7 @@ fn busy_percent(report: &Report) -> u32 {
 mod tests {
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, cut, ended, facts, options, report, timed};
-    use crate::measure::{Cause, Outcome, RunFacts, Tally, TallyOptions};
-    use crate::report::model::Cost;
-    use crate::report::warning::Warning;
+    use crate::measure::{Cause, Cost, Outcome, RunFacts, Tally, TallyOptions, Warning};
     use crate::spec::CountSpec;
 
     fn tally(sent: u64, late: u64) -> Tally {
