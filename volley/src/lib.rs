@@ -32,9 +32,16 @@
 
 #![forbid(unsafe_code)]
 
-// Unit tests use servers of the tests of whole runs, which know this library by its name.
+// Unit tests use servers and tables of the tests of whole runs, which know this library by its name.
 #[cfg(test)]
 extern crate self as volley;
+#[cfg(test)]
+#[path = "../tests/common"]
+mod testkit {
+    #![allow(dead_code, reason = "the tests of whole runs use the rest")]
+    pub mod scripted;
+    pub mod table;
+}
 
 pub mod blast;
 pub mod budget;

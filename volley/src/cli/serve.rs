@@ -220,6 +220,7 @@ fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::table::table;
 
     const HELP: &str = include_str!("../../tests/expected/serve-help.txt");
 
@@ -305,59 +306,23 @@ mod tests {
 
     #[test]
     fn what_makes_no_server_is_refused_in_one_line() {
-        for (line, error) in [
-            ("x", "unexpected argument `x`: see `volley serve --help`"),
-            (
-                "--delays 5s",
-                "unknown flag `--delays`; did you mean `--delay`?",
-            ),
-            (
-                "--tls-cert c",
-                "`--tls-cert` needs `--tls-key`: the private key of the certificate",
-            ),
-            (
-                "--tls-key k",
-                "`--tls-key` needs `--tls-cert`: the certificate of the private key",
-            ),
-            (
-                "--delay-every 3",
-                "`--delay-every` needs `--delay`: how long an answer waits",
-            ),
-            (
-                "--listen 8080",
-                "`--listen`: invalid value `8080`: an IP address and a port are needed, \
-                 such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`",
-            ),
-            (
-                "--freeze 2s",
-                "`--freeze`: invalid value `2s`: a start and a length are needed, such as `2s:1s`",
-            ),
-            (
-                "--freeze 1s:1s --freeze 3s:1s",
-                "`--freeze` is given twice: keep one",
-            ),
-            (
-                "--freeze 2s:0",
-                "`--freeze`: invalid value `2s:0`: a duration above 0 is needed",
-            ),
-            (
-                "--status-every 503",
-                "`--status-every`: invalid value `503`: a status and a number are needed, such as `503:100`",
-            ),
-            (
-                "--status-every 99:1",
-                "`--status-every`: invalid value `99:1`: the status is a number from 200 to 599",
-            ),
-            (
-                "--status-every 500:0",
-                "`--status-every`: invalid value `500:0`: the number is a whole one from 1",
-            ),
-            (
-                "--reset-every 0",
-                "`--reset-every`: invalid value `0`: \
-                 a whole number from 1 to 18446744073709551615 is needed",
-            ),
-        ] {
+        for [line, error] in table(
+            r"
+            x => unexpected argument `x`: see `volley serve --help`
+            --delays 5s => unknown flag `--delays`; did you mean `--delay`?
+            --tls-cert c => `--tls-cert` needs `--tls-key`: the private key of the certificate
+            --tls-key k => `--tls-key` needs `--tls-cert`: the certificate of the private key
+            --delay-every 3 => `--delay-every` needs `--delay`: how long an answer waits
+            --listen 8080 => `--listen`: invalid value `8080`: an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`
+            --freeze 2s => `--freeze`: invalid value `2s`: a start and a length are needed, such as `2s:1s`
+            --freeze 1s:1s --freeze 3s:1s => `--freeze` is given twice: keep one
+            --freeze 2s:0 => `--freeze`: invalid value `2s:0`: a duration above 0 is needed
+            --status-every 503 => `--status-every`: invalid value `503`: a status and a number are needed, such as `503:100`
+            --status-every 99:1 => `--status-every`: invalid value `99:1`: the status is a number from 200 to 599
+            --status-every 500:0 => `--status-every`: invalid value `500:0`: the number is a whole one from 1
+            --reset-every 0 => `--reset-every`: invalid value `0`: a whole number from 1 to 18446744073709551615 is needed
+        ",
+        ) {
             assert_eq!(args(line), Err(format!("error: {error}")), "{line}");
         }
     }

@@ -238,52 +238,34 @@ fn members(text: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::table::table;
 
     #[test]
     fn what_a_name_promises_is_masked_in_every_form_of_text() {
-        for (text, expected) in [
-            (
-                r#"{"password": "p", "a": 1}"#,
-                r#"{"password": "***", "a": 1}"#,
-            ),
-            (
-                r#"{"password": 12345678, "a": 1}"#,
-                r#"{"password": ***, "a": 1}"#,
-            ),
-            (r#"{"x-token":"ab\/\"cd"}"#, r#"{"x-token":"***"}"#),
-            (
-                r#"{"tokens": ["aaaa", {"id": 7, "ok": true}], "b": [2]}"#,
-                r#"{"tokens": ["***", {"id": ***, "ok": true}], "b": [2]}"#,
-            ),
-            (
-                "{\"token\": \"aaaa\"}\n{\"token\": \"bbbb\"}",
-                "{\"token\": \"***\"}\n{\"token\": \"***\"}",
-            ),
-            (r#"5" {"token": "aaaa"}"#, r#"5" {"token": "***"}"#),
-            (
-                r#"{"a": 1, "secret": "cut of"#,
-                r#"{"a": 1, "secret": "***"#,
-            ),
-            (r#"{"secret": ["cut", "o"#, r#"{"secret": ["***", "***"#),
-            (
-                r#"{"token_type": "Bearer", "token": null}"#,
-                r#"{"token_type": "Bearer", "token": null}"#,
-            ),
-            ("/a?page=2&api_key=k%20k#x", "/a?page=2&api_key=***"),
-            ("user=ann&password=p+p", "user=ann&password=***"),
-            (
-                r#"{"next": "/a?token=aaaa"}"#,
-                r#"{"next": "/a?token=***"}"#,
-            ),
-            (
-                "--b\r\nContent-Disposition: form-data; name=\"password\"; filename=\"f\"\r\ncontent-type: text/plain\r\n\r\na\r\nb\r\n--b\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nc\r\n--b--\r\n",
-                "--b\r\nContent-Disposition: form-data; name=\"password\"; filename=\"f\"\r\ncontent-type: text/plain\r\n\r\n***\r\n--b\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nc\r\n--b--\r\n",
-            ),
-            ("the token is wrong", "the token is wrong"),
-            ("aaaa, token=aaaa", "***, token=***"),
-        ] {
+        for [text, expected] in table(
+            r#"
+            {"password": "p", "a": 1} => {"password": "***", "a": 1}
+            {"password": 12345678, "a": 1} => {"password": ***, "a": 1}
+            {"x-token":"ab\/\"cd"} => {"x-token":"***"}
+            {"tokens": ["aaaa", {"id": 7, "ok": true}], "b": [2]} => {"tokens": ["***", {"id": ***, "ok": true}], "b": [2]}
+            {"token": "aaaa"}⏎{"token": "bbbb"} => {"token": "***"}⏎{"token": "***"}
+            5" {"token": "aaaa"} => 5" {"token": "***"}
+            {"a": 1, "secret": "cut of => {"a": 1, "secret": "***
+            {"secret": ["cut", "o => {"secret": ["***", "***
+            {"token_type": "Bearer", "token": null} => {"token_type": "Bearer", "token": null}
+            /a?page=2&api_key=k%20k#x => /a?page=2&api_key=***
+            user=ann&password=p+p => user=ann&password=***
+            {"next": "/a?token=aaaa"} => {"next": "/a?token=***"}
+            the token is wrong => the token is wrong
+            aaaa, token=aaaa => ***, token=***
+        "#,
+        ) {
             assert_eq!(masked(text), expected, "{text}");
         }
+        let parts = "--b\r\nContent-Disposition: form-data; name=\"password\"; filename=\"f\"\r\ncontent-type: text/plain\r\n\r\n\
+            SECRET\r\n--b\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nc\r\n--b--\r\n";
+        let given = parts.replace("SECRET", "a\r\nb");
+        assert_eq!(masked(&given), parts.replace("SECRET", "***"));
     }
 
     #[test]

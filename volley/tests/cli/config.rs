@@ -6,6 +6,7 @@ use std::time::Duration;
 use volley::cli::Run;
 use volley::spec::{Data, SchemaSource};
 
+use crate::table::table;
 use crate::{file, parse};
 
 const JSON: &str = r#"{
@@ -162,87 +163,25 @@ fn n_on_the_command_line_replaces_the_duration_of_the_file() {
 
 #[test]
 fn what_is_wrong_is_said_with_file_and_key() {
-    for (name, text, line) in [
-        (
-            "parsecs.toml",
-            "duration = \"5 parsecs\"",
-            "`{}: duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
-             use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
-        ),
-        (
-            "number.json",
-            "{\"concurrency\": 1.5}",
-            "`{}: concurrency`: invalid value `1.5`: a whole number from 0 to 4294967295 is needed",
-        ),
-        (
-            "list.json",
-            "{\"concurrency\": [1]}",
-            "`{}: concurrency`: one value is needed, not a list",
-        ),
-        (
-            "table.json",
-            "{\"concurrency\": {}}",
-            "`{}: concurrency`: one value is needed, not a table",
-        ),
-        (
-            "paths.json",
-            "{\"import-paths\": [[]]}",
-            "`{}: import-paths`: a list of strings is needed",
-        ),
-        (
-            "metadata.yaml",
-            "metadata: {a: 1}",
-            "`{}: metadata`: invalid value: \
-             the value of `a` is no string: put it in quotes",
-        ),
-        (
-            "data.json",
-            "{\"data\": [null]}",
-            "`{}: data`: invalid value `[null]`: \
-             a JSON object or a list of objects is needed, such as `{\"name\": \"Joe\"}`",
-        ),
-        (
-            "boolean.yaml",
-            "insecure: yes",
-            "`{}: insecure`: invalid value `yes`: use `true` or `false`",
-        ),
-        (
-            "syntax.json",
-            "{\"rps\": 5,}",
-            "`{}`: trailing comma at line 1 column 11",
-        ),
-        (
-            "syntax.toml",
-            "rps = 5\nname = \"x\n",
-            "`{}`: invalid basic string, expected `\"` at line 2",
-        ),
-        (
-            "syntax.yaml",
-            "rps: 5\nname: [",
-            "`{}`: unclosed bracket '[' at line 2, column 7",
-        ),
-        (
-            "twice.yaml",
-            "rps: 5\nrps: 6",
-            "`{}`: duplicate mapping key: rps not allowed here at line 2, column 1",
-        ),
-        (
-            "list-of-flags.yaml",
-            "- rps",
-            "`{}` must hold keys and their values, such as `\"concurrency\": 64`",
-        ),
-        (
-            "flags.txt",
-            "rps 5",
-            "`--config`: cannot tell the format of `{}`: \
-             its name must end in .json, .toml, .yaml or .yml",
-        ),
-        (
-            "combination.json",
-            "{\"host\": \"l:1\", \"proto\": \"a.proto\", \"call\": \"p.S/M\", \"cert\": \"c\"}",
-            "`--cert` needs `--key`: the private key of the certificate (flags in `{}` included)",
-        ),
-    ] {
+    for [name, text, line] in table(
+        r#"
+        parsecs.toml => duration = "5 parsecs" => `{}: duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`
+        number.json => {"concurrency": 1.5} => `{}: concurrency`: invalid value `1.5`: a whole number from 0 to 4294967295 is needed
+        list.json => {"concurrency": [1]} => `{}: concurrency`: one value is needed, not a list
+        table.json => {"concurrency": {}} => `{}: concurrency`: one value is needed, not a table
+        paths.json => {"import-paths": [[]]} => `{}: import-paths`: a list of strings is needed
+        metadata.yaml => metadata: {a: 1} => `{}: metadata`: invalid value: the value of `a` is no string: put it in quotes
+        data.json => {"data": [null]} => `{}: data`: invalid value `[null]`: a JSON object or a list of objects is needed, such as `{"name": "Joe"}`
+        boolean.yaml => insecure: yes => `{}: insecure`: invalid value `yes`: use `true` or `false`
+        syntax.json => {"rps": 5,} => `{}`: trailing comma at line 1 column 11
+        syntax.toml => rps = 5⏎name = "x⏎ => `{}`: invalid basic string, expected `"` at line 2
+        syntax.yaml => rps: 5⏎name: [ => `{}`: unclosed bracket '[' at line 2, column 7
+        twice.yaml => rps: 5⏎rps: 6 => `{}`: duplicate mapping key: rps not allowed here at line 2, column 1
+        list-of-flags.yaml => - rps => `{}` must hold keys and their values, such as `"concurrency": 64`
+        flags.txt => rps 5 => `--config`: cannot tell the format of `{}`: its name must end in .json, .toml, .yaml or .yml
+        combination.json => {"host": "l:1", "proto": "a.proto", "call": "p.S/M", "cert": "c"} => `--cert` needs `--key`: the private key of the certificate (flags in `{}` included)
+    "#,
+    ) {
         let path = file(name, text);
         let line = line.replacen("{}", &path.display().to_string(), 1);
         assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
@@ -383,72 +322,26 @@ fn flags_override_the_sections_of_a_file() {
 
 #[test]
 fn what_is_wrong_in_a_section_is_said_with_its_place() {
-    for (name, text, line) in [
-        (
-            "section.yaml",
-            "load: {duration: 5 parsecs}",
-            "`{}: load.duration`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
-        ),
-        (
-            "key.json",
-            "{\"request\": {\"stream\": {\"pause\": \"1s\"}}}",
-            "`{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`, `dynamic`",
-        ),
-        (
-            "workers.yaml",
-            "load: {concurrency: 8}",
-            "`{}: load.concurrency`: an object is needed, such as {\"workers\": 8}",
-        ),
-        (
-            "target.yaml",
-            "target: x",
-            "`{}: target`: an object is needed",
-        ),
-        (
-            "schema.yaml",
-            "request: {schema: {proto: 1}}",
-            "`{}: request.schema.proto`: an object is needed",
-        ),
-        (
-            "templates.yaml",
-            "request: {templates: 1}",
-            "`{}: request.templates`: it has the wrong type: see `volley schema`",
-        ),
-        (
-            "window.yaml",
-            "target: {window: true}",
-            "`{}: target.window`: it has the wrong type: see `volley schema`",
-        ),
-        (
-            "time.yaml",
-            "load: {duration: 1}",
-            "`{}: load.duration`: the unit is missing: write `1s` for seconds, or use h, m, ms, us or ns",
-        ),
-        (
-            "no_time.yaml",
-            "load: {warmup: [1]}",
-            "`{}: load.warmup`: write a time such as `1s`",
-        ),
-        (
-            "number.yaml",
-            "load: {connections: x}",
-            "`{}: load.connections`: a whole number is needed",
-        ),
-        (
-            "range.yaml",
-            "load: {connections: -1}",
-            "`{}: load.connections`: a whole number is needed, from 0 to 4294967295",
-        ),
-        (
-            "switch.yaml",
-            "target: {insecure: 1}",
-            "`{}: target.insecure`: `true` or `false` is needed",
-        ),
-        ("empty.yaml", "", "`{}` is empty"),
-        ("comments.yaml", "# nothing yet\n", "`{}` is empty"),
-        ("braces.json", " {}\n", "`{}` is empty"),
-        ("empty.toml", "\n", "`{}` is empty"),
-    ] {
+    for [name, text, line] in table(
+        r#"
+        section.yaml => load: {duration: 5 parsecs} => `{}: load.duration`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`
+        key.json => {"request": {"stream": {"pause": "1s"}}} => `{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`, `dynamic`
+        workers.yaml => load: {concurrency: 8} => `{}: load.concurrency`: an object is needed, such as {"workers": 8}
+        target.yaml => target: x => `{}: target`: an object is needed
+        schema.yaml => request: {schema: {proto: 1}} => `{}: request.schema.proto`: an object is needed
+        templates.yaml => request: {templates: 1} => `{}: request.templates`: it has the wrong type: see `volley schema`
+        window.yaml => target: {window: true} => `{}: target.window`: it has the wrong type: see `volley schema`
+        time.yaml => load: {duration: 1} => `{}: load.duration`: the unit is missing: write `1s` for seconds, or use h, m, ms, us or ns
+        no_time.yaml => load: {warmup: [1]} => `{}: load.warmup`: write a time such as `1s`
+        number.yaml => load: {connections: x} => `{}: load.connections`: a whole number is needed
+        range.yaml => load: {connections: -1} => `{}: load.connections`: a whole number is needed, from 0 to 4294967295
+        switch.yaml => target: {insecure: 1} => `{}: target.insecure`: `true` or `false` is needed
+        empty.yaml =>  => `{}` is empty
+        comments.yaml => # nothing yet⏎ => `{}` is empty
+        braces.json => ⏎ {}⏎ => `{}` is empty
+        empty.toml => ⏎ => `{}` is empty
+    "#,
+    ) {
         let path = file(name, text);
         let line = line.replacen("{}", &path.display().to_string(), 1);
         assert_eq!(with(&path, &[]), Err(format!("error: {line}")));

@@ -8,6 +8,8 @@ mod profiles;
 mod program;
 mod refusals;
 mod spec;
+#[path = "../common/table.rs"]
+mod table;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use volley::spec::Data;
 
 use crate::config::with;
+use crate::table::{table, words};
 use crate::{BASE, file, parse, run};
 
 /// What ghz 0.121 writes for `--config` of a file with these settings, in its JSON report.
@@ -51,31 +52,11 @@ fn options_without_their_binary_payload_need_it() {
 
 #[test]
 fn the_options_in_volleys_report_make_the_same_run() {
-    let words = [
-        "--insecure",
-        "--call",
-        "p.S/M",
-        "-n",
-        "8",
-        "--expect",
-        "result = a",
-        "--expect-replies",
-        "1",
-        "--fail-if",
-        "max > 20ms",
-        "--fail-if",
-        "failed > 0.1%",
-        "--warmup",
-        "2s",
-        "--window",
-        "70000",
-        "--reconnect-every",
-        "5",
-        "--lb-strategy",
-        "round_robin",
-        "localhost:1",
-    ];
-    let spec = parse(&words).unwrap().spec;
+    let all = words(
+        "--insecure|--call|p.S/M|-n|8|--expect|result = a|--expect-replies|1|--fail-if|max > 20ms|--fail-if|failed > 0.1%|--warmup|2s|\
+        --window|70000|--reconnect-every|5|--lb-strategy|round_robin|localhost:1",
+    );
+    let spec = parse(&all).unwrap().spec;
     let options = volley::report::ghz_options::of(&spec).to_string();
     let again = with(&file("own.json", &options), &[]).unwrap();
     assert_eq!(again.warnings, [""; 0]);
@@ -111,40 +92,18 @@ fn options_without_all_of_their_data_or_with_masked_metadata_need_it() {
 
 #[test]
 fn flags_that_others_make_useless_are_warned_of() {
-    for (flags, warning) in [
-        (
-            "--protoset a.pb",
-            "`--protoset` has no effect beside `--proto`",
-        ),
-        (
-            r#"--reflect-metadata {"a":"b"}"#,
-            "`--reflect-metadata` has no effect beside `--proto` or `--protoset`: no server is asked",
-        ),
-        (
-            "--lb-strategy round_robin --authority a 127.0.0.1:1",
-            "`--lb-strategy` has no effect on one address",
-        ),
-        (
-            "--stream-dynamic-messages -d {}",
-            "`--stream-dynamic-messages` has no effect on data without templates",
-        ),
-        (
-            "--disable-template-data --disable-template-functions",
-            "`--disable-template-functions` has no effect beside `--disable-template-data`",
-        ),
-        (
-            "--duration-stop wait",
-            "`--duration-stop` has no effect without `-z` or `-x`: all calls are waited for",
-        ),
-        (
-            "-z 1s --drain-timeout 1s",
-            "`--drain-timeout` has no effect without `--duration-stop wait`",
-        ),
-        (
-            "--control-token t",
-            "`--control-token` has no effect without `--control` or `--metrics`",
-        ),
-    ] {
+    for [flags, warning] in table(
+        r#"
+        --protoset a.pb => `--protoset` has no effect beside `--proto`
+        --reflect-metadata {"a":"b"} => `--reflect-metadata` has no effect beside `--proto` or `--protoset`: no server is asked
+        --lb-strategy round_robin --authority a 127.0.0.1:1 => `--lb-strategy` has no effect on one address
+        --stream-dynamic-messages -d {} => `--stream-dynamic-messages` has no effect on data without templates
+        --disable-template-data --disable-template-functions => `--disable-template-functions` has no effect beside `--disable-template-data`
+        --duration-stop wait => `--duration-stop` has no effect without `-z` or `-x`: all calls are waited for
+        -z 1s --drain-timeout 1s => `--drain-timeout` has no effect without `--duration-stop wait`
+        --control-token t => `--control-token` has no effect without `--control` or `--metrics`
+    "#,
+    ) {
         let is_other = flags.ends_with("127.0.0.1:1");
         let base = if is_other { &BASE[..4] } else { &BASE };
         let words: Vec<&str> = base.iter().copied().chain(flags.split(' ')).collect();

@@ -1,247 +1,106 @@
 //! Command lines that give no run: each ends in one line that names the flag and the remedy.
 
+use crate::table::table;
 use crate::{file, parse, refusal, run};
 
-#[test]
-fn values_of_targets_that_make_no_sense_are_refused_by_name() {
-    for (flags, remedy) in [
-        (
-            &["--lb-strategy", "grpclb"][..],
-            "`--lb-strategy`: invalid value `grpclb`: give `pick_first` or `round_robin`",
-        ),
-        (
-            &["--resolve-every", "99ms"],
-            "`--resolve-every`: names are looked up at most every 100ms; \
-             0: only when a connection is lost",
-        ),
-    ] {
-        assert_eq!(refusal(flags), remedy);
+/// Each row has flags with `|` between them, and the error of an otherwise valid command line with them.
+#[track_caller]
+fn refused(rows: &str) {
+    for [flags, line] in table(rows) {
+        assert_eq!(refusal(&flags.split('|').collect::<Vec<_>>()), line);
     }
 }
 
 #[test]
+fn values_of_targets_that_make_no_sense_are_refused_by_name() {
+    refused(
+        r"
+        --lb-strategy|grpclb => `--lb-strategy`: invalid value `grpclb`: give `pick_first` or `round_robin`
+        --resolve-every|99ms => `--resolve-every`: names are looked up at most every 100ms; 0: only when a connection is lost
+    ",
+    );
+}
+
+#[test]
 fn a_run_needs_a_host_and_a_method() {
-    for (words, line) in [
-        (
-            &[][..],
-            "error: no HOST: give the server's address, such as `localhost:8080`",
-        ),
-        (
-            &["localhost:1", "--proto", "a.proto"],
-            "error: no `--call`: name the method, such as `--call package.Service/Method`",
-        ),
-        (
-            &["localhost:1", "--proto", "a.pb", "--call", "p.S/M"],
-            "error: `--proto`: `a.pb` does not end in .proto; \
-             for compiled descriptors use `--protoset`",
-        ),
-        (
-            &["localhost", "--proto", "a.proto", "--call", "p.S/M"],
-            "error: HOST `localhost` has no port: \
-             write `localhost:8080`, or the port your server has",
-        ),
-    ] {
-        assert_eq!(parse(words), Err(line.to_owned()));
+    for [words, line] in table(
+        r"
+        => no HOST: give the server's address, such as `localhost:8080`
+        localhost:1 --proto a.proto => no `--call`: name the method, such as `--call package.Service/Method`
+        localhost:1 --proto a.pb --call p.S/M => `--proto`: `a.pb` does not end in .proto; for compiled descriptors use `--protoset`
+        localhost --proto a.proto --call p.S/M => HOST `localhost` has no port: write `localhost:8080`, or the port your server has
+    ",
+    ) {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert_eq!(parse(&words), Err(format!("error: {line}")));
     }
 }
 
 #[test]
 fn a_share_needs_a_call_and_a_connection() {
-    for (words, line) in [
-        (
-            "--share 3/3 -n 9 -c 2",
-            "`--share 3/3` leaves some process without a connection: \
-             raise `--connections` from 1 (and `-c` if need be)",
-        ),
-        (
-            "--share 3/3 -n 2 -c 3 --connections 3",
-            "`--share 3/3` leaves some process without a call: raise `-n` from 2",
-        ),
-    ] {
-        let flags: Vec<&str> = words.split_whitespace().collect();
-        assert_eq!(refusal(&flags), line);
-    }
+    refused(
+        r"
+        --share|3/3|-n|9|-c|2 => `--share 3/3` leaves some process without a connection: raise `--connections` from 1 (and `-c` if need be)
+        --share|3/3|-n|2|-c|3|--connections|3 => `--share 3/3` leaves some process without a call: raise `-n` from 2
+    ",
+    );
 }
 
 #[test]
 fn a_window_that_is_opened_from_outside_needs_a_length_and_a_steady_load() {
-    for (flags, line) in [
-        (
-            &["--open-on-stdin", "-n", "5"][..],
-            "`--open-on-stdin` opens a window of a given length: give it with `-z`, instead of `-n`",
-        ),
-        (
-            &["--open-on-stdin", "-z", "1s", "--rps", "9"],
-            "`--open-on-stdin` is for a load that does not change: \
-             drop it, or `--rps` and `--load-schedule`",
-        ),
-        (
-            &[
-                "--open-on-stdin",
-                "-z1s",
-                "--load-schedule=line",
-                "--load-start=1",
-                "--load-step=1",
-            ],
-            "`--open-on-stdin` is for a load that does not change: \
-             drop it, or `--rps` and `--load-schedule`",
-        ),
-        (
-            &[
-                "--open-on-stdin",
-                "-z1s",
-                "--concurrency-schedule=line",
-                "--concurrency-start=1",
-            ],
-            "`--open-on-stdin` is for a load that does not change: \
-             drop it, or `--concurrency-schedule`",
-        ),
-        (
-            &["--open-on-stdin", "-z", "1s", "-d", "@"],
-            "`--open-on-stdin` waits for a line on stdin: \
-             give the payload with `--data` or a file instead",
-        ),
-        (
-            &["--open-on-stdin", "-z", "1s", "-b"],
-            "`--open-on-stdin` waits for a line on stdin: \
-             give the payload with `--data` or a file instead",
-        ),
-        (
-            &[
-                "--open-on-stdin",
-                "-z1s",
-                "--warmup=9s",
-                "--warmup-at-most=9s",
-            ],
-            "`--warmup-at-most` must be longer than `--warmup`: raise it",
-        ),
-        (
-            &["--warmup-at-most", "9s"],
-            "`--warmup-at-most` is for `--open-on-stdin`: add it, or drop this one",
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(
+        r"
+        --open-on-stdin|-n|5 => `--open-on-stdin` opens a window of a given length: give it with `-z`, instead of `-n`
+        --open-on-stdin|-z|1s|--rps|9 => `--open-on-stdin` is for a load that does not change: drop it, or `--rps` and `--load-schedule`
+        --open-on-stdin|-z1s|--load-schedule=line|--load-start=1|--load-step=1 => `--open-on-stdin` is for a load that does not change: drop it, or `--rps` and `--load-schedule`
+        --open-on-stdin|-z1s|--concurrency-schedule=line|--concurrency-start=1 => `--open-on-stdin` is for a load that does not change: drop it, or `--concurrency-schedule`
+        --open-on-stdin|-z|1s|-d|@ => `--open-on-stdin` waits for a line on stdin: give the payload with `--data` or a file instead
+        --open-on-stdin|-z|1s|-b => `--open-on-stdin` waits for a line on stdin: give the payload with `--data` or a file instead
+        --open-on-stdin|-z1s|--warmup=9s|--warmup-at-most=9s => `--warmup-at-most` must be longer than `--warmup`: raise it
+        --warmup-at-most|9s => `--warmup-at-most` is for `--open-on-stdin`: add it, or drop this one
+    ",
+    );
 }
 
 #[test]
 fn values_that_are_not_understood_are_shown_with_what_is_needed() {
-    for (flags, line) in [
-        (
-            &["-z", "5 parsecs"][..],
-            "`--duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
-             use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
-        ),
-        (
-            &["-t5"],
-            "`--timeout`: invalid value `5`: the unit is missing: \
-             write `5s` for seconds, or use h, m, ms, us or ns",
-        ),
-        (
-            &["-n", "many"],
-            "`--total`: invalid value `many`: \
-             a whole number from 0 to 18446744073709551615 is needed",
-        ),
-        (
-            &["--window", "0"],
-            "`--window`: invalid value `0`: \
-             the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)",
-        ),
-        (
-            &["--window", "3GiB"],
-            "`--window`: invalid value `3GiB`: \
-             the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)",
-        ),
-        (
-            &["--duration-stop", "stop"],
-            "`--duration-stop`: invalid value `stop`: use `close`, `wait` or `ignore`",
-        ),
-        (
-            &["--load-schedule", "sine"],
-            "`--load-schedule`: invalid value `sine`: use `const`, `step` or `line`",
-        ),
-        (
-            &["-O", "xml"],
-            "`--format`: invalid value `xml`: \
-             use `summary`, `csv`, `json`, `pretty`, `html`, `prometheus`, `influx-summary` or `influx-details`",
-        ),
-        (
-            &["--insecure=maybe"],
-            "`--insecure`: invalid value `maybe`: use `true` or `false`",
-        ),
-        (
-            &["-d", "{a: 1}"],
-            "`--data`: invalid value `{a: 1}`: \
-             it is not JSON: key must be a string at line 1 column 2",
-        ),
-        (
-            &["-m", "{\"a\": 1}"],
-            "`--metadata`: invalid value: \
-             the value of `a` is no string: put it in quotes",
-        ),
-        (&["-c"], "`--concurrency` needs a value"),
-        (
-            &["-c", "1", "-c", "2"],
-            "`--concurrency` is given twice: keep one",
-        ),
-        (
-            &["--conections", "2"],
-            "unknown flag `--conections`; did you mean `--connections`?",
-        ),
-        (&["-Z"], "unknown flag `-Z`: see `volley --help`"),
-        (
-            &["--no-call"],
-            "unknown flag `--no-call`: see `volley --help`",
-        ),
-        (
-            &["localhost:8081"],
-            "unexpected argument `localhost:8081`: see `volley --help`",
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(
+        r#"
+        -z|5 parsecs => `--duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`
+        -t5 => `--timeout`: invalid value `5`: the unit is missing: write `5s` for seconds, or use h, m, ms, us or ns
+        -n|many => `--total`: invalid value `many`: a whole number from 0 to 18446744073709551615 is needed
+        --window|0 => `--window`: invalid value `0`: the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)
+        --window|3GiB => `--window`: invalid value `3GiB`: the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)
+        --duration-stop|stop => `--duration-stop`: invalid value `stop`: use `close`, `wait` or `ignore`
+        --load-schedule|sine => `--load-schedule`: invalid value `sine`: use `const`, `step` or `line`
+        -O|xml => `--format`: invalid value `xml`: use `summary`, `csv`, `json`, `pretty`, `html`, `prometheus`, `influx-summary` or `influx-details`
+        --insecure=maybe => `--insecure`: invalid value `maybe`: use `true` or `false`
+        -d|{a: 1} => `--data`: invalid value `{a: 1}`: it is not JSON: key must be a string at line 1 column 2
+        -m|{"a": 1} => `--metadata`: invalid value: the value of `a` is no string: put it in quotes
+        -c => `--concurrency` needs a value
+        -c|1|-c|2 => `--concurrency` is given twice: keep one
+        --conections|2 => unknown flag `--conections`; did you mean `--connections`?
+        -Z => unknown flag `-Z`: see `volley --help`
+        --no-call => unknown flag `--no-call`: see `volley --help`
+        localhost:8081 => unexpected argument `localhost:8081`: see `volley --help`
+    "#,
+    );
 }
 
 #[test]
 fn numbers_that_do_not_go_together_are_refused() {
-    for (flags, line) in [
-        (
-            &["-n", "0"][..],
-            "`-n 0` makes no calls: give at least 1, or a duration with `-z`",
-        ),
-        (
-            &["-c", "0"],
-            "`-c 0` leaves no worker to make a call: give at least 1",
-        ),
-        (
-            &["--connections", "0"],
-            "`--connections 0` leaves no connection to send calls on: give at least 1",
-        ),
-        (
-            &["--threads", "0"],
-            "`--threads 0` leaves no thread to do the work: give at least 1",
-        ),
-        (
-            &["--connections", "64"],
-            "`--connections 64` exceeds the number of workers: \
-             raise `-c` from 50 to 64, or lower `--connections`",
-        ),
-        (
-            &["--threads", "2"],
-            "`--threads 2` exceeds the number of connections: \
-             raise `--connections` from 1 to 2 (and `-c` if need be), or lower `--threads`",
-        ),
-        (
-            &["--skipFirst", "200"],
-            "`--skipFirst 200` skips all 200 calls of `-n`: lower it, or raise `-n`",
-        ),
-        (
-            &["--connect-timeout", "0"],
-            "`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`",
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(
+        r"
+        -n|0 => `-n 0` makes no calls: give at least 1, or a duration with `-z`
+        -c|0 => `-c 0` leaves no worker to make a call: give at least 1
+        --connections|0 => `--connections 0` leaves no connection to send calls on: give at least 1
+        --threads|0 => `--threads 0` leaves no thread to do the work: give at least 1
+        --connections|64 => `--connections 64` exceeds the number of workers: raise `-c` from 50 to 64, or lower `--connections`
+        --threads|2 => `--threads 2` exceeds the number of connections: raise `--connections` from 1 to 2 (and `-c` if need be), or lower `--threads`
+        --skipFirst|200 => `--skipFirst 200` skips all 200 calls of `-n`: lower it, or raise `-n`
+        --connect-timeout|0 => `--connect-timeout 0` leaves no time to connect: give a duration such as `10s`
+    ",
+    );
 }
 
 #[test]
@@ -261,66 +120,29 @@ fn calls_that_are_left_out_do_not_decide_a_condition() {
 
 #[test]
 fn security_flags_that_contradict_each_other_are_refused() {
-    for (flags, line) in [
-        (
-            &["--cert", "c"][..],
-            "`--cert` needs `--key`: the private key of the certificate",
-        ),
-        (
-            &["--key", "k"],
-            "`--key` needs `--cert`: the certificate of the private key",
-        ),
-        (
-            &["--insecure", "--cacert", "ca"],
-            "`--cacert` has no effect on plaintext (`--insecure`): drop one of them",
-        ),
-        (
-            &["--insecure", "--skipTLS"],
-            "`--skipTLS` has no effect on plaintext (`--insecure`): drop one of them",
-        ),
-        (
-            &["--insecure", "--cname", "a"],
-            "`--cname` has no effect on plaintext (`--insecure`): drop one of them",
-        ),
-        (
-            &["--skipTLS", "--cacert", "ca"],
-            "`--skipTLS` accepts any certificate, so `--cacert` has no effect: drop one of them",
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(
+        r"
+        --cert|c => `--cert` needs `--key`: the private key of the certificate
+        --key|k => `--key` needs `--cert`: the certificate of the private key
+        --insecure|--cacert|ca => `--cacert` has no effect on plaintext (`--insecure`): drop one of them
+        --insecure|--skipTLS => `--skipTLS` has no effect on plaintext (`--insecure`): drop one of them
+        --insecure|--cname|a => `--cname` has no effect on plaintext (`--insecure`): drop one of them
+        --skipTLS|--cacert|ca => `--skipTLS` accepts any certificate, so `--cacert` has no effect: drop one of them
+    ",
+    );
 }
 
 #[test]
 fn schedules_that_make_no_sense_are_refused() {
-    for (flags, line) in [
-        (
-            "--rps 5 --load-schedule step",
-            "`--rps` is for a constant load: with `--load-schedule step` give `--load-start` instead",
-        ),
-        (
-            "--load-step 5",
-            "`--load-step` needs a schedule: add `--load-schedule step` or `line`",
-        ),
-        (
-            "--concurrency-end 5",
-            "`--concurrency-end` needs a schedule: \
-             add `--concurrency-schedule step` or `line`",
-        ),
-        (
-            "--load-schedule line --load-step 5 --load-step-duration 5s",
-            "`--load-step-duration` is for `--load-schedule step`: \
-             a line changes by `--load-step` each second",
-        ),
-        (
-            "--concurrency-schedule line --concurrency-end 10 --connections 20",
-            "`--connections 20` exceeds the number of workers: \
-             raise `--concurrency-end` from 10 to 20, or lower `--connections`",
-        ),
-    ] {
-        let flags: Vec<&str> = flags.split_whitespace().collect();
-        assert_eq!(refusal(&flags), line);
-    }
+    refused(
+        r"
+        --rps|5|--load-schedule|step => `--rps` is for a constant load: with `--load-schedule step` give `--load-start` instead
+        --load-step|5 => `--load-step` needs a schedule: add `--load-schedule step` or `line`
+        --concurrency-end|5 => `--concurrency-end` needs a schedule: add `--concurrency-schedule step` or `line`
+        --load-schedule|line|--load-step|5|--load-step-duration|5s => `--load-step-duration` is for `--load-schedule step`: a line changes by `--load-step` each second
+        --concurrency-schedule|line|--concurrency-end|10|--connections|20 => `--connections 20` exceeds the number of workers: raise `--concurrency-end` from 10 to 20, or lower `--connections`
+    ",
+    );
 }
 
 #[test]
@@ -341,22 +163,13 @@ fn a_schedule_the_pace_refuses_is_a_usage_error() {
 
 #[test]
 fn two_payloads_are_refused() {
-    for (flags, line) in [
-        (
-            &["-d", "{}", "-D", "x.json"][..],
-            "`--data` and `--data-file` both give the payload: keep one",
-        ),
-        (
-            &["-b", "-B", "x.bin"],
-            "`--binary` and `--binary-file` both give the payload: keep one",
-        ),
-        (
-            &["-m", "{\"a\":\"b\"}", "-M", "x.json"],
-            "`--metadata` and `--metadata-file` both give the metadata: keep one",
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(
+        r#"
+        -d|{}|-D|x.json => `--data` and `--data-file` both give the payload: keep one
+        -b|-B|x.bin => `--binary` and `--binary-file` both give the payload: keep one
+        -m|{"a":"b"}|-M|x.json => `--metadata` and `--metadata-file` both give the metadata: keep one
+    "#,
+    );
 }
 
 #[test]
@@ -366,71 +179,28 @@ fn files_that_cannot_be_used_are_named() {
     std::fs::write(&latin, b"\xff").unwrap();
     let numbers = file("numbers.json", "{\"a\": 1}");
     let (empty, latin, numbers) = (empty.display(), latin.display(), numbers.display());
-    for (flag, path, line) in [
-        (
-            "-D",
-            "/nowhere/x".to_owned(),
-            "`--data-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)"
-                .to_owned(),
-        ),
-        (
-            "-B",
-            "/nowhere/x".to_owned(),
-            "`--binary-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)"
-                .to_owned(),
-        ),
-        (
-            "-D",
-            empty.to_string(),
-            format!("`--data-file`: `{empty}` is empty"),
-        ),
-        (
-            "-D",
-            latin.to_string(),
-            format!(
-                "`--data-file`: `{latin}` is not UTF-8; \
-                 for protobuf use `--binary` or `--binary-file`"
-            ),
-        ),
-        (
-            "-M",
-            numbers.to_string(),
-            format!(
-                "`--metadata-file`: `{numbers}`: \
-                 the value of `a` is no string: put it in quotes"
-            ),
-        ),
-    ] {
-        assert_eq!(refusal(&[flag, &path]), line);
-    }
+    refused(&format!(
+        r"
+        -D|/nowhere/x => `--data-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)
+        -B|/nowhere/x => `--binary-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)
+        -D|{empty} => `--data-file`: `{empty}` is empty
+        -D|{latin} => `--data-file`: `{latin}` is not UTF-8; for protobuf use `--binary` or `--binary-file`
+        -M|{numbers} => `--metadata-file`: `{numbers}`: the value of `a` is no string: put it in quotes
+    "
+    ));
 }
 
 #[test]
 fn a_negative_value_is_refused_as_the_value_of_its_flag() {
-    for (flags, line) in [
-        (
-            ["-z", "-1s"],
-            "`--duration`: invalid value `-1s`: a duration cannot be negative",
-        ),
-        (
-            ["--rps", "-5"],
-            "`--rps`: invalid value `-5`: a whole number from 0 to 4294967295 is needed",
-        ),
-        (
-            ["--share", "-1/2"],
-            "`--share`: invalid value `-1/2`: a share is written as K/N, such as `1/3` for the first of three",
-        ),
-        (
-            ["--start-at", "-5"],
-            "`--start-at`: invalid value `-5`: use nanoseconds of CLOCK_MONOTONIC, or `stdin`",
-        ),
-        (
-            ["--insecure", "-5"],
-            "unknown flag `-5`: see `volley --help`",
-        ),
-    ] {
-        assert_eq!(refusal(&flags), line);
-    }
+    refused(
+        r"
+        -z|-1s => `--duration`: invalid value `-1s`: a duration cannot be negative
+        --rps|-5 => `--rps`: invalid value `-5`: a whole number from 0 to 4294967295 is needed
+        --share|-1/2 => `--share`: invalid value `-1/2`: a share is written as K/N, such as `1/3` for the first of three
+        --start-at|-5 => `--start-at`: invalid value `-5`: use nanoseconds of CLOCK_MONOTONIC, or `stdin`
+        --insecure|-5 => unknown flag `-5`: see `volley --help`
+    ",
+    );
 }
 
 #[test]
@@ -470,41 +240,16 @@ fn no_output_overwrites_another_one_or_what_is_read() {
     std::os::unix::fs::symlink(data, &link).unwrap();
     let config = file("overwritten.toml", "concurrency = 5");
     let config = config.to_str().unwrap();
-    for (flags, line) in [
-        (
-            &["-o", "new", "--live-json", "./new"][..],
-            "`--output` and `--live-json` both write to `./new`: give each a file of its own",
-        ),
-        (
-            &["--debug", data, "--save-replies", &link],
-            &format!(
-                "`--debug` and `--save-replies` both write to `{link}`: give each a file of its own"
-            ),
-        ),
-        (
-            &["-o", "r.json", "--live-json=-", "--debug=-"],
-            "`--live-json` and `--debug` both write to `-`: give each a file of its own",
-        ),
-        (
-            &["--save-replies", "-"],
-            "`--save-replies -` and the report both go to stdout: give the report a file with `-o`",
-        ),
-        (
-            &["-D", data, "-o", &link],
-            &format!(
-                "`--output` would overwrite `{link}`, which is read (`--data-file`): give `--output` another file"
-            ),
-        ),
-        (
-            &["--config", config, "--debug", config],
-            &format!(
-                "`--debug` would overwrite `{config}`, which is read (`--config`): give `--debug` another file \
-                 (flags in `{config}` included)"
-            ),
-        ),
-    ] {
-        assert_eq!(refusal(flags), line);
-    }
+    refused(&format!(
+        r"
+        -o|new|--live-json|./new => `--output` and `--live-json` both write to `./new`: give each a file of its own
+        --debug|{data}|--save-replies|{link} => `--debug` and `--save-replies` both write to `{link}`: give each a file of its own
+        -o|r.json|--live-json=-|--debug=- => `--live-json` and `--debug` both write to `-`: give each a file of its own
+        --save-replies|- => `--save-replies -` and the report both go to stdout: give the report a file with `-o`
+        -D|{data}|-o|{link} => `--output` would overwrite `{link}`, which is read (`--data-file`): give `--output` another file
+        --config|{config}|--debug|{config} => `--debug` would overwrite `{config}`, which is read (`--config`): give `--debug` another file (flags in `{config}` included)
+    "
+    ));
     run(&["-o", "/dev/null", "--debug", "/dev/null", "--live-json=-"]);
 }
 

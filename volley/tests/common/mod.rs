@@ -14,6 +14,7 @@ mod scratch;
 pub mod scripted;
 mod servers;
 pub mod shape;
+mod table;
 mod wait;
 
 pub use report::Report;
@@ -22,4 +23,5 @@ pub use scratch::Scratch;
 pub use servers::{
     BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
 };
+pub use table::{table, words};
 pub use wait::{LONGEST, awaited, monotonic_ns};

@@ -91,6 +91,24 @@ where
     address
 }
 
+/// Says this on every connection, whatever comes.
+pub fn saying(words: &'static [u8]) -> SocketAddr {
+    accept(move |_| {
+        move |mut socket: TcpStream| {
+            let _ = socket.read(&mut [0; 1024])?;
+            socket.write_all(words)?;
+            // What else comes is read: otherwise a reset would discard the words.
+            io::copy(&mut socket, &mut io::sink()).map(drop)
+        }
+    })
+}
+
+/// An address at which nobody listens.
+pub fn nobody() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
 /// Speaks HTTP/2 on a connection, by a script.
 pub fn converse(
     mut socket: TcpStream,

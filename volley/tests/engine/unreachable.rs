@@ -1,6 +1,6 @@
 //! Servers that cannot be called at all: one line, exit status 1, in time.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use volley::serve::Faults;
 
@@ -16,9 +16,7 @@ fn error(address: SocketAddr, flags: &str) -> String {
 
 #[test]
 fn a_port_nobody_listens_on_is_refused() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    let address = scripted::nobody();
     assert_eq!(
         error(address, ""),
         format!("cannot connect to {address}: connection refused (is the server running there?)")
@@ -49,19 +47,7 @@ fn a_server_that_closes_at_once_is_named_as_such() {
 
 #[test]
 fn a_server_that_answers_in_http_1_is_named_as_such() {
-    let address = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        std::thread::spawn(move || {
-            use std::io::{Read, Write};
-            for mut socket in listener.incoming().flatten() {
-                // The answer is the same, whatever is read.
-                let _ = socket.read(&mut [0; 24]);
-                let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-            }
-        });
-        address
-    };
+    let address = scripted::saying(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     let line = error(address, "");
     assert!(
         line.ends_with(

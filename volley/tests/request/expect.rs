@@ -4,6 +4,7 @@ use volley::request::{Expected, Method, Mismatch, Source};
 use volley::spec::Spec;
 
 use crate::support::{everything, first, json, load, method, proto, refusal};
+use crate::table::table;
 
 fn expecting(data: &str, rules: &[&str]) -> Spec {
     let mut spec = json(data);
@@ -346,33 +347,15 @@ fn the_number_of_replies_is_one_where_the_shape_says_so() {
 
 #[test]
 fn rules_that_cannot_be_checked_are_refused() {
-    for (rule, expected) in [
-        (
-            "result = a + c",
-            "--expect 'result = a + c': there is no `c`; the request `benchmark.SumRequest` has \
-             `a`, `b`, and `i` is the reply's index",
-        ),
-        (
-            "sum = a",
-            "--expect 'sum = a': the reply `benchmark.SumReply` has no field `sum`; it has \
-             `result`",
-        ),
-        (
-            "result = a +",
-            "--expect 'result = a +': it ends too early; a rule is 'field = expression', as in \
-             'result = a + b + i'",
-        ),
-        (
-            "result = sum(i)",
-            "--expect 'result = sum(i)': there is no `i`; the request `benchmark.SumRequest` has \
-             `a`, `b`, and `i` is the reply's index",
-        ),
-        (
-            "result\n= 1 2",
-            "--expect 'result = 1 2': `2` is not expected at the end; a rule is 'field = \
-             expression', as in 'result = a + b + i'",
-        ),
-    ] {
+    for [rule, expected] in table(
+        r"
+        result = a + c => --expect 'result = a + c': there is no `c`; the request `benchmark.SumRequest` has `a`, `b`, and `i` is the reply's index
+        sum = a => --expect 'sum = a': the reply `benchmark.SumReply` has no field `sum`; it has `result`
+        result = a + => --expect 'result = a +': it ends too early; a rule is 'field = expression', as in 'result = a + b + i'
+        result = sum(i) => --expect 'result = sum(i)': there is no `i`; the request `benchmark.SumRequest` has `a`, `b`, and `i` is the reply's index
+        result⏎= 1 2 => --expect 'result = 1 2': `2` is not expected at the end; a rule is 'field = expression', as in 'result = a + b + i'
+    ",
+    ) {
         assert_eq!(
             refusal(&expecting("{}", &[rule]), &method("GetSum")),
             expected
@@ -384,26 +367,16 @@ fn rules_that_cannot_be_checked_are_refused() {
 fn fields_that_are_no_numbers_are_refused() {
     let refused = |rule: &str| refusal(&expecting("{}", &[rule]), &everything("Call"));
     let tail = "; only single integers, bools and enums can be compared";
-    for (rule, kind) in [
-        (
-            "string = 1",
-            "`string` of `everything.All` is of type string",
-        ),
-        ("packed = 1", "`packed` of `everything.All` is repeated"),
-        ("counts = 1", "`counts` of `everything.All` is a map"),
-        (
-            "int32 = double",
-            "`double` of `everything.All` is of type double",
-        ),
-        (
-            "int32 = sum(bytes)",
-            "`bytes` of `everything.All` is of type bytes",
-        ),
-        (
-            "int32 = inner",
-            "`inner` of `everything.All` is of type everything.All.Inner",
-        ),
-    ] {
+    for [rule, kind] in table(
+        r"
+        string = 1 => `string` of `everything.All` is of type string
+        packed = 1 => `packed` of `everything.All` is repeated
+        counts = 1 => `counts` of `everything.All` is a map
+        int32 = double => `double` of `everything.All` is of type double
+        int32 = sum(bytes) => `bytes` of `everything.All` is of type bytes
+        int32 = inner => `inner` of `everything.All` is of type everything.All.Inner
+    ",
+    ) {
         assert_eq!(refused(rule), format!("--expect '{rule}': {kind}{tail}"));
     }
 }

@@ -7,6 +7,7 @@ use volley::request::Source;
 use volley::spec::Templates;
 
 use crate::support::{everything, header, json, metadata, method, nth, refusal, shown};
+use crate::table::words;
 
 /// The output of a template, as metadata of the call 17 of worker 3.
 fn rendered(template: &str) -> String {
@@ -438,68 +439,13 @@ fn without_functions_go_s_own_still_work() {
 /// Pieces of templates: some make sense together.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
-        prop::sample::select(vec![
-            "{{",
-            "}}",
-            "{{-",
-            "-}}",
-            "if",
-            "else",
-            "end",
-            "range",
-            "with",
-            "define",
-            "template",
-            "block",
-            "break",
-            "continue",
-            "$x",
-            "$",
-            ":=",
-            "=",
-            ",",
-            "|",
-            "(",
-            ")",
-            ".",
-            ".UUID",
-            ".RequestNumber",
-            "`",
-            "\"",
-            "'",
-            "\\",
-            "/*",
-            "*/",
-            "5",
-            "-1",
-            "1e9",
-            "0x7f",
-            "true",
-            "nil",
-            " ",
-            "\n",
-            "and",
-            "or",
-            "not",
-            "eq",
-            "lt",
-            "index",
-            "slice",
-            "len",
-            "print",
-            "printf",
-            "call",
-            "html",
-            "{{end}}",
-            "{{else}}",
-            "{{if true}}",
-            "{{range 9}}",
-            "{{$x := ",
-            "\"%v%d%*s\"",
-            "`a`",
-            "é",
-        ])
-        .prop_map(str::to_owned),
+        prop::sample::select(words(
+            "{{|}}|¦|{{-|-}}|if|else|end|range|with|define|template|block|break|continue|$x|$|\
+             :=|=|,|(|)|.|.UUID|.RequestNumber|`|\"|'|\\|/*|*/|5|-1|\
+             1e9|0x7f|true|nil| |\n|and|or|not|eq|lt|index|slice|len|print|printf|\
+             call|html|{{end}}|{{else}}|{{if true}}|{{range 9}}|{{$x := |\"%v%d%*s\"|`a`|é"
+        ))
+        .prop_map(|piece| piece.replace('¦', "|")),
         prop::sample::select(functions()),
         "\\PC{0,3}",
     ]
@@ -513,29 +459,10 @@ fn functions() -> Vec<String> {
 
 /// A call of a function with any arguments.
 fn call() -> impl Strategy<Value = String> {
-    let argument = prop::sample::select(vec![
-        "0",
-        "1",
-        "-1",
-        "9223372036854775807",
-        "99999999999",
-        "1.5",
-        "`a`",
-        "``",
-        "`2006-01-02`",
-        "`a.b(c`",
-        "true",
-        "nil",
-        "(list)",
-        "(list 1 `b`)",
-        "(dict `a` 1)",
-        ".UUID",
-        ".RequestNumber",
-        ".",
-        "(now)",
-        "`é`",
-        "`-1h`",
-    ]);
+    let argument = prop::sample::select(words(
+        "0|1|-1|9223372036854775807|99999999999|1.5|`a`|``|`2006-01-02`|`a.b(c`|true|\
+         nil|(list)|(list 1 `b`)|(dict `a` 1)|.UUID|.RequestNumber|.|(now)|`é`|`-1h`",
+    ));
     (
         prop::sample::select(functions()),
         prop::collection::vec(argument, 0..4),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use volley::request::Source;
 
 use crate::support::{everything, json, method, refusal};
+use crate::table::table;
 
 fn refused(data: &str, expected: &str) {
     assert_eq!(refusal(&json(data), &method("GetSum")), expected, "{data}");
@@ -138,78 +139,24 @@ fn a_value_that_does_not_fit_is_named_by_its_place_and_its_type() {
     let of = |field: &str, rest: &str| {
         format!("the data does not fit `everything.All`: {field}: {rest}")
     };
-    for (data, field, rest) in [
-        (
-            r#"{"inner":{"x":1}}"#,
-            "`inner`",
-            "unrecognized field name 'x' at line 1 column 13; its fields are `value`, `text`, `inner`",
-        ),
-        (
-            r#"{"inner":{"inner":{"valu":1}}}"#,
-            "`inner.inner`",
-            "unrecognized field name 'valu' at line 1 column 25; did you mean `value`?",
-        ),
-        (
-            r#"{"inners":[{},{"value":"x"}]}"#,
-            "`inners[1].value` (int32)",
-            "a whole number is needed at",
-        ),
-        (
-            r#"{"byId":{"7":{"text":7}}}"#,
-            r#"`byId["7"].text` (string)"#,
-            "text is needed at",
-        ),
-        (
-            r#"{"by_id":{"seven":{}}}"#,
-            "`by_id` (map<int64, everything.All.Inner>)",
-            "a whole number is needed at",
-        ),
-        (
-            r#"{"strings":"x"}"#,
-            "`strings` (repeated string)",
-            r#"invalid type: string "x", expected a list at"#,
-        ),
-        (
-            r#"{"counts":{"a":1e10}}"#,
-            r#"`counts["a"]` (int32)"#,
-            "the number does not fit the field: it is too large at",
-        ),
-        (
-            r#"{"uint64":-1}"#,
-            "`uint64` (uint64)",
-            "the number does not fit the field: it is below 0 at",
-        ),
-        (
-            r#"{"level":"HIHG"}"#,
-            "`level` (common.Level)",
-            "unrecognized enum value 'HIHG' at line 1 column 16; did you mean `HIGH`?",
-        ),
-        (
-            r#"{"levels":["LOW","?"]}"#,
-            "`levels[1]` (common.Level)",
-            "unrecognized enum value '?' at line 1 column 21; its values are `",
-        ),
-        (
-            r#"{"inner":5}"#,
-            "`inner`",
-            "invalid type: integer `5`, expected a map of the fields of `everything.All.Inner` at",
-        ),
-        (
-            r#"{"self":{"when":"0000-01-01T00:00:00Z"}}"#,
-            "`self.when`",
-            "a time of the years 1 to 9999 is needed",
-        ),
-        (
-            r#"{"self":{"number":1,"name":"x"}}"#,
-            "`self`",
-            "multiple fields provided for oneof 'choice': `number` and `name`",
-        ),
-        (
-            r#"[{},{"wrappedNumber":"x"}]"#,
-            "`[1].wrappedNumber`",
-            "a whole number is needed at",
-        ),
-    ] {
+    for [data, field, rest] in table(
+        r#"
+        {"inner":{"x":1}} => `inner` => unrecognized field name 'x' at line 1 column 13; its fields are `value`, `text`, `inner`
+        {"inner":{"inner":{"valu":1}}} => `inner.inner` => unrecognized field name 'valu' at line 1 column 25; did you mean `value`?
+        {"inners":[{},{"value":"x"}]} => `inners[1].value` (int32) => a whole number is needed at
+        {"byId":{"7":{"text":7}}} => `byId["7"].text` (string) => text is needed at
+        {"by_id":{"seven":{}}} => `by_id` (map<int64, everything.All.Inner>) => a whole number is needed at
+        {"strings":"x"} => `strings` (repeated string) => invalid type: string "x", expected a list at
+        {"counts":{"a":1e10}} => `counts["a"]` (int32) => the number does not fit the field: it is too large at
+        {"uint64":-1} => `uint64` (uint64) => the number does not fit the field: it is below 0 at
+        {"level":"HIHG"} => `level` (common.Level) => unrecognized enum value 'HIHG' at line 1 column 16; did you mean `HIGH`?
+        {"levels":["LOW","?"]} => `levels[1]` (common.Level) => unrecognized enum value '?' at line 1 column 21; its values are `
+        {"inner":5} => `inner` => invalid type: integer `5`, expected a map of the fields of `everything.All.Inner` at
+        {"self":{"when":"0000-01-01T00:00:00Z"}} => `self.when` => a time of the years 1 to 9999 is needed
+        {"self":{"number":1,"name":"x"}} => `self` => multiple fields provided for oneof 'choice': `number` and `name`
+        [{},{"wrappedNumber":"x"}] => `[1].wrappedNumber` => a whole number is needed at
+    "#,
+    ) {
         let error = refusal(&json(data), &everything("Call"));
         assert!(error.starts_with(&of(field, rest)), "{error}");
     }

@@ -9,6 +9,7 @@ use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
 
 use crate::support::{json, load, method, proto};
+use crate::table::table;
 
 /// The test's own file of all kinds of fields, with all that it imports.
 fn everything() -> FileDescriptorSet {
@@ -200,14 +201,13 @@ fn a_descriptor_set_may_lack_what_is_not_used() {
     let file = scratch.file("set.bin", &set.encode_to_vec());
     let method = load(&SchemaSource::Protoset(file), "everything.Everything/Call").unwrap();
     assert!(Source::new(&json(r#"{"int32": 1}"#), &method).is_ok());
-    for (data, missing) in [
-        (r#"{"level": "HIGH"}"#, "common.Level"),
-        (r#"{"levels": [1]}"#, "common.Level"),
-        (
-            r#"{"self": {"when": "2024-01-01T00:00:00Z"}}"#,
-            "google.protobuf.Timestamp",
-        ),
-    ] {
+    for [data, missing] in table(
+        r#"
+        {"level": "HIGH"} => common.Level
+        {"levels": [1]} => common.Level
+        {"self": {"when": "2024-01-01T00:00:00Z"}} => google.protobuf.Timestamp
+    "#,
+    ) {
         let error = crate::support::refusal(&json(data), &method);
         let reason = format!("the type `{missing}` is missing from the schema at line 1");
         assert!(error.contains(&reason), "{error}");

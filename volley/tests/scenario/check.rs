@@ -1,11 +1,10 @@
 //! `volley check` and `volley schema scenario`, as programs.
 
-use std::net::TcpListener;
 use std::process::{Command, Output};
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference};
+use crate::common::{Scratch, reference, scripted};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -80,10 +79,7 @@ scenarios: {s: {steps: [{get: '${api}/${u.n}/${v}/${w.n}'}, {get: '${b}/'}]}}
 #[test]
 fn nothing_connects_to_a_target_that_no_step_uses() {
     let server = reference(Faults::default());
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = scripted::nobody();
     let scratch = Scratch::new();
     let file = scratch.path("a.yaml");
     let used = format!(

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings
 use volley::serve::{Config, Identity, Reference};
 
 use crate::common::scripted::{self, Peer};
-use crate::common::{BlackHole, Scratch, own_address, quiet_listener, settled};
+use crate::common::{BlackHole, Scratch, own_address, quiet_listener, settled, table};
 
 /// What came of a run.
 struct Ran {
@@ -222,10 +222,7 @@ print(#body, body:byte(1), body:sub(6) == '\\8\\1', last['grpc-status'])
 #[test]
 fn a_request_without_an_answer_ends_at_its_timeout_and_a_dead_port_at_once() {
     let quiet = quiet_listener();
-    let dead = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let dead = scripted::nobody();
     let text = to(
         quiet.local_addr().unwrap(),
         &format!(
@@ -354,13 +351,7 @@ end
 
 #[test]
 fn what_helps_against_another_protocol_is_in_the_words_of_programs() {
-    let server = scripted::accept(|_| {
-        |mut socket: TcpStream| {
-            socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")?;
-            // What comes is read: otherwise a reset would discard the answer.
-            socket.read_to_end(&mut Vec::new()).map(drop)
-        }
-    });
+    let server = scripted::saying(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
     let text = "send_http_request_and_await_response(to('GET', '/'))";
     let ran = ran(&to(server, text), &[]);
     let failure = &ran.row(&format!("GET {server}"))["failures"][0];
@@ -546,24 +537,14 @@ fn a_key_of_a_server_that_means_nothing_is_a_warning() {
 #[test]
 fn what_is_wrong_with_a_server_is_named_with_its_line() {
     let scratch = Scratch::new();
-    for (text, words) in [
-        (
-            "\nstart_server('none.json')",
-            "x.lua:2: start_server: `none.json`: No such file",
-        ),
-        (
-            "register_service_handler('9', 'a', 'b')",
-            "x.lua:1: register_service_handler: no server `9`",
-        ),
-        (
-            "start_server('../mock.json')",
-            "x.lua:1: start_server: `../mock.json`: a file outside of the program's folder needs `--allow-io`",
-        ),
-        (
-            "start_server('/mock.json')",
-            "x.lua:1: start_server: `/mock.json`: a file outside of the program's folder needs `--allow-io`",
-        ),
-    ] {
+    for [text, words] in table(
+        r"
+        ⏎start_server('none.json') => x.lua:2: start_server: `none.json`: No such file
+        register_service_handler('9', 'a', 'b') => x.lua:1: register_service_handler: no server `9`
+        start_server('../mock.json') => x.lua:1: start_server: `../mock.json`: a file outside of the program's folder needs `--allow-io`
+        start_server('/mock.json') => x.lua:1: start_server: `/mock.json`: a file outside of the program's folder needs `--allow-io`
+    ",
+    ) {
         let ran = ran_in(&scratch, text, &[]);
         assert_eq!((ran.status, ran.errors.len()), (1, 1), "{:?}", ran.errors);
         assert!(
@@ -576,89 +557,31 @@ fn what_is_wrong_with_a_server_is_named_with_its_line() {
 
 #[test]
 fn a_program_that_is_no_good_ends_with_one_line() {
-    for (text, status, line) in [
-        ("x = = 1", 2, "x.lua:1: unexpected symbol near '='"),
-        (
-            "\nwhile true do end",
-            1,
-            "x.lua:2: the script ran longer than 500 ms",
-        ),
-        (
-            // At once: to fill so much memory takes a busy host too long.
-            "local s = ('x'):rep(1e9)",
-            1,
-            "x.lua: the state of Lua has more than 256 MiB",
-        ),
-        (
-            "\n\nlocal x = nil + 1",
-            1,
-            "x.lua:3: attempt to perform arithmetic on a nil value",
-        ),
-        (
-            "io.open('x')",
-            1,
-            "x.lua:1: attempt to index global 'io' (a nil value): `io` needs `--allow-io`",
-        ),
-        (
-            "os.execute('x')",
-            1,
-            "x.lua:1: attempt to call field 'execute' (a nil value): `os.execute` needs `--allow-io`",
-        ),
-        (
-            "if io then error('io') end\nrequire('x')",
-            1,
-            "x.lua:2: attempt to call global 'require' (a nil value): `require` needs `--allow-io`",
-        ),
-        (
-            "\nlocal function f() return 1 + f() end f()",
-            1,
-            "x.lua:2: stack overflow",
-        ),
-        (
-            "\nerror({})",
-            1,
-            "x.lua:2: the error is a table, and no text",
-        ),
-        (
-            "\nsleep_for_ms('x')",
-            1,
-            "x.lua:2: sleep_for_ms needs a number of ms, and not `x`",
-        ),
-        (
-            "setup_parallel_test(1, 1, 1)\nsetup_parallel_test(1, 1, 1)",
-            1,
-            "x.lua:2: setup_parallel_test: this coroutine has called it before",
-        ),
-        (
-            "setup_parallel_test(0, 1, 1)",
-            1,
-            "x.lua:1: setup_parallel_test: 1 to 256 threads",
-        ),
-        (
-            "local s = ('x'):rep(2^24) for i = 1, 16 do store_value(i, s) sleep_for_ms(0) end",
-            1,
-            "x.lua:1: store_value: the store has more than 256 MiB",
-        ),
-        (
-            "coroutine.yield(1)",
-            1,
-            "x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield",
-        ),
-        (
-            "coroutine.yield()",
-            1,
-            "x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield",
-        ),
-        (
-            "error(select(2, coroutine.resume(coroutine.create(function() sleep_for_ms(1) end))), 0)",
-            1,
-            "x.lua:1: sleep_for_ms waits, which a coroutine that the program makes itself cannot do",
-        ),
-    ] {
+    // At once: to fill all memory step by step takes a busy host too long.
+    for [text, status, line] in table(
+        r"
+        x = = 1 => 2 => x.lua:1: unexpected symbol near '='
+        ⏎while true do end => 1 => x.lua:2: the script ran longer than 500 ms
+        local s = ('x'):rep(1e9) => 1 => x.lua: the state of Lua has more than 256 MiB
+        ⏎⏎local x = nil + 1 => 1 => x.lua:3: attempt to perform arithmetic on a nil value
+        io.open('x') => 1 => x.lua:1: attempt to index global 'io' (a nil value): `io` needs `--allow-io`
+        os.execute('x') => 1 => x.lua:1: attempt to call field 'execute' (a nil value): `os.execute` needs `--allow-io`
+        if io then error('io') end⏎require('x') => 1 => x.lua:2: attempt to call global 'require' (a nil value): `require` needs `--allow-io`
+        ⏎local function f() return 1 + f() end f() => 1 => x.lua:2: stack overflow
+        ⏎error({}) => 1 => x.lua:2: the error is a table, and no text
+        ⏎sleep_for_ms('x') => 1 => x.lua:2: sleep_for_ms needs a number of ms, and not `x`
+        setup_parallel_test(1, 1, 1)⏎setup_parallel_test(1, 1, 1) => 1 => x.lua:2: setup_parallel_test: this coroutine has called it before
+        setup_parallel_test(0, 1, 1) => 1 => x.lua:1: setup_parallel_test: 1 to 256 threads
+        local s = ('x'):rep(2^24) for i = 1, 16 do store_value(i, s) sleep_for_ms(0) end => 1 => x.lua:1: store_value: the store has more than 256 MiB
+        coroutine.yield(1) => 1 => x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield
+        coroutine.yield() => 1 => x.lua:1: coroutine.yield: only a coroutine that the program makes itself can yield
+        error(select(2, coroutine.resume(coroutine.create(function() sleep_for_ms(1) end))), 0) => 1 => x.lua:1: sleep_for_ms waits, which a coroutine that the program makes itself cannot do
+    ",
+    ) {
         let ran = ran(text, &[]);
         assert_eq!(
             (ran.status, &ran.errors[..]),
-            (status, &[format!("error: {line}")][..]),
+            (status.parse().unwrap(), &[format!("error: {line}")][..]),
             "{text}"
         );
     }

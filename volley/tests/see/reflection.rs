@@ -11,7 +11,7 @@ use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
 use crate::common::peer::{Does, peer, reflecting};
-use crate::common::{Report, Scratch, quiet_listener, reference};
+use crate::common::{Report, Scratch, quiet_listener, reference, table};
 use crate::flood;
 use crate::{error, unary, volley};
 
@@ -204,32 +204,16 @@ fn only_the_metadata_for_it_is_sent_with_the_questions() {
 fn a_method_that_the_server_does_not_have_is_suggested() {
     let server = reference(Faults::default());
     let host = server.address().to_string();
-    for (call, hint) in [
-        (
-            "benchmark.BenchmarkService/GetSun",
-            "did you mean `GetSum`?",
-        ),
-        (
-            "benchmark.BenchmarkServic/GetSum",
-            "did you mean `benchmark.BenchmarkService`?",
-        ),
-        (
-            "BenchmarkService/GetSum",
-            "did you mean `benchmark.BenchmarkService`?",
-        ),
-        (
-            "benchmark.BenchmarkService",
-            "is a service, and no method; it has: `GetSum`, `StreamSum`, `CollectSum`, `EchoSum`",
-        ),
-        (
-            "Health",
-            "`grpc.health.v1.Health` is a service, and no method; it has: `Check`, `List`, `Watch`",
-        ),
-        (
-            "Helth",
-            "does not name a method; --call takes package.Service/Method",
-        ),
-    ] {
+    for [call, hint] in table(
+        r"
+        benchmark.BenchmarkService/GetSun => did you mean `GetSum`?
+        benchmark.BenchmarkServic/GetSum => did you mean `benchmark.BenchmarkService`?
+        BenchmarkService/GetSum => did you mean `benchmark.BenchmarkService`?
+        benchmark.BenchmarkService => is a service, and no method; it has: `GetSum`, `StreamSum`, `CollectSum`, `EchoSum`
+        Health => `grpc.health.v1.Health` is a service, and no method; it has: `Check`, `List`, `Watch`
+        Helth => does not name a method; --call takes package.Service/Method
+    ",
+    ) {
         let line = error(&["--insecure", "--call", call, &host], 2);
         assert!(line.ends_with(hint), "{line}");
     }

@@ -103,7 +103,7 @@ fn a_secret_that_is_no_template_is_not_quoted() {
         "--call",
         "benchmark.BenchmarkService/GetSum",
     ];
-    for value in ["Bearer {{hush", "Bearer {{hush}}", "{{fail \\\"hush\\\"}}"] {
+    for value in ["Bearer {{hush", "Bearer {{hush}}", "{{add \\\"hush\\\"}}"] {
         let metadata = format!(r#"{{"authorization": "{value}"}}"#);
         let line = error(&[&words[..], &["-m", &metadata, "localhost:1"]].concat(), 2);
         assert_eq!(

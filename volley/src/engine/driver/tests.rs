@@ -18,10 +18,7 @@ use crate::measure::{Outcome, Tally};
 use crate::net::Clock;
 use crate::serve::{Config, Reference};
 use crate::spec::{Data, DurationStop, Spec};
-
-#[allow(dead_code, reason = "these tests use a part of it")]
-#[path = "../../../tests/common/scripted.rs"]
-mod scripted;
+use crate::testkit::scripted;
 
 type Driver<'a> = super::Driver<'a, Tally, Plain>;
 

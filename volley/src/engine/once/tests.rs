@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::thread;
 
 use super::*;
-use crate::http2::frame::{
-    FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_headers, write_settings, write_whole,
-};
-use crate::http2::hpack::{Encoder, Field, Indexing};
+use crate::http2::frame::{Kind, flag, write_settings, write_whole};
 use crate::serve::{Config, Identity, Reference};
+use crate::testkit::scripted;
 
 fn target(host: impl ToString) -> TargetSpec {
     TargetSpec {
@@ -51,10 +49,7 @@ fn identity(test: &str) -> (Identity, PathBuf) {
 #[test]
 fn a_socket_leads_to_the_first_address_that_works() {
     let server = Reference::start(Config::default()).unwrap();
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = scripted::nobody();
     dial(&target(format!("{closed},{}", server.address()))).unwrap();
     let error = dial(&target(closed)).err().unwrap().to_string();
     assert!(
@@ -132,40 +127,30 @@ fn what_a_server_says_first_is_not_lost_behind_a_proxy() {
 
 #[test]
 fn an_answer_counts_whatever_comes_after_it() {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let spec = target(server.local_addr().unwrap());
-    thread::spawn(move || {
-        let (mut socket, _) = server.accept().unwrap();
-        let mut out = Vec::new();
-        write_settings(&mut out, &[]);
-        socket.write_all(&out).unwrap();
-        socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
-        loop {
-            let mut header = [0; HEADER_LEN];
-            socket.read_exact(&mut header).unwrap();
-            let header = FrameHeader::parse(&header);
-            let mut payload = vec![0; header.length as usize];
-            socket.read_exact(&mut payload).unwrap();
-            if header.kind == Kind::Headers {
-                break;
+    let spec = target(scripted::serve(|_| {
+        |header, peer| {
+            if header.kind != Kind::Headers {
+                return true;
             }
+            let fields = [
+                (":status", "200"),
+                ("content-type", "Application/gRPC"),
+                ("grpc-status", "5 "),
+                ("grpc-message", "gone%21 "),
+            ];
+            peer.headers(1, &fields, true);
+            // No server may push.
+            let promise = [0, 0, 0, 2, 0x88];
+            write_whole(
+                &mut peer.out,
+                Kind::PushPromise,
+                flag::END_HEADERS,
+                1,
+                &promise,
+            );
+            false
         }
-        let fields = [
-            (":status", "200"),
-            ("content-type", "Application/gRPC"),
-            ("grpc-status", "5 "),
-            ("grpc-message", "gone%21 "),
-        ];
-        let fields = fields
-            .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without));
-        let (mut block, mut out) = (Vec::new(), Vec::new());
-        Encoder::new().encode(&fields, &mut block);
-        write_headers(&mut out, 1, &block, true, 1 << 14);
-        // No server may push.
-        let promise = [0, 0, 0, 2, 0x88];
-        write_whole(&mut out, Kind::PushPromise, flag::END_HEADERS, 1, &promise);
-        socket.write_all(&out).unwrap();
-    });
+    }));
     let until = Instant::now() + spec.connect_timeout;
     let mut caller = dial(&spec).unwrap();
     let replies = Wanted::anything(1000);

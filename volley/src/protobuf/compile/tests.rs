@@ -12,6 +12,7 @@ use buffa_descriptor::generated::descriptor::{
 mod as_protoc;
 
 use super::{CompileError, compile};
+use crate::testkit::table::table;
 
 /// Compiles `root.proto`; the others are beside it.
 fn files(files: &[(&str, &str)]) -> Result<Vec<FileDescriptorProto>, CompileError> {
@@ -167,51 +168,37 @@ fn custom_options_are_encoded_by_their_schema() {
         group G = 4 { optional string t = 1; } optional google.protobuf.Any any = 5; extensions 9; optional double d = 6; } \
         extend S { optional E e = 9; } enum E { Z = 0; N = -1; } extend google.protobuf.MessageOptions { optional S s = \
         1000; repeated float f = 1001; }";
-    for (written, expected) in [
-        ("option (s).a = -2;", "c23e020803"),
-        (
-            "option (.p.s).a = -2; option (p.s).(e) = N;",
-            "c23e020803c23e0b48ffffffffffffffffff01",
-        ),
-        (
-            "option (s) = { b: [1, 2], b: 0x3 a: 1 };",
-            "c23e0708021203010203",
-        ),
-        (
-            "option (s) = { m { key: 'k' } G { t: 'x' 'y' } };",
-            "c23e0d1a050a016b1000230a02787924",
-        ),
-        (
-            "option (s) = { [p.e]: Z; d: -inf };",
-            "c23e0b31000000000000f0ff4800",
-        ),
-        (
-            "option (f) = 1; option deprecated = true; option (f) = inf;",
-            "1801cd3e0000803fcd3e0000807f",
-        ),
-        (
-            "option (s).any = { [type.googleapis.com/p.S] < a: 1 > };",
-            "c23e1f2a1d0a17747970652e676f6f676c65617069732e636f6d2f702e5312020802",
-        ),
-    ] {
+    for [written, expected] in table(
+        r"
+        option (s).a = -2; => c23e020803
+        option (.p.s).a = -2; option (p.s).(e) = N; => c23e020803c23e0b48ffffffffffffffffff01
+        option (s) = { b: [1, 2], b: 0x3 a: 1 }; => c23e0708021203010203
+        option (s) = { m { key: 'k' } G { t: 'x' 'y' } }; => c23e0d1a050a016b1000230a02787924
+        option (s) = { [p.e]: Z; d: -inf }; => c23e0b31000000000000f0ff4800
+        option (f) = 1; option deprecated = true; option (f) = inf; => 1801cd3e0000803fcd3e0000807f
+        option (s).any = { [type.googleapis.com/p.S] < a: 1 > }; => c23e1f2a1d0a17747970652e676f6f676c65617069732e636f6d2f702e5312020802
+    ",
+    ) {
         assert_eq!(
             options(&schema.replace("OPTIONS", written)),
             expected,
             "{written}"
         );
     }
-    for (written, column) in [
-        ("option (s).a = 1; option (s).a = 2;", 128),
-        ("option (s) = { a: 1 a: 2 };", 123),
-        ("option (s) = { nope: 1 };", 118),
-        ("option (s) = 5;", 116),
-        ("option (s).b.c = 5;", 110),
-        ("option (e) = Z;", 110),
-        ("option (nope) = 1;", 110),
-        ("option deprecated = 1;", 123),
-        ("option (f) = 'x';", 116),
-        ("option (s) = { any { [x.y/p.S] { } } };", 124),
-    ] {
+    for [written, column] in table(
+        r"
+        option (s).a = 1; option (s).a = 2; => 128
+        option (s) = { a: 1 a: 2 }; => 123
+        option (s) = { nope: 1 }; => 118
+        option (s) = 5; => 116
+        option (s).b.c = 5; => 110
+        option (e) = Z; => 110
+        option (nope) = 1; => 110
+        option deprecated = 1; => 123
+        option (f) = 'x'; => 116
+        option (s) = { any { [x.y/p.S] { } } }; => 124
+    ",
+    ) {
         assert_eq!(
             place(&schema.replace("OPTIONS", written)),
             format!("1:{column}"),

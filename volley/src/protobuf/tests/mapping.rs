@@ -4,6 +4,7 @@ use serde::de::DeserializeSeed as _;
 
 use super::super::{Message, Seed, Zeros, encode};
 use super::pool;
+use crate::testkit::table::table;
 
 const KINDS: &str = r#"syntax = "proto3"; package k;
     import "google/protobuf/any.proto"; import "google/protobuf/duration.proto";
@@ -50,89 +51,31 @@ fn round(message: &Message, json: &str) -> String {
 #[test]
 fn json_is_read_in_all_its_ways_and_shown_in_one() {
     let message = kinds();
-    for (given, shown) in [
-        (
-            r#"{"u": 18446744073709551615, "s": -9223372036854775808}"#,
-            r#"{"u":"18446744073709551615","s":"-9223372036854775808"}"#,
-        ),
-        (
-            r#"{"i": "1e3", "u": 1.0, "s": "-9007199254740993"}"#,
-            r#"{"i":1000,"u":"1","s":"-9007199254740993"}"#,
-        ),
-        (
-            r#"{"i": 2e0, "u": "18446744073709551615"}"#,
-            r#"{"i":2,"u":"18446744073709551615"}"#,
-        ),
-        (
-            r#"{"f": 0.1, "d": "0.1", "fs": [0.1, "NaN", -0.0, 1e38]}"#,
-            r#"{"f":0.1,"d":0.1,"fs":[0.1,"NaN",-0.0,1e+38]}"#,
-        ),
-        (
-            r#"{"f": "Infinity", "d": "-Infinity", "fm": {"a": 0.7}}"#,
-            r#"{"f":"Infinity","d":"-Infinity","fm":{"a":0.7}}"#,
-        ),
-        (
-            r#"{"b": true, "t": "é\n", "y": "_-8"}"#,
-            r#"{"b":true,"t":"é\n","y":"/+8="}"#,
-        ),
-        (r#"{"y": "/+8="}"#, r#"{"y":"/+8="}"#),
-        (
-            r#"{"e": "ONE", "em": {"-5": 1, "7": "ZERO", "8": 9}}"#,
-            r#"{"e":"ONE","em":{"-5":"ONE","7":"ZERO","8":9}}"#,
-        ),
-        (
-            r#"{"e": "1", "em": {"3": "-4", "4": 2.0}}"#,
-            r#"{"e":"ONE","em":{"3":-4,"4":2}}"#,
-        ),
-        (
-            r#"{"nils": [null, "NULL_VALUE"], "nm": {"a": null}}"#,
-            r#"{"nils":[null,null],"nm":{"a":null}}"#,
-        ),
-        (
-            r#"{"fs": [3.4028235e+38], "wf": "-3.4028235e38"}"#,
-            r#"{"fs":[3.4028235e+38],"wf":-3.4028235e+38}"#,
-        ),
-        (
-            r#"{"bm": {"true": 1, "false": 0}}"#,
-            r#"{"bm":{"false":0,"true":1}}"#,
-        ),
-        (
-            r#"{"span": "-1.5s", "when": "2024-02-29T23:59:59.120+01:30"}"#,
-            r#"{"span":"-1.500s","when":"2024-02-29T22:29:59.120Z"}"#,
-        ),
-        (
-            r#"{"span": "-0.000000001s", "when": "0001-01-01T00:00:00Z"}"#,
-            r#"{"span":"-0.000000001s","when":"0001-01-01T00:00:00Z"}"#,
-        ),
-        (
-            r#"{"when": "9999-12-31T23:59:59.999999999Z"}"#,
-            r#"{"when":"9999-12-31T23:59:59.999999999Z"}"#,
-        ),
-        (
-            r#"{"mask": "userName,a.bC", "struct": {"a": [1, null, {"b": "c"}]}}"#,
-            r#"{"mask":"userName,a.bC","struct":{"a":[1.0,null,{"b":"c"}]}}"#,
-        ),
-        (
-            r#"{"value": null, "list": [true, "x"], "values": [null, 2]}"#,
-            r#"{"value":null,"list":[true,"x"],"values":[null,2.0]}"#,
-        ),
-        (
-            r#"{"wf": 0.1, "wd": "NaN", "wi": "-3", "wb": false, "wy": ""}"#,
-            r#"{"wf":0.1,"wd":"NaN","wi":"-3","wb":false,"wy":""}"#,
-        ),
-        (
-            r#"{"i": null, "fs": null, "fm": null, "inner": null, "wf": null, "e": null, "left": null, "right": 0}"#,
-            r#"{"right":0}"#,
-        ),
-        (
-            r#"{"od": 0, "d": 0, "nil": null, "empty": {}}"#,
-            r#"{"od":0.0,"empty":{}}"#,
-        ),
-        (
-            r#"{"inner": {"inners": [{}, {"i": 5}]}}"#,
-            r#"{"inner":{"inners":[{},{"i":5}]}}"#,
-        ),
-    ] {
+    for [given, shown] in table(
+        r#"
+        {"u": 18446744073709551615, "s": -9223372036854775808} => {"u":"18446744073709551615","s":"-9223372036854775808"}
+        {"i": "1e3", "u": 1.0, "s": "-9007199254740993"} => {"i":1000,"u":"1","s":"-9007199254740993"}
+        {"i": 2e0, "u": "18446744073709551615"} => {"i":2,"u":"18446744073709551615"}
+        {"f": 0.1, "d": "0.1", "fs": [0.1, "NaN", -0.0, 1e38]} => {"f":0.1,"d":0.1,"fs":[0.1,"NaN",-0.0,1e+38]}
+        {"f": "Infinity", "d": "-Infinity", "fm": {"a": 0.7}} => {"f":"Infinity","d":"-Infinity","fm":{"a":0.7}}
+        {"b": true, "t": "é\n", "y": "_-8"} => {"b":true,"t":"é\n","y":"/+8="}
+        {"y": "/+8="} => {"y":"/+8="}
+        {"e": "ONE", "em": {"-5": 1, "7": "ZERO", "8": 9}} => {"e":"ONE","em":{"-5":"ONE","7":"ZERO","8":9}}
+        {"e": "1", "em": {"3": "-4", "4": 2.0}} => {"e":"ONE","em":{"3":-4,"4":2}}
+        {"nils": [null, "NULL_VALUE"], "nm": {"a": null}} => {"nils":[null,null],"nm":{"a":null}}
+        {"fs": [3.4028235e+38], "wf": "-3.4028235e38"} => {"fs":[3.4028235e+38],"wf":-3.4028235e+38}
+        {"bm": {"true": 1, "false": 0}} => {"bm":{"false":0,"true":1}}
+        {"span": "-1.5s", "when": "2024-02-29T23:59:59.120+01:30"} => {"span":"-1.500s","when":"2024-02-29T22:29:59.120Z"}
+        {"span": "-0.000000001s", "when": "0001-01-01T00:00:00Z"} => {"span":"-0.000000001s","when":"0001-01-01T00:00:00Z"}
+        {"when": "9999-12-31T23:59:59.999999999Z"} => {"when":"9999-12-31T23:59:59.999999999Z"}
+        {"mask": "userName,a.bC", "struct": {"a": [1, null, {"b": "c"}]}} => {"mask":"userName,a.bC","struct":{"a":[1.0,null,{"b":"c"}]}}
+        {"value": null, "list": [true, "x"], "values": [null, 2]} => {"value":null,"list":[true,"x"],"values":[null,2.0]}
+        {"wf": 0.1, "wd": "NaN", "wi": "-3", "wb": false, "wy": ""} => {"wf":0.1,"wd":"NaN","wi":"-3","wb":false,"wy":""}
+        {"i": null, "fs": null, "fm": null, "inner": null, "wf": null, "e": null, "left": null, "right": 0} => {"right":0}
+        {"od": 0, "d": 0, "nil": null, "empty": {}} => {"od":0.0,"empty":{}}
+        {"inner": {"inners": [{}, {"i": 5}]}} => {"inner":{"inners":[{},{"i":5}]}}
+    "#,
+    ) {
         assert_eq!(round(&message, given), shown, "{given}");
         assert_eq!(round(&message, shown), shown);
     }
@@ -141,153 +84,62 @@ fn json_is_read_in_all_its_ways_and_shown_in_one() {
 #[test]
 fn json_that_does_not_fit_is_refused_with_its_place() {
     let message = kinds();
-    for (json, reason) in [
-        (r#"{"i": 1.5}"#, "a whole number is needed"),
-        (r#"{"i": "1x"}"#, "a whole number is needed"),
-        (r#"{"i": " 1"}"#, "a whole number is needed"),
-        (r#"{"i": true}"#, "a whole number is needed"),
-        (
-            r#"{"i": 2147483648}"#,
-            "the number does not fit the field: it is too large",
-        ),
-        (
-            r#"{"u": -1}"#,
-            "the number does not fit the field: it is below 0",
-        ),
-        (
-            r#"{"f": 1e39}"#,
-            "the number does not fit the field: it is too large",
-        ),
-        (
-            r#"{"f": "1e39"}"#,
-            "the number does not fit the field: it is too large",
-        ),
-        (r#"{"d": "inf"}"#, "a number is needed"),
-        (r#"{"d": "0x1"}"#, "a number is needed"),
-        (r#"{"b": "true"}"#, "`true` or `false` is needed"),
-        (r#"{"t": 5}"#, "text is needed"),
-        (r#"{"y": "?"}"#, "base64 is needed"),
-        (r#"{"e": "TWO"}"#, "unrecognized enum value 'TWO'"),
-        (r#"{"e": " 1"}"#, "unrecognized enum value ' 1'"),
-        (
-            r#"{"e": 4294967297}"#,
-            "the number does not fit the field: it is too large",
-        ),
-        (
-            r#"{"struct": {"a": {"b": 1, "b": 1}}}"#,
-            "the key 'b' is there twice",
-        ),
-        (
-            r#"{"list": [[{"b": 1, "b": 2}]]}"#,
-            "the key 'b' is there twice",
-        ),
-        (r#"{"value": {"": 0, "": 0}}"#, "the key '' is there twice"),
-        (
-            r#"{"any": {"@type": "x/k.M", "i": 1, "i": 1}}"#,
-            "the key 'i' is there twice",
-        ),
-        (
-            r#"{"struct": []}"#,
-            "invalid type: sequence, expected a map",
-        ),
-        (r#"{"list": {}}"#, "invalid type: map, expected a sequence"),
-        (
-            r#"{"s": "-9223372036854775809"}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (
-            r#"{"s": -9223372036854775809}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (
-            r#"{"s": "-9223372036854775809.0"}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (
-            r#"{"i": 1e300}"#,
-            "the number does not fit the field: it is too large",
-        ),
-        (
-            r#"{"s": -9223372036854777857}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (
-            r#"{"i": -2147483649}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (
-            r#"{"u": "-1.0"}"#,
-            "the number does not fit the field: it is below 0",
-        ),
-        (
-            r#"{"e": -4294967297}"#,
-            "the number does not fit the field: it is too small",
-        ),
-        (r#"{"e": true}"#, "a name or a number is needed"),
-        (r#"{"x": 1}"#, "unrecognized field name 'x'"),
-        (r#"{"i": 1, "i": 2}"#, "the field 'i' is there twice"),
-        (
-            r#"{"left": 1, "right": 2}"#,
-            "multiple fields provided for oneof 'o': `left` and `right`",
-        ),
-        (r#"{"fs": 1}"#, "invalid type: integer `1`, expected a list"),
-        (r#"{"fs": [null]}"#, "a list has no `null`"),
-        (r#"{"fm": {"a": null}}"#, "a map has no `null`"),
-        (
-            r#"{"fm": {"a": 1, "a": 2}}"#,
-            "a key of the map is there twice",
-        ),
-        (r#"{"em": {"1.5": 1}}"#, "a whole number is needed"),
-        (
-            r#"{"bm": {"1": 1}}"#,
-            "a key of the map is `true` or `false`",
-        ),
-        (
-            r#"{"when": "2024-02-30T00:00:00Z"}"#,
-            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
-        ),
-        (
-            r#"{"when": "2024-02-03T00:00:00"}"#,
-            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
-        ),
-        (
-            r#"{"when": "0001-01-01T00:00:00+00:01"}"#,
-            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
-        ),
-        (
-            r#"{"span": "315576000001s"}"#,
-            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
-        ),
-        (
-            r#"{"when": "2024-02-03t00:00:00Z"}"#,
-            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
-        ),
-        (
-            r#"{"when": "2024-02-03T00:00:00z"}"#,
-            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
-        ),
-        (
-            r#"{"span": "1.0000000001s"}"#,
-            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
-        ),
-        (
-            r#"{"span": "1"}"#,
-            "a duration of at most 315576000000s is needed, such as \"1.5s\"",
-        ),
-        (
-            r#"{"mask": "a_b"}"#,
-            "names of fields are needed, such as \"a,bC.d\"",
-        ),
-        (r#"{"empty": {"a": 1}}"#, "unrecognized field name 'a'"),
-        (
-            r#"{"any": {"a": 1}}"#,
-            "a google.protobuf.Any names its type: give `@type`, such as \"type.googleapis.com/package.Message\"",
-        ),
-        (
-            r#"{"any": {"@type": "x/no.Such"}}"#,
-            "the type `no.Such` is missing from the schema",
-        ),
-    ] {
+    for [json, reason] in table(
+        r#"
+        {"i": 1.5} => a whole number is needed
+        {"i": "1x"} => a whole number is needed
+        {"i": " 1"} => a whole number is needed
+        {"i": true} => a whole number is needed
+        {"i": 2147483648} => the number does not fit the field: it is too large
+        {"u": -1} => the number does not fit the field: it is below 0
+        {"f": 1e39} => the number does not fit the field: it is too large
+        {"f": "1e39"} => the number does not fit the field: it is too large
+        {"d": "inf"} => a number is needed
+        {"d": "0x1"} => a number is needed
+        {"b": "true"} => `true` or `false` is needed
+        {"t": 5} => text is needed
+        {"y": "?"} => base64 is needed
+        {"e": "TWO"} => unrecognized enum value 'TWO'
+        {"e": " 1"} => unrecognized enum value ' 1'
+        {"e": 4294967297} => the number does not fit the field: it is too large
+        {"struct": {"a": {"b": 1, "b": 1}}} => the key 'b' is there twice
+        {"list": [[{"b": 1, "b": 2}]]} => the key 'b' is there twice
+        {"value": {"": 0, "": 0}} => the key '' is there twice
+        {"any": {"@type": "x/k.M", "i": 1, "i": 1}} => the key 'i' is there twice
+        {"struct": []} => invalid type: sequence, expected a map
+        {"list": {}} => invalid type: map, expected a sequence
+        {"s": "-9223372036854775809"} => the number does not fit the field: it is too small
+        {"s": -9223372036854775809} => the number does not fit the field: it is too small
+        {"s": "-9223372036854775809.0"} => the number does not fit the field: it is too small
+        {"i": 1e300} => the number does not fit the field: it is too large
+        {"s": -9223372036854777857} => the number does not fit the field: it is too small
+        {"i": -2147483649} => the number does not fit the field: it is too small
+        {"u": "-1.0"} => the number does not fit the field: it is below 0
+        {"e": -4294967297} => the number does not fit the field: it is too small
+        {"e": true} => a name or a number is needed
+        {"x": 1} => unrecognized field name 'x'
+        {"i": 1, "i": 2} => the field 'i' is there twice
+        {"left": 1, "right": 2} => multiple fields provided for oneof 'o': `left` and `right`
+        {"fs": 1} => invalid type: integer `1`, expected a list
+        {"fs": [null]} => a list has no `null`
+        {"fm": {"a": null}} => a map has no `null`
+        {"fm": {"a": 1, "a": 2}} => a key of the map is there twice
+        {"em": {"1.5": 1}} => a whole number is needed
+        {"bm": {"1": 1}} => a key of the map is `true` or `false`
+        {"when": "2024-02-30T00:00:00Z"} => a time of the years 1 to 9999 is needed, such as "2024-01-02T03:04:05Z"
+        {"when": "2024-02-03T00:00:00"} => a time of the years 1 to 9999 is needed, such as "2024-01-02T03:04:05Z"
+        {"when": "0001-01-01T00:00:00+00:01"} => a time of the years 1 to 9999 is needed, such as "2024-01-02T03:04:05Z"
+        {"span": "315576000001s"} => a duration of at most 315576000000s is needed, such as "1.5s"
+        {"when": "2024-02-03t00:00:00Z"} => a time of the years 1 to 9999 is needed, such as "2024-01-02T03:04:05Z"
+        {"when": "2024-02-03T00:00:00z"} => a time of the years 1 to 9999 is needed, such as "2024-01-02T03:04:05Z"
+        {"span": "1.0000000001s"} => a duration of at most 315576000000s is needed, such as "1.5s"
+        {"span": "1"} => a duration of at most 315576000000s is needed, such as "1.5s"
+        {"mask": "a_b"} => names of fields are needed, such as "a,bC.d"
+        {"empty": {"a": 1}} => unrecognized field name 'a'
+        {"any": {"a": 1}} => a google.protobuf.Any names its type: give `@type`, such as "type.googleapis.com/package.Message"
+        {"any": {"@type": "x/no.Such"}} => the type `no.Such` is missing from the schema
+    "#,
+    ) {
         let error = read(&message, json).unwrap_err();
         assert!(
             error.starts_with(&format!("{reason} at line 1 column ")),
@@ -405,19 +257,15 @@ fn old_messages_have_required_fields_closed_enums_groups_and_extensions() {
     let message = pool.message("p.M").unwrap();
     let json = r#"{"must":0,"e":"TWO","part":{"name":""},"more":{"must":1},"[p.note]":0.1,"[p.all]":[{"must":2}]}"#;
     assert_eq!(round(&message, json), json);
-    for (json, field) in [
-        ("{}", "must"),
-        (r#"{"must": 1, "part": {}}"#, "part.name"),
-        (r#"{"must": 1, "more": {"more": {"must": 1}}}"#, "more.must"),
-        (
-            r#"{"must": 1, "[p.all]": [{"must": 1}, {}]}"#,
-            "p.all[1].must",
-        ),
-        (
-            r#"{"must": 1, "of": {"7": {"must": 1}, "8": {}}}"#,
-            "of[\"8\"].must",
-        ),
-    ] {
+    for [json, field] in table(
+        r#"
+        {} => must
+        {"must": 1, "part": {}} => part.name
+        {"must": 1, "more": {"more": {"must": 1}}} => more.must
+        {"must": 1, "[p.all]": [{"must": 1}, {}]} => p.all[1].must
+        {"must": 1, "of": {"7": {"must": 1}, "8": {}}} => of["8"].must
+    "#,
+    ) {
         let error = read(&message, json).unwrap_err();
         assert!(
             error.contains(&format!("the required field `{field}` is missing")),

@@ -124,11 +124,7 @@ fn a_server_that_goes_away_fails_what_follows() {
 
 #[test]
 fn a_server_that_is_not_there_is_one_line() {
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let finished = blast().run(nobody);
+    let finished = blast().run(scripted::nobody());
     let error = finished.error();
     assert!(error.starts_with("cannot connect to 127.0.0.1:"), "{error}");
 }

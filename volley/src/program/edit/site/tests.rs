@@ -1,16 +1,16 @@
 //! The answers of a page's server, over real sockets.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc;
-use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
 use crate::spec::ListenAddress;
+use crate::testkit::scripted;
 use crate::watch::Server;
 
 const TOKEN: &str = "t0ken";
@@ -255,18 +255,8 @@ fn scenario(target: SocketAddr) -> String {
 
 #[test]
 fn an_iteration_shows_its_requests() {
-    let peer = TcpListener::bind("127.0.0.1:0").unwrap();
-    let target = peer.local_addr().unwrap();
-    thread::spawn(move || {
-        for socket in peer.incoming() {
-            let mut socket = socket.unwrap();
-            let mut head = [0; 1024];
-            if socket.read(&mut head).unwrap() > 0 {
-                let answer = b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone";
-                socket.write_all(answer).unwrap();
-            }
-        }
-    });
+    let answer = b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone";
+    let target = scripted::saying(answer);
     let served = Served::new("a.yaml", None);
     let text = scenario(target);
     let shown = served.call("POST", "/v1/once", &[], text.as_bytes()).json();
@@ -280,19 +270,16 @@ fn an_iteration_shows_its_requests() {
 
 #[test]
 fn an_iteration_ends_when_its_client_leaves_and_there_is_one_at_a_time() {
-    let peer = TcpListener::bind("127.0.0.1:0").unwrap();
-    let target = peer.local_addr().unwrap();
     let (tell, told) = mpsc::channel();
     // A server that never answers, and notes when a client comes and when it leaves.
-    thread::spawn(move || {
-        for socket in peer.incoming() {
-            let mut socket = socket.unwrap();
-            let mut some = [0; 1024];
-            if socket.read(&mut some).is_ok_and(|length| length > 0) {
-                tell.send("came").unwrap();
-                while socket.read(&mut some).is_ok_and(|length| length > 0) {}
-                tell.send("left").unwrap();
-            }
+    let target = scripted::accept(move |_| {
+        let tell = tell.clone();
+        move |mut socket| {
+            socket.read_exact(&mut [0])?;
+            tell.send("came").unwrap();
+            let _ = io::copy(&mut socket, &mut io::sink());
+            tell.send("left").unwrap();
+            Ok(())
         }
     });
     let served = Served::new("a.yaml", None);

@@ -1,6 +1,7 @@
 //! What protoc takes and what it refuses, found by comparing with it.
 
 use super::{E2023, E2024, PROTO2, PROTO3, files, options, place};
+use crate::testkit::table::{table, words};
 
 /// A file whose first message has an option, a message `S` with these fields.
 fn with_options(syntax: &str, fields: &str, text: &str) -> String {
@@ -198,51 +199,21 @@ fn the_values_of_removed_fields_are_values() {
     let text = |text: &str| with_options(PROTO2, fields, text);
     assert_taken(
         true,
-        [
-            "old: 1 a: 2",
-            "old: x",
-            "old: -1.5, a: 1",
-            "old: -inf; a: 1",
-            "old: - NaN",
-            "old: 'a' 'b' a: 1",
-            "old { }",
-            "old: < x: 1, y { } z < > >",
-            "old: []",
-            "old: [1, { a: -1 }, < >, 'a' 'b']",
-            "old: [[1]]",
-            "old: 1 old: 2",
-            "old { [a.b]: 1 [a.b/c.d] { } }",
-            "old: 99999999999999999999999",
-        ]
+        words(
+            "old: 1 a: 2|old: x|old: -1.5, a: 1|old: -inf; a: 1|old: - NaN|old: 'a' 'b' a: 1|old { }|old: < x: 1, y { } z < > >|\
+             old: []|old: [1, { a: -1 }, < >, 'a' 'b']|old: [[1]]|old: 1 old: 2|old { [a.b]: 1 [a.b/c.d] { } }|old: 99999999999999999999999",
+        )
+        .into_iter()
         .map(text),
     );
     assert_taken(
         false,
-        [
-            "old",
-            "old:",
-            "old: ;",
-            "old: )",
-            "old: +1",
-            "old: -x",
-            "old: -'a'",
-            "old: [1 2]",
-            "old: [1,]",
-            "old: [-x]",
-            "old [1]",
-            "old 1",
-            "old 'a'",
-            "old { 1 }",
-            "old { x 1 }",
-            "old { x: }",
-            "old { x: 1,, y: 2 }",
-            "old < }",
-            "old: { < } >",
-            "old { x [1] }",
-            "old: (1)",
-            "old: x.y",
-            "old: 1 2",
-        ]
+        words(
+            "old|old:|old: ;|old: )|old: +1|old: -x|old: -'a'|old: [1 2]|\
+             old: [1,]|old: [-x]|old [1]|old 1|old 'a'|old { 1 }|old { x 1 }|old { x: }|\
+             old { x: 1,, y: 2 }|old < }|old: { < } >|old { x [1] }|old: (1)|old: x.y|old: 1 2",
+        )
+        .into_iter()
         .map(text),
     );
     assert_taken(
@@ -395,33 +366,17 @@ fn a_name_that_is_too_long_is_not_looked_for() {
 
 #[test]
 fn faults_tell_what_to_do() {
-    for (text, expected) in [
-        (
-            "package p.q; message M { optional .p.q.N n = 1; }",
-            "`.p.q.N` is not defined",
-        ),
-        (
-            "package p.q; message M { optional p.q.N n = 1; }",
-            "`p.q.N` is not defined",
-        ),
-        ("import 'root.proto';", "the file imports itself"),
-        (
-            "message M { optional int32 a = 1;",
-            "the file ends here, but a `}` is missing",
-        ),
-        (
-            "message M { optional google.protobuf.Any a = 1; }",
-            "`google.protobuf.Any` is not defined: add `import \"google/protobuf/any.proto\";`",
-        ),
-        (
-            "import 'google/protobuf/any.proto'; message M { optional .google.protobuf.NullValue a = 1; }",
-            "`.google.protobuf.NullValue` is not defined: add `import \"google/protobuf/struct.proto\";`",
-        ),
-        (
-            "import 'google/protobuf/any.proto'; message M { optional google.protobuf.Int32Value a = 1; }",
-            "`google.protobuf.Int32Value` is not defined: add `import \"google/protobuf/wrappers.proto\";`",
-        ),
-    ] {
+    for [text, expected] in table(
+        r#"
+        package p.q; message M { optional .p.q.N n = 1; } => `.p.q.N` is not defined
+        package p.q; message M { optional p.q.N n = 1; } => `p.q.N` is not defined
+        import 'root.proto'; => the file imports itself
+        message M { optional int32 a = 1; => the file ends here, but a `}` is missing
+        message M { optional google.protobuf.Any a = 1; } => `google.protobuf.Any` is not defined: add `import "google/protobuf/any.proto";`
+        import 'google/protobuf/any.proto'; message M { optional .google.protobuf.NullValue a = 1; } => `.google.protobuf.NullValue` is not defined: add `import "google/protobuf/struct.proto";`
+        import 'google/protobuf/any.proto'; message M { optional google.protobuf.Int32Value a = 1; } => `google.protobuf.Int32Value` is not defined: add `import "google/protobuf/wrappers.proto";`
+    "#,
+    ) {
         assert_eq!(reason(text), expected, "{text}");
     }
 }

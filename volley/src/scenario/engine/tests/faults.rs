@@ -1,9 +1,6 @@
 //! Whatever a server does wrong is named by step and reason.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::num::NonZeroU64;
-use std::thread;
 use std::time::Duration;
 
 use super::peer::{Does, Peer, Reply};
@@ -12,6 +9,7 @@ use super::{Options, plan};
 use crate::scenario::report::Report;
 use crate::scenario::tally::Reason;
 use crate::serve::{Config, Faults, Reference};
+use crate::testkit::scripted;
 
 /// Four iterations, one after another, of a scenario that creates, changes and removes an item of a server with these
 /// faults.
@@ -257,17 +255,7 @@ fn a_wrong_trailer() {
 
 /// What a run says whose target is this server, which answers only these bytes.
 fn said(scheme: &str, version: &str, answer: &'static [u8]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        while let Ok((mut socket, _)) = listener.accept() {
-            let mut room = [0; 4096];
-            let _ = socket.read(&mut room);
-            let _ = socket.write_all(answer);
-            // What else has come is read: otherwise a reset would discard the answer.
-            while socket.read(&mut room).is_ok_and(|length| length > 0) {}
-        }
-    });
+    let address = scripted::saying(answer);
     let text = format!(
         "targets: {{api: '{scheme}://{address}'}}
 http: {{version: {version}, connections: 1}}
@@ -335,10 +323,7 @@ fn a_dead_port() {
         );
         let expected = [(Reason::Connect, 3), (Reason::Closed, 1)];
         assert_eq!(reasons(&report, "go"), expected, "HTTP/{version}");
-        let dead = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
+        let dead = scripted::nobody();
         let text = format!(
             "targets: {{api: \"http://{dead}\"}}\n{more}\nscenarios: {{s: {{steps: [{steps}]}}}}"
         );

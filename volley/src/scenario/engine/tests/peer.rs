@@ -9,9 +9,10 @@ use std::thread;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{
     DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data,
-    write_go_away, write_headers, write_rst_stream, write_settings, write_settings_ack,
+    write_go_away, write_rst_stream, write_settings, write_settings_ack,
 };
-use crate::http2::hpack::{Decoder, Encoder, Field, HeaderList, Indexing};
+use crate::http2::hpack::{Decoder, HeaderList};
+use crate::testkit::scripted::write_block;
 
 /// A request.
 #[derive(Clone, Debug, Default)]
@@ -313,15 +314,6 @@ impl<'a> Conversation<'a> {
 }
 
 fn write_reply(reply: &Reply, stream: u32, is_head: bool, out: &mut Vec<u8>) {
-    let block = |fields: &[(&str, &str)]| {
-        let fields: Vec<Field> = fields
-            .iter()
-            .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without))
-            .collect();
-        let mut block = Vec::new();
-        Encoder::new().encode(&fields, &mut block);
-        block
-    };
     let status = reply.status.to_string();
     let length = reply.body.len().to_string();
     let mut fields = vec![(":status", status.as_str())];
@@ -334,19 +326,18 @@ fn write_reply(reply: &Reply, stream: u32, is_head: bool, out: &mut Vec<u8>) {
     if reply.trailers.is_empty() {
         fields.push(("content-length", &length));
     }
-    let most = DEFAULT_MAX_FRAME_SIZE;
-    write_headers(out, stream, &block(&fields), is_head, most);
+    write_block(out, stream, &fields, is_head);
     if is_head {
         return;
     }
     let ends = reply.trailers.is_empty();
     let mut rest = &reply.body[..];
-    while let Some((piece, after)) = rest.split_at_checked(most) {
+    while let Some((piece, after)) = rest.split_at_checked(DEFAULT_MAX_FRAME_SIZE) {
         write_data(out, stream, piece, false);
         rest = after;
     }
     write_data(out, stream, rest, ends);
     if !reply.trailers.is_empty() {
-        write_headers(out, stream, &block(&reply.trailers), true, most);
+        write_block(out, stream, &reply.trailers, true);
     }
 }

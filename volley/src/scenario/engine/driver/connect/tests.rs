@@ -14,6 +14,7 @@ use crate::scenario::engine::sites::Sites;
 use crate::scenario::file;
 use crate::serve::{Config, Reference};
 use crate::spec::Share;
+use crate::testkit::scripted::nobody;
 
 /// Lets `test` have a driver whose one link has fallen back from a host with these addresses to another one.
 fn with_fallen(own: &[SocketAddr], test: impl FnOnce(&mut Driver)) {
@@ -64,14 +65,9 @@ fn host(driver: &Driver) -> Option<usize> {
     driver.wires.get(key).map(|wire| wire.host)
 }
 
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
-}
-
 #[test]
 fn a_link_returns_to_whichever_address_of_its_host_answers() {
-    let (dead, gone) = (free(), free());
+    let (dead, gone) = (nobody(), nobody());
     with_fallen(&[dead, gone], |driver| {
         let config = Config {
             address: gone,
