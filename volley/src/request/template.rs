@@ -1,6 +1,6 @@
 //! `{{…}}` in data and metadata: parsed once, rendered for every call.
 //!
-//! Templates are those of Go's text/template, with ghz's fields and functions and sprig's. Most use only the call's
+//! Templates are those of Go's text/template, with ghz's fields and functions and some of sprig's. Most use only the call's
 //! fields (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals, pipes and brackets:
 //! these have a parser of their own, and cost little. What it does not know is left to gotmpl, one action or block
 //! (`{{if}}` to `{{end}}`) at a time, or as a whole if actions share variables or named templates.
@@ -260,8 +260,8 @@ pub enum ActionError {
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
     FunctionsOff,
-    #[error("`{name}` is refused: it {reason}")]
-    Refused { name: String, reason: &'static str },
+    #[error("`{name}` is a function of sprig that volley does not have: {instead}")]
+    LeftOut { name: String, instead: &'static str },
     #[error("{0}")]
     Go(String),
     #[error("`{keyword}` stands outside of its block")]

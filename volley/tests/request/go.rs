@@ -7,7 +7,7 @@ use volley::request::Source;
 use volley::spec::Templates;
 
 use crate::support::{everything, header, json, metadata, method, nth, refusal, shown};
-use crate::table::words;
+use crate::table::{table, words};
 
 /// The output of a template, as metadata of the call 17 of worker 3.
 fn rendered(template: &str) -> String {
@@ -25,198 +25,70 @@ fn refused(template: &str) -> String {
 
 #[test]
 fn control_structures_and_variables_are_go_s() {
-    for (template, expected) in [
-        ("{{if .IsClientStreaming}}yes{{else}}no{{end}}", "yes"),
-        (
-            "{{if eq .MethodName `Call`}}1{{else if eq .MethodName `Chat`}}2{{else}}3{{end}}",
-            "2",
-        ),
-        (
-            "{{if and (gt .RequestNumber 5) (lt .RequestNumber 18)}}in{{end}}",
-            "in",
-        ),
-        (
-            "a{{range $i, $v := list 1 2 3}}{{if $i}},{{end}}{{$v}}{{end}}b",
-            "a1,2,3b",
-        ),
-        (
-            "{{range until 3}}{{.}}{{$.RequestNumber}} {{end}}",
-            "017 117 217",
-        ),
-        (
-            "{{range 3}}{{if eq . 1}}{{continue}}{{end}}{{.}}{{end}}",
-            "02",
-        ),
-        ("{{range list}}x{{else}}none{{end}}", "none"),
-        ("{{with .UUID}}{{len .}}{{end}}", "36"),
-        (
-            "{{$x := .RequestNumber}}{{$y := add $x 1}}{{mul $x $y}}",
-            "306",
-        ),
-        (
-            "{{$s := `a`}}{{range 3}}{{$s = print $s .}}{{end}}{{$s}}",
-            "a012",
-        ),
-        (
-            "{{define `t`}}<{{.}}>{{end}}{{template `t` .RequestNumber}}",
-            "<17>",
-        ),
-        ("{{block `t` 5}}{{.}}{{end}}", "5"),
-        (
-            "{{$d := dict `a` 1}}{{$d = set $d `b` 2}}{{toJson $d}}",
-            r#"{"a":1,"b":2}"#,
-        ),
-        ("x {{- if true -}} y {{- end -}} z", "xyz"),
-        ("{{/* } */}}{{'x'}}{{`}}`}}", "120}}"),
-        (
-            "{{printf `%05d|%-4s|%q|%x|%.2f` .RequestNumber `a` `b` 255 1.5}}",
-            r#"00017|a   |"b"|ff|1.50"#,
-        ),
-        (
-            "{{.RequestNumber | printf `%d-%s` 5 | upper}}",
-            "5-%!S(INT=17)",
-        ),
-        (
-            "{{index (list 4 5 6) 1}} {{slice `abcdef` 1 3}} {{len `abc`}} {{not true}}",
-            "5 bc 3 false",
-        ),
-        (
-            "{{html `<a>`}} {{urlquery `a b&c`}} {{js `it's`}}",
-            "&lt;a&gt; a+b%26c it\\'s",
-        ),
-        ("{{print 1 2 `a` 3}}", "1 2a3"),
-        ("{{(list 1 2) | len}}", "2"),
-        ("{{$.MethodName | lower}}", "chat"),
-    ] {
+    for [template, expected] in table(
+        r#"
+        {{if .IsClientStreaming}}yes{{else}}no{{end}} => yes
+        {{if eq .MethodName `Call`}}1{{else if eq .MethodName `Chat`}}2{{else}}3{{end}} => 2
+        {{if and (gt .RequestNumber 5) (lt .RequestNumber 18)}}in{{end}} => in
+        a{{range $i, $v := list 1 2 3}}{{if $i}},{{end}}{{$v}}{{end}}b => a1,2,3b
+        {{range until 3}}{{.}}{{$.RequestNumber}} {{end}} => 017 117 217
+        {{range 3}}{{if eq . 1}}{{continue}}{{end}}{{.}}{{end}} => 02
+        {{range list}}x{{else}}none{{end}} => none
+        {{with .UUID}}{{len .}}{{end}} => 36
+        {{$x := .RequestNumber}}{{$y := add $x 1}}{{mul $x $y}} => 306
+        {{$s := `a`}}{{range 3}}{{$s = print $s .}}{{end}}{{$s}} => a012
+        {{define `t`}}<{{.}}>{{end}}{{template `t` .RequestNumber}} => <17>
+        {{block `t` 5}}{{.}}{{end}} => 5
+        {{$d := dict `a` 1 `b` 2}}{{toJson $d}} => {"a":1,"b":2}
+        x {{- if true -}} y {{- end -}} z => xyz
+        {{/* } */}}{{'x'}}{{`}}`}} => 120}}
+        {{printf `%05d|%-4s|%q|%x|%.2f` .RequestNumber `a` `b` 255 1.5}} => 00017|a   |"b"|ff|1.50
+        {{.RequestNumber | printf `%d-%s` 5 | upper}} => 5-%!S(INT=17)
+        {{index (list 4 5 6) 1}} {{slice `abcdef` 1 3}} {{len `abc`}} {{not true}} => 5 bc 3 false
+        {{html `<a>`}} {{urlquery `a b&c`}} {{js `it's`}} => &lt;a&gt; a+b%26c it\'s
+        {{print 1 2 `a` 3}} => 1 2a3
+        {{(list 1 2) | len}} => 2
+        {{$.MethodName | lower}} => chat
+    "#,
+    ) {
         assert_eq!(rendered(template), expected, "{template}");
     }
 }
 
 #[test]
-fn sprig_s_functions_give_what_its_documentation_says() {
-    for (template, expected) in [
-        (
-            "{{trim `  x `}}{{trimAll `$` `$5.00$`}}{{trimPrefix `-` `-h`}}{{trimSuffix `-` `h-`}}",
-            "x5.00hh",
-        ),
-        (
-            "{{upper `a`}}{{lower `B`}}{{title `hello world`}}{{untitle `Hello World`}}",
-            "AbHello Worldhello world",
-        ),
-        (
-            "{{repeat 3 `ab`}} {{substr 0 5 `hello world`}} {{trunc 5 `hello world`}} {{trunc -5 `hello world`}}",
-            "ababab hello hello world",
-        ),
-        (
-            "{{abbrev 5 `hello world`}} {{initials `First Try`}} {{nospace ` a b `}}",
-            "he... FT ab",
-        ),
-        (
-            "{{contains `a` `cat`}} {{hasPrefix `c` `cat`}} {{hasSuffix `x` `cat`}}",
-            "true true false",
-        ),
-        (
-            "{{quote `a` 1}} {{squote `b`}} {{cat `x` `y` 2}}",
-            r#""a" "1" 'b' x y 2"#,
-        ),
-        (
-            "{{replace ` ` `-` `a b c`}} {{plural `one` `many` 2}} {{plural `one` `many` 1}}",
-            "a-b-c many one",
-        ),
-        (
-            "{{snakecase `FirstName`}} {{camelcase `http_server`}} {{kebabcase `FirstName`}} {{swapcase `aB`}}",
-            "first_name HttpServer first-name Ab",
-        ),
-        (
-            "{{wrapWith 5 `|` `Hello World`}} {{indent 2 `x`}}",
-            "Hello|World   x",
-        ),
-        (
-            "{{join `_` (list 1 2)}} {{splitList `$` `a$b`}} {{(split `$` `a$b`)._1}} {{(splitn `$` 2 `a$b$c`)._1}}",
-            "1_2 [a b] b b$c",
-        ),
-        (
-            "{{add 1 2 3}} {{sub 5 2}} {{mul 2 3 4}} {{div 7 2}} {{mod 7 4}} {{add1 5}} {{max 1 9 3}} {{min 4 2}}",
-            "6 3 24 3 3 6 9 2",
-        ),
-        (
-            "{{addf 1.5 2}} {{subf 7.5 2}} {{mulf 1.5 2}} {{divf 10 4}} {{maxf 1 2.5}} {{minf 1.5 2}}",
-            "3.5 5.5 3 2.5 2.5 1.5",
-        ),
-        (
-            "{{floor 1.9}} {{ceil 1.1}} {{round 123.555555 3}} {{int `5`}} {{float64 `1.5`}} {{toDecimal `777`}}",
-            "1 2 123.556 5 1.5 511",
-        ),
-        (
-            "{{seq 5}} {{seq -3}} {{seq 0 2 6}} {{until 3}} {{untilStep 3 6 2}}",
-            "1 2 3 4 5 1 0 -1 -2 -3 0 2 4 6 [0 1 2] [3 5]",
-        ),
-        (
-            "{{first (list 1 2)}} {{last (list 1 2)}} {{rest (list 1 2)}} {{initial (list 1 2)}}",
-            "1 2 [2] [1]",
-        ),
-        (
-            "{{append (list 1) 2}} {{prepend (list 1) 0}} {{concat (list 1) (list 2)}} {{reverse (list 1 2)}}",
-            "[1 2] [0 1] [1 2] [2 1]",
-        ),
-        (
-            "{{uniq (list 1 1 2)}} {{without (list 1 2 3) 3}} {{has 4 (list 4)}} {{compact (list 1 0 ``)}} {{chunk 2 (list 1 2 3)}}",
-            "[1 2] [1 2] true [1] [[1 2] [3]]",
-        ),
-        (
-            "{{$d := dict `a` 1 `b` 2}}{{get $d `a`}} {{hasKey $d `x`}} {{keys $d}} {{values $d}} {{pick $d `a`}} {{omit $d `a`}}",
-            "1 false [a b] [1 2] map[a:1] map[b:2]",
-        ),
-        (
-            "{{merge (dict `a` 1) (dict `a` 2 `b` 3)}} {{mergeOverwrite (dict `a` 1) (dict `a` 2)}} {{dig `a` `b` `no` (dict `a` (dict `b` 5))}} {{dig `x` `no` (dict `a` 1)}}",
-            "map[a:1 b:3] map[a:2] 5 no",
-        ),
-        (
-            "{{default `x` ``}} {{default `x` `y`}} {{`` | default `z`}} {{empty 0}} {{coalesce 0 `` 7}} {{ternary 1 2 true}}",
-            "x y z true 7 1",
-        ),
-        (
-            "{{all 1 `a`}} {{any 0 ``}} {{kindOf 1.5}} {{kindIs `string` `x`}} {{deepEqual (list 1) (list 1)}}",
-            "true false float64 true true",
-        ),
-        (
-            "{{b64enc `hello`}} {{b64dec `aGVsbG8=`}} {{b32enc `foobar`}} {{b32dec `MZXW6YTBOI======`}}",
-            "aGVsbG8= hello MZXW6YTBOI====== foobar",
-        ),
-        (
-            "{{sha1sum `a`}}",
-            "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8",
-        ),
-        (
-            "{{sha256sum `a` | trunc 8}} {{sha512sum `a` | trunc 8}} {{adler32sum `Wikipedia`}}",
-            "ca978112 1f40fc92 300286872",
-        ),
-        (
-            "{{toJson (list 1 `a` true)}} {{(fromJson `{\"a\":[1,2]}`).a}}",
-            r#"[1,"a",true] [1 2]"#,
-        ),
-        (
-            "{{regexMatch `^a+$` `aaa`}} {{regexFind `[0-9]+` `ab12c3`}} {{regexFindAll `[0-9]` `1a2b3` 2}} {{regexReplaceAll `a(x*)b` `-axxb-` `${1}W`}} {{regexSplit `z+` `pizza` -1}} {{regexQuoteMeta `1.2`}}",
-            r"true 12 [1 2] -xxW- [pi a] 1\.2",
-        ),
-        (
-            "{{date `2006-01-02T15:04:05` 0}} {{date `Mon, 2 Jan 06 03:04 PM` 1700000000}}",
-            "1970-01-01T00:00:00 Tue, 14 Nov 23 10:13 PM",
-        ),
-        (
-            "{{dateInZone `2006-01-02 15:04 -0700 MST` 1700000000 `Europe/Berlin`}} {{date `Z07:00 .000` 0}}",
-            "2023-11-14 23:13 +0100 CET Z .000",
-        ),
-        (
-            "{{htmlDate 0}} {{toDate `2006-01-02` `2017-12-31` | unixEpoch}} {{dateModify `-1.5h` (toDate `2006-01-02` `2020-01-01`)}}",
-            "1970-01-01 1514678400 2019-12-31T22:30:00Z",
-        ),
-        (
-            "{{duration 95}} {{durationRound `2h10m5s`}} {{base `a/b.c`}} {{dir `a/b.c`}} {{ext `a/b.c`}}",
-            "1m35s 2h b.c a .c",
-        ),
-    ] {
+fn the_functions_of_sprig_give_what_its_documentation_says() {
+    for [template, expected] in table(
+        r#"
+        {{trim `  x `}}{{upper `a`}}{{lower `B`}} => xAb
+        {{repeat 3 `ab`}} {{trunc 5 `hello world`}} {{trunc -5 `hello world`}} => ababab hello world
+        {{quote `a` 1}} {{replace ` ` `-` `a b c`}} {{join `_` (list 1 2)}} {{join `_` 3}} => "a" "1" a-b-c 1_2 3
+        {{add 1 2 3}} {{sub 5 2}} {{mul 2 3 4}} {{div 7 2}} {{mod 7 4}} {{int `5`}} {{atoi `no`}} => 6 3 24 3 3 5 0
+        {{until 3}} {{until -2}} {{until 0}} {{index (tuple 4 5) 1}} => [0 1 2] [0 -1] [] 5
+        {{default `x` ``}} {{default `x` `y`}} {{`` | default `z`}} {{default 4}} {{ternary 1 2 true}} => x y z 4 1
+        {{b64enc `hello`}} {{sha256sum `a` | trunc 8}} {{toJson (list 1 `a` true (dict `b` 1.5 `c`))}} => aGVsbG8= ca978112 [1,"a",true,{"b":1.5,"c":""}]
+        {{date `2006-01-02T15:04:05` 0}} {{date `Mon, 2 Jan 06 03:04 PM` 1700000000}} {{date `Z07:00 .000 100%` `9`}} => 1970-01-01T00:00:00 Tue, 14 Nov 23 10:13 PM Z .000 100%
+        {{unixEpoch `2017-12-31T00:00:00Z`}} {{dateModify `-1.5h` `2020-01-01T00:00:00Z`}} {{now | date_modify `24h` | len}} => 1514678400 2019-12-31T22:30:00Z 30
+    "#,
+    ) {
         assert_eq!(rendered(template), expected, "{template}");
+    }
+}
+
+#[test]
+fn what_volley_does_not_have_of_sprig_names_what_to_use() {
+    for [name, instead] in table(
+        r"
+        getHostByName => take such values from --data-file, or make them in Lua (`volley run`)
+        mustRegexMatch => take such values from --data-file, or make them in Lua (`volley run`)
+        first => use Go's `index`, `eq`, `and`, `or` and `not`
+        mustFirst => use Go's `index`, `eq`, `and`, `or` and `not`
+        trimSuffix => use `replace`
+    ",
+    ) {
+        let expected = format!(
+            "metadata `x`: `{{{{{name} `x`}}}}`: `{name}` is a function of sprig that volley does not have: {instead}"
+        );
+        assert_eq!(refused(&format!("{{{{{name} `x`}}}}")), expected);
     }
 }
 
@@ -262,23 +134,16 @@ fn metadata_names_are_templates_too() {
 #[test]
 fn data_may_have_blocks_that_are_values_or_whole_fields() {
     let method = method("GetSum");
-    for (data, expected) in [
-        (
-            r#"{"a": {{add .RequestNumber 1}}, "b": "{{mul 2 3}}"}"#,
-            r#"{"a":10,"b":6}"#,
-        ),
-        (r#"{"a": {{if true}}1{{else}}2{{end}}}"#, r#"{"a":1}"#),
-        (r#"{ {{if true}}"a": 5{{end}} }"#, r#"{"a":5}"#),
-        (
-            r#"{{$n := .RequestNumber}}{"a": {{$n}}, "b": {{add $n $n}}}"#,
-            r#"{"a":9,"b":18}"#,
-        ),
-        (
-            r#"[{{range $i, $_ := until 20}}{{if $i}},{{end}}{"a": {{$i}}}{{end}}]"#,
-            r#"{"a":9}"#,
-        ),
-        (r#"{{dict "a" 3 | toJson}}"#, r#"{"a":3}"#),
-    ] {
+    for [data, expected] in table(
+        r#"
+        {"a": {{add .RequestNumber 1}}, "b": "{{mul 2 3}}"} => {"a":10,"b":6}
+        {"a": {{if true}}1{{else}}2{{end}}} => {"a":1}
+        { {{if true}}"a": 5{{end}} } => {"a":5}
+        {{$n := .RequestNumber}}{"a": {{$n}}, "b": {{add $n $n}}} => {"a":9,"b":18}
+        [{{range $i, $_ := until 20}}{{if $i}},{{end}}{"a": {{$i}}}{{end}}] => {"a":9}
+        {{dict "a" 3 | toJson}} => {"a":3}
+    "#,
+    ) {
         assert_eq!(
             shown(&nth(&json(data), &method, 0, 9), &method),
             [expected],
@@ -289,112 +154,35 @@ fn data_may_have_blocks_that_are_values_or_whole_fields() {
 
 #[test]
 fn templates_that_cannot_be_used_have_one_clear_error() {
-    for (template, expected) in [
-        (
-            "{{nope 1}}",
-            "metadata `x`: `{{nope 1}}`: unknown function `nope`; `volley --help` lists the functions",
-        ),
-        (
-            "{{if nope}}{{end}}",
-            "metadata `x`: `{{if nope}}`: unknown function `nope`; `volley --help` lists the functions",
-        ),
-        (
-            "{{getHostByName `x`}}",
-            "metadata `x`: `{{getHostByName `x`}}`: `getHostByName` is refused: it asks the network",
-        ),
-        ("{{$x := 1}}{{$y}}", "metadata `x`: undefined variable"),
-        (
-            "{{range $i, $v := 3}}{{end}}",
-            "metadata `x`: can't use 3 to iterate over more than one variable",
-        ),
-        (
-            "{{if true}}{{else}}{{else}}{{end}}",
-            "metadata `x`: `{{else}}`: `else` stands outside of its block",
-        ),
-        ("{{fail `no`}}", "metadata `x`: `fail` says: no"),
-        ("{{div 1 0}}", "metadata `x`: `div` divides by zero"),
-        (
-            "{{add `x` 1}}",
-            "metadata `x`: `add` takes a number, not a value of type string",
-        ),
-        (
-            "{{upper}}",
-            "metadata `x`: `upper` takes 1 arguments or more, not 0",
-        ),
-        (
-            "{{$d := dict}}{{$_ := set $d `a` 1}}",
-            "metadata `x`: `set` changes a copy: write `$d = set $d …`",
-        ),
-        ("{{index (list) 0}}", "metadata `x`: index out of range: 0"),
-        (
-            "{{range 10000000000}}{{end}}",
-            "metadata `x`: `range` goes on for too long",
-        ),
-        (
-            "{{range 1000000000}}x{{end}}",
-            "metadata `x`: `range` goes on for too long",
-        ),
-        (
-            "{{repeat 9999999999 `x`}}",
-            "metadata `x`: `repeat` cannot make 9999999999 of something",
-        ),
-        (
-            "{{repeat 9999 (repeat 9999 `x`)}}",
-            "metadata `x`: `repeat` makes too long a text",
-        ),
-        (
-            "{{until 9999999999}}",
-            "metadata `x`: `until` makes too long a list",
-        ),
-        (
-            "{{$x := `xxxxxxxx`}}{{range 60}}{{$x = print $x $x}}{{end}}",
-            "metadata `x`: a value is longer than 16 MiB",
-        ),
-        (
-            "{{$x := `xxxxxxxx`}}{{range 60}}{{$x = printf `%s%s` $x $x}}{{end}}",
-            "metadata `x`: a value is longer than 16 MiB",
-        ),
-        (
-            "{{$x := list 1}}{{range 60}}{{$x = concat $x $x}}{{end}}",
-            "metadata `x`: a value is longer than 16 MiB",
-        ),
-        (
-            "{{$x := list}}{{range 60}}{{$x = list $x}}{{end}}",
-            "metadata `x`: values are nested too deeply",
-        ),
-        (
-            "{{$x := list}}{{range 30}}{{$x = list $x $x $x}}{{end}}",
-            "metadata `x`: a value is longer than 16 MiB",
-        ),
-        (
-            "{{$x := repeat 9999999 `x`}}{{range 99}}{{len (print $x)}}{{end}}",
-            "metadata `x`: the functions make too much",
-        ),
-        (
-            "{{$x := repeat 9999999 `x`}}{{range 99}}{{$x}}{{end}}",
-            "metadata `x`: it makes more than 64 MiB of text",
-        ),
-        (
-            "{{define `t`}}{{template `t`}}{{end}}{{template `t`}}",
-            "metadata `x`: the template `t` calls itself",
-        ),
-        (
-            "{{printf `%s%s%s%s%s` (repeat 9999999 `x`) 1 2 3 4}}",
-            "metadata `x`: `printf` might make too long a text",
-        ),
-        (
-            "{{regexMatch `(a{1000}){1000}` `a`}}",
-            "metadata `x`: `regexMatch` cannot use the expression `(a{1000}){1000}`",
-        ),
-        (
-            "{{regexMatch `(` `a`}}",
-            "metadata `x`: `regexMatch` cannot use the expression `(`",
-        ),
-        (
-            "{{dateInZone `2006` 0 `Nowhere`}}",
-            "metadata `x`: `dateInZone` ",
-        ),
-    ] {
+    for [template, expected] in table(
+        r"
+        {{nope 1}} => metadata `x`: `{{nope 1}}`: unknown function `nope`; `volley --help` lists the functions
+        {{if nope}}{{end}} => metadata `x`: `{{if nope}}`: unknown function `nope`; `volley --help` lists the functions
+        {{$x := 1}}{{$y}} => metadata `x`: undefined variable
+        {{range $i, $v := 3}}{{end}} => metadata `x`: can't use 3 to iterate over more than one variable
+        {{if true}}{{else}}{{else}}{{end}} => metadata `x`: `{{else}}`: `else` stands outside of its block
+        {{div 1 0}} => metadata `x`: `div` divides by zero
+        {{add `x` 1}} => metadata `x`: `add` takes a number, not a value of type string
+        {{upper}} => metadata `x`: `upper` takes 1 arguments or more, not 0
+        {{index (list) 0}} => metadata `x`: index out of range: 0
+        {{range 10000000000}}{{end}} => metadata `x`: `range` goes on for too long
+        {{range 1000000000}}x{{end}} => metadata `x`: `range` goes on for too long
+        {{repeat 9999999999 `x`}} => metadata `x`: `repeat` cannot make 9999999999 of something
+        {{repeat 9999 (repeat 9999 `x`)}} => metadata `x`: `repeat` makes too long a text
+        {{until 9999999999}} => metadata `x`: `until` makes too long a list
+        {{$x := `xxxxxxxx`}}{{range 60}}{{$x = print $x $x}}{{end}} => metadata `x`: a value is longer than 16 MiB
+        {{$x := `xxxxxxxx`}}{{range 60}}{{$x = printf `%s%s` $x $x}}{{end}} => metadata `x`: a value is longer than 16 MiB
+        {{$x := list 1}}{{range 60}}{{$x = join `xxxxxxxx` (list $x $x)}}{{end}} => metadata `x`: a value is longer than 16 MiB
+        {{$x := list}}{{range 60}}{{$x = list $x}}{{end}} => metadata `x`: values are nested too deeply
+        {{$x := list}}{{range 30}}{{$x = list $x $x $x}}{{end}} => metadata `x`: a value is longer than 16 MiB
+        {{$x := repeat 9999999 `x`}}{{range 99}}{{len (print $x)}}{{end}} => metadata `x`: the functions make too much
+        {{$x := repeat 9999999 `x`}}{{range 99}}{{$x}}{{end}} => metadata `x`: it makes more than 64 MiB of text
+        {{define `t`}}{{template `t`}}{{end}}{{template `t`}} => metadata `x`: the template `t` calls itself
+        {{printf `%s%s%s%s%s` (repeat 9999999 `x`) 1 2 3 4}} => metadata `x`: `printf` might make too long a text
+        {{date `2006` `yesterday`}} => metadata `x`: `date`
+        {{dateModify `1 day` 0}} => metadata `x`: `dateModify` `day` is not a unit of time
+    ",
+    ) {
         let error = refused(template);
         assert!(error.starts_with(expected), "{template}: {error}");
     }

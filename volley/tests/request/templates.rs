@@ -5,6 +5,7 @@ use volley::request::Source;
 use volley::spec::Templates;
 
 use crate::support::{everything, first, header, json, metadata, method, nth, refusal, shown};
+use crate::table::table;
 
 /// The output of a string template in one call.
 fn rendered(template: &str) -> String {
@@ -284,64 +285,30 @@ fn without_functions_fields_still_work() {
 
 #[test]
 fn what_is_not_understood_is_refused_before_any_load() {
-    for (template, expected) in [
-        (
-            "{{.Something}}",
-            "unknown field `Something`; the fields are WorkerID, ",
-        ),
-        (
-            "{{nope .UUID}}",
-            "unknown function `nope`; `volley --help` lists the functions",
-        ),
-        (
-            "{{randomInteger 1 2}}",
-            "unknown function `randomInteger`; `volley --help` lists the functions",
-        ),
-        (
-            "{{randomint 1 2}}",
-            "unknown function `randomint`; did you mean `randomInt`?",
-        ),
-        (
-            "{{uper .UUID}}",
-            "unknown function `uper`; did you mean `upper`?",
-        ),
-        ("{{if .UUID}}x", "its `end` is missing"),
-        ("{{range .X}}{{end}}", "unknown field `X`; "),
-        ("{{end}}", "`end` stands outside of its block"),
-        ("{{else}}", "`else` stands outside of its block"),
-        (
-            "{{env `HOME`}}",
-            "`env` is refused: it reads the environment",
-        ),
-        (
-            "{{genPrivateKey `rsa`}}",
-            "`genPrivateKey` is refused: it makes keys or passwords",
-        ),
-        ("{{newUUID 3}}", "`newUUID` takes no argument"),
-        (
-            "{{randomString}}",
-            "`randomString` takes a length, or a minimum and a maximum",
-        ),
-        (
-            "{{randomString 1 2 3}}",
-            "`randomString` takes a length, or a minimum and a maximum",
-        ),
-        (
-            "{{randomString 99999999999}}",
-            "`randomString` cannot have 99999999999 characters; ",
-        ),
-        ("{{randomInt 5}}", "`randomInt` takes two numbers"),
-        (
-            "{{randomInt 5 5}}",
-            "`randomInt` cannot choose a number that is at least 5 and below 5",
-        ),
-        (
-            "{{randomInt 9 -1}}",
-            "`randomInt` cannot choose a number that is at least 9 and below -1",
-        ),
-        ("{{(newUUID}}", "expected RightParen, got RightDelim"),
-        ("{{newUUID)}}", "expected closing delimiter, got RightParen"),
-    ] {
+    for [template, expected] in table(
+        r"
+        {{.Something}} => unknown field `Something`; the fields are WorkerID,
+        {{nope .UUID}} => unknown function `nope`; `volley --help` lists the functions
+        {{randomInteger 1 2}} => unknown function `randomInteger`; `volley --help` lists the functions
+        {{randomint 1 2}} => unknown function `randomint`; did you mean `randomInt`?
+        {{uper .UUID}} => unknown function `uper`; did you mean `upper`?
+        {{if .UUID}}x => its `end` is missing
+        {{range .X}}{{end}} => unknown field `X`;
+        {{end}} => `end` stands outside of its block
+        {{else}} => `else` stands outside of its block
+        {{env `HOME`}} => `env` is a function of sprig that volley does not have: take such values from
+        {{genPrivateKey `rsa`}} => `genPrivateKey` is a function of sprig that volley does not have:
+        {{newUUID 3}} => `newUUID` takes no argument
+        {{randomString}} => `randomString` takes a length, or a minimum and a maximum
+        {{randomString 1 2 3}} => `randomString` takes a length, or a minimum and a maximum
+        {{randomString 99999999999}} => `randomString` cannot have 99999999999 characters;
+        {{randomInt 5}} => `randomInt` takes two numbers
+        {{randomInt 5 5}} => `randomInt` cannot choose a number that is at least 5 and below 5
+        {{randomInt 9 -1}} => `randomInt` cannot choose a number that is at least 9 and below -1
+        {{(newUUID}} => expected RightParen, got RightDelim
+        {{newUUID)}} => expected closing delimiter, got RightParen
+    ",
+    ) {
         let error = refused(template);
         let action = template.split_inclusive("}}").next().unwrap();
         let expected = format!("the data: `{action}`: {expected}");

@@ -231,20 +231,6 @@ impl Audit<'_> {
 
     fn pipe(&mut self, pipe: &PipeNode, scope: Scope) -> Result<(), ActionError> {
         for command in &pipe.commands {
-            if let [Expr::Identifier(_, name), rest @ ..] = command.args.as_slice()
-                && matches!(name.as_str(), "set" | "unset")
-            {
-                let variable = match rest.first() {
-                    Some(Expr::Variable(_, variable, fields)) if fields.is_empty() => variable,
-                    _ => "$d",
-                };
-                let is_kept = pipe.decl.iter().any(|decl| decl.as_str() == variable);
-                if !is_kept || !pipe.is_assign {
-                    return Err(ActionError::Go(format!(
-                        "`{name}` changes a copy: write `{variable} = {name} {variable} …`"
-                    )));
-                }
-            }
             for argument in &command.args {
                 self.expression(argument, scope)?;
             }

@@ -111,11 +111,6 @@ impl Args<'_> {
         })
     }
 
-    /// The last one: the value that is piped in.
-    pub fn last(&self) -> Result<&Value, TemplateError> {
-        self.at(self.values.len().saturating_sub(1))
-    }
-
     pub fn text(&self, place: usize) -> Result<String, TemplateError> {
         self.at(place).map(text)
     }
@@ -125,26 +120,6 @@ impl Args<'_> {
         int(value).ok_or_else(|| self.wrong_type("a number", value))
     }
 
-    pub fn float(&self, place: usize) -> Result<f64, TemplateError> {
-        let value = self.at(place)?;
-        float(value).ok_or_else(|| self.wrong_type("a number", value))
-    }
-
-    pub fn list(&self, place: usize) -> Result<Vec<Value>, TemplateError> {
-        match self.at(place)? {
-            Value::List(items) => Ok(items.to_vec()),
-            Value::Nil => Ok(Vec::new()),
-            value => Err(self.wrong_type("a list", value)),
-        }
-    }
-
-    pub fn dict(&self, place: usize) -> Result<&Entries, TemplateError> {
-        match self.at(place)? {
-            Value::Map(entries) => Ok(entries),
-            value => Err(self.wrong_type("a dict", value)),
-        }
-    }
-
     /// A number of characters or items; it may not make a value too long.
     pub fn count(&self, place: usize) -> Result<usize, TemplateError> {
         let count = self.int(place)?;
@@ -152,20 +127,6 @@ impl Args<'_> {
         small
             .filter(|count| *count <= LONGEST)
             .ok_or_else(|| self.wrong(format_args!("cannot make {count} of something")))
-    }
-
-    /// The numbers from a place on.
-    pub fn ints(&self, from: usize) -> Result<Vec<i64>, TemplateError> {
-        (from..self.values.len())
-            .map(|place| self.int(place))
-            .collect()
-    }
-
-    /// The numbers from a place on.
-    pub fn floats(&self, from: usize) -> Result<Vec<f64>, TemplateError> {
-        (from..self.values.len())
-            .map(|place| self.float(place))
-            .collect()
     }
 
     fn wrong_type(&self, needed: &str, value: &Value) -> TemplateError {
@@ -197,31 +158,6 @@ pub fn int(value: &Value) -> Option<i64> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "as in Go")]
-pub fn float(value: &Value) -> Option<f64> {
-    match value {
-        Value::Float(float) => Some(*float),
-        Value::String(text) => text.trim().parse().ok(),
-        value => int(value).map(|int| int as f64),
-    }
-}
-
 pub fn string(text: impl Into<String>) -> Outcome {
     Ok(Value::String(text.into().into()))
-}
-
-pub fn list(items: impl IntoIterator<Item = Value>) -> Outcome {
-    Ok(Value::List(items.into_iter().collect()))
-}
-
-pub fn strings(items: impl IntoIterator<Item = impl AsRef<str>>) -> Outcome {
-    list(
-        items
-            .into_iter()
-            .map(|item| Value::String(item.as_ref().into())),
-    )
-}
-
-pub fn dict(entries: impl IntoIterator<Item = (Arc<str>, Value)>) -> Outcome {
-    Ok(Value::Map(Arc::new(entries.into_iter().collect())))
 }

@@ -1,16 +1,12 @@
-//! Dates. A time is a text in RFC 3339, or a number of seconds since 1970; it is shown in UTC unless a zone is given.
-
-use std::time::Duration;
+//! Dates. A time is a text in RFC 3339, or a number of seconds since 1970; it is shown in UTC.
 
 use gotmpl::{TemplateError, Value};
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{SignedDuration, Timestamp};
 
-use super::args::{Args, Functions, Outcome, int, string};
-use crate::units::duration::{GoDuration, parse};
-
-const HTML: &str = "2006-01-02";
+use super::args::{Args, Functions, int, string};
+use crate::units::duration::parse;
 
 /// Parts of Go's layouts, and how strftime writes them. Of two that begin alike, the longer one comes first.
 const PARTS: [(&str, &str); 36] = [
@@ -54,13 +50,10 @@ const PARTS: [(&str, &str); 36] = [
 
 pub fn add(all: &mut Functions) {
     all.add(&["now"], |_| string(Timestamp::now().to_string()));
-    all.add(&["date"], |args| shown(&args.text(0)?, &time(args, 1)?));
-    all.add(&["dateInZone", "date_in_zone"], |args| {
-        shown(&args.text(0)?, &in_zone(args, 1, 2)?)
-    });
-    all.add(&["htmlDate"], |args| shown(HTML, &time(args, 0)?));
-    all.add(&["htmlDateInZone"], |args| {
-        shown(HTML, &in_zone(args, 0, 1)?)
+    all.add(&["date"], |args| {
+        let (layout, time) = (args.text(0)?, time(args, 1)?);
+        let text = strtime::format(strftime(&layout), &time.to_zoned(TimeZone::UTC));
+        string(text.map_err(|error| args.wrong(format_args!("`{layout}`: {error}")))?)
     });
     all.add(
         &[
@@ -72,95 +65,44 @@ pub fn add(all: &mut Functions) {
         |args| {
             let by = signed(args, &args.text(0)?)?;
             let later = time(args, 1)?.checked_add(by);
-            string(
-                later
-                    .map_err(|error| args.wrong(error))?
-                    .timestamp()
-                    .to_string(),
-            )
+            string(later.map_err(|error| args.wrong(error))?.to_string())
         },
     );
-    all.add(&["toDate", "mustToDate"], |args| {
-        let (layout, text) = (args.text(0)?, args.text(1)?);
-        let parsed = strtime::parse(strftime(&layout, false), &text);
-        let moment = parsed.and_then(|parsed| match parsed.to_timestamp() {
-            Ok(moment) => Ok(moment),
-            Err(_) => Ok(parsed
-                .to_datetime()
-                .or_else(|_| parsed.to_date().map(Into::into))?
-                .to_zoned(TimeZone::UTC)?
-                .timestamp()),
-        });
-        string(moment.map_err(|error| args.wrong(error))?.to_string())
-    });
     all.add(&["unixEpoch"], |args| {
-        string(time(args, 0)?.timestamp().as_second().to_string())
+        string(time(args, 0)?.as_second().to_string())
     });
-    all.add(&["ago"], |args| {
-        let passed = Timestamp::now().duration_since(time(args, 0)?.timestamp());
-        string(go(SignedDuration::from_secs(passed.as_secs())))
-    });
-    all.add(&["duration"], |args| {
-        string(go(SignedDuration::from_secs(args.int(0)?)))
-    });
-    all.add(&["durationRound"], |args| string(rounded(span(args, 0)?)));
 }
 
 /// The time in an argument; without one, the moment.
-fn time(args: &Args, place: usize) -> Result<Zoned, TemplateError> {
+fn time(args: &Args, place: usize) -> Result<Timestamp, TemplateError> {
     let moment = match args.values.get(place) {
         None | Some(Value::Nil) => Ok(Timestamp::now()),
-        Some(Value::String(text)) => match text.parse::<Timestamp>() {
-            Err(error) => match text.parse::<i64>() {
-                Ok(seconds) => Timestamp::from_second(seconds),
-                Err(_) => Err(error),
-            },
-            moment => moment,
+        Some(Value::String(text)) => match text.parse::<i64>() {
+            Ok(seconds) => Timestamp::from_second(seconds),
+            Err(_) => text.parse(),
         },
         Some(value) => Timestamp::from_second(int(value).unwrap_or(0)),
     };
-    Ok(moment
-        .map_err(|error| args.wrong(error))?
-        .to_zoned(TimeZone::UTC))
+    moment.map_err(|error| args.wrong(error))
 }
 
-fn in_zone(args: &Args, place: usize, zone: usize) -> Result<Zoned, TemplateError> {
-    let name = args.text(zone)?;
-    let zone = match name.as_str() {
-        "" | "UTC" | "Local" => TimeZone::UTC,
-        name => TimeZone::get(name).map_err(|error| args.wrong(error))?,
-    };
-    Ok(time(args, place)?.with_time_zone(zone))
-}
-
-fn shown(layout: &str, time: &Zoned) -> Outcome {
-    let is_utc = time.offset().is_zero();
-    let text = strtime::format(strftime(layout, is_utc), time);
-    string(
-        text.map_err(|error| TemplateError::Exec(format!("the date layout `{layout}`: {error}")))?,
-    )
-}
-
-/// Go's layout for strftime. The parts that begin with `Z` show a `Z` in UTC, and an offset elsewhere.
-fn strftime(layout: &str, is_utc: bool) -> String {
+/// Go's layout for strftime.
+fn strftime(layout: &str) -> String {
     let mut out = String::new();
     let mut rest = layout;
     while let Some(next) = rest.chars().next() {
         let part = PARTS
             .iter()
             .find_map(|(part, form)| Some((rest.strip_prefix(part)?, *form)));
-        (rest, out) = match part {
-            Some((after, "Z")) if is_utc => (after, out + "Z"),
-            Some((after, "Z")) => (after, out + "%:z"),
-            Some((after, form)) => (after, out + form),
-            None => {
-                out.push(next);
-                if next == '%' {
-                    out.push('%');
-                }
-                (rest.get(next.len_utf8()..).unwrap_or_default(), out)
-            }
-        };
+        if let Some((after, form)) = part {
+            (rest, out) = (after, out + form);
+            continue;
+        }
+        out.push(next);
+        if next == '%' {
+            out.push('%');
+        }
+        rest = rest.get(next.len_utf8()..).unwrap_or_default();
     }
     out
 }
@@ -174,42 +116,4 @@ fn signed(args: &Args, text: &str) -> Result<SignedDuration, TemplateError> {
     let duration = parse(digits).map_err(|error| args.wrong(error))?;
     let duration = SignedDuration::try_from(duration).map_err(|error| args.wrong(error))?;
     Ok(if is_negative { -duration } else { duration })
-}
-
-fn go(duration: SignedDuration) -> String {
-    let sign = if duration.is_negative() { "-" } else { "" };
-    format!("{sign}{}", GoDuration(duration.unsigned_abs()))
-}
-
-/// How long: nanoseconds, a duration, or the time since a moment.
-fn span(args: &Args, place: usize) -> Result<Duration, TemplateError> {
-    match args.at(place)? {
-        Value::String(text) => match signed(args, text) {
-            Ok(duration) => Ok(duration.unsigned_abs()),
-            Err(_) => {
-                let passed = Timestamp::now().duration_since(time(args, place)?.timestamp());
-                Ok(passed.unsigned_abs())
-            }
-        },
-        value => Ok(Duration::from_nanos(int(value).unwrap_or(0).unsigned_abs())),
-    }
-}
-
-/// Its greatest unit.
-fn rounded(span: Duration) -> String {
-    let seconds = span.as_secs();
-    let units = [
-        ("y", 31_536_000),
-        ("mo", 2_592_000),
-        ("d", 86_400),
-        ("h", 3600),
-        ("m", 60),
-        ("s", 1),
-    ];
-    for (unit, length) in units {
-        if let Some(count @ 1..) = seconds.checked_div(length) {
-            return format!("{count}{unit}");
-        }
-    }
-    "0s".to_owned()
 }

@@ -1,15 +1,11 @@
-//! Functions that templates may call, beside Go's own: those of ghz, and those of sprig that make sense in a payload.
+//! Functions that templates may call, beside Go's own: those of ghz, and the common ones of sprig.
 //!
 //! <https://masterminds.github.io/sprig/> says what each does.
 
 mod args;
 mod dates;
-mod encodings;
-mod lists;
-mod numbers;
+mod functions;
 mod printf;
-mod random;
-mod strings;
 
 use std::sync::LazyLock;
 
@@ -26,61 +22,51 @@ use crate::uuid::Uuid;
 type Group = (&'static str, fn(&mut Functions));
 
 /// Groups of functions, as help shows them.
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 7] = [
     ("ghz", add_own),
-    ("strings", strings::add),
-    ("math", numbers::add),
+    ("strings", functions::add_strings),
+    ("math", functions::add_math),
     ("dates", dates::add),
-    ("lists", lists::add_lists),
-    ("dicts", lists::add_dicts),
-    ("defaults", lists::add_defaults),
-    ("encoding", encodings::add),
-    ("regex", encodings::add_regex),
+    ("lists", functions::add_lists),
+    ("encoding", functions::add_encodings),
+    ("random", functions::add_random),
 ];
 
-/// Those of sprig that are refused, and why.
-const REFUSED: [(&str, &[&str]); 5] = [
-    ("reads the environment", &["env", "expandenv"]),
-    ("asks the network", &["getHostByName"]),
+/// What to use in place of the rest of sprig. Some functions also have a name that begins with `must`.
+const INSTEAD: [(&str, &str); 9] = [
     (
-        "reads files or depends on the host",
-        &[
-            "buildCustomCert",
-            "osBase",
-            "osClean",
-            "osDir",
-            "osExt",
-            "osIsAbs",
-        ],
+        "trimAll trimall trimPrefix trimSuffix nospace",
+        "use `replace`",
+    ),
+    ("substr abbrev abbrevboth", "use `trunc`, or Go's `slice`"),
+    ("cat indent nindent squote toString", "use Go's `printf`"),
+    (
+        "first last get dig hasKey has contains hasPrefix hasSuffix empty coalesce all any deepEqual",
+        "use Go's `index`, `eq`, `and`, `or` and `not`",
     ),
     (
-        "makes keys or passwords",
-        &[
-            "bcrypt",
-            "htpasswd",
-            "derivePassword",
-            "genPrivateKey",
-            "genCA",
-            "genCAWithKey",
-            "genSelfSignedCert",
-            "genSelfSignedCertWithKey",
-            "genSignedCert",
-            "genSignedCertWithKey",
-            "encryptAES",
-            "decryptAES",
-        ],
+        "add1 seq untilStep max biggest min",
+        "use `add`, `until` and Go's `if`",
     ),
     (
-        "is not for payloads",
-        &[
-            "semver",
-            "semverCompare",
-            "urlParse",
-            "urlJoin",
-            "clean",
-            "abbrevboth",
-            "hello",
-        ],
+        "sha1sum sha512sum adler32sum b32enc",
+        "use `sha256sum` or `b64enc`",
+    ),
+    ("randAscii randBytes", "use `randAlphaNum`"),
+    (
+        "dateInZone date_in_zone htmlDate htmlDateInZone toDate ago duration durationRound",
+        "use `date`, which shows UTC, `dateModify` or `unixEpoch`",
+    ),
+    (
+        "add1f addf append b32dec b64dec base bcrypt buildCustomCert camelcase ceil chunk clean compact concat \
+         decryptAES deepCopy derivePassword dir divf encryptAES env expandenv ext fail float64 floor fromJson genCA \
+         genCAWithKey genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey \
+         getHostByName hello htpasswd initial initials isAbs kebabcase keys kindIs kindOf maxf merge mergeOverwrite minf \
+         mulf omit osBase osClean osDir osExt osIsAbs pick pluck plural prepend push regexFind regexFindAll regexMatch \
+         regexQuoteMeta regexReplaceAll regexReplaceAllLiteral regexSplit rest reverse round semver semverCompare set \
+         shuffle snakecase sortAlpha split splitList splitn subf swapcase title toDecimal toPrettyJson toStrings typeIs \
+         typeIsLike typeOf uniq unset untitle urlJoin urlParse values without wrap wrapWith",
+        "take such values from --data-file, or make them in Lua (`volley run`)",
     ),
 ];
 
@@ -95,7 +81,7 @@ static ALL: LazyLock<FuncMap> = LazyLock::new(|| {
     for (_, add) in GROUPS {
         add(&mut all);
     }
-    random::add(&mut all);
+    functions::add_go(&mut all);
     all.add(&["printf"], printf::printf);
     all.0
 });
@@ -117,11 +103,17 @@ pub fn find(name: &str) -> Result<Found, ActionError> {
         (None, true) => Ok(Found::Engine),
         (Some(function), false) => Ok(Found::Added(function)),
         (None, false) => {
-            let reason = REFUSED.iter().find(|(_, names)| names.contains(&name));
-            Err(match reason {
-                Some((reason, _)) => ActionError::Refused {
+            let is_it = |known: &str| {
+                let plain = name.strip_prefix("must");
+                name == known || plain.is_some_and(|plain| plain.eq_ignore_ascii_case(known))
+            };
+            let instead = INSTEAD
+                .iter()
+                .find(|(names, _)| names.split(' ').any(is_it));
+            Err(match instead {
+                Some((_, instead)) => ActionError::LeftOut {
                     name: name.to_owned(),
-                    reason,
+                    instead,
                 },
                 None => ActionError::UnknownFunction {
                     name: crate::request::excerpt::excerpt(name, 40),
@@ -133,19 +125,16 @@ pub fn find(name: &str) -> Result<Found, ActionError> {
 
 /// The functions by group, for help.
 pub fn groups() -> Vec<(&'static str, Vec<String>)> {
-    let mut groups: Vec<(&str, Vec<String>)> = GROUPS
-        .iter()
-        .map(|(group, add)| (*group, names(*add)))
-        .collect();
-    groups.push(("random", names(random::add)));
-    groups
-}
-
-fn names(add: fn(&mut Functions)) -> Vec<String> {
-    let mut some = Functions(FuncMap::new());
-    add(&mut some);
-    let is_shown = |name: &String| !name.starts_with("must") && !BUILT_IN.contains(&name.as_str());
-    some.0.into_keys().filter(is_shown).collect()
+    let names = |(group, add): &Group| {
+        let mut some = Functions(FuncMap::new());
+        add(&mut some);
+        let names = some.0.into_keys();
+        (
+            *group,
+            names.filter(|name| !name.starts_with("must")).collect(),
+        )
+    };
+    GROUPS.iter().map(names).collect()
 }
 
 /// ghz's own. Their results are those of templates that need no more than these.
