@@ -9,6 +9,7 @@ use super::{Failure, buffered, success_if, unless_hung_up};
 use crate::net;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};
+use crate::scenario::lua::open_scripts;
 use crate::scenario::plan::{Load, Phase, Phases, Plan};
 use crate::scenario::record::{Contents, Keeps, Record, Records, page};
 use crate::watch::Writer;
@@ -128,6 +129,7 @@ impl Once {
         );
         let options = Options {
             threads: Some(1),
+            scripts: Some(open_scripts),
             allow_io,
             control: Some(control),
             records: Some(Arc::clone(writer.source())),

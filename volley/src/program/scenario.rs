@@ -16,7 +16,7 @@ use crate::report::live::LiveTable;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file::{self, Loaded};
-use crate::scenario::lua::is_program;
+use crate::scenario::lua::{is_program, open_scripts};
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
@@ -100,6 +100,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
+        scripts: Some(open_scripts),
         allow_io: args.allow_io,
         is_watched: is_shown || !servers.is_empty(),
         max_memory: args.max_memory,

@@ -14,6 +14,7 @@ pub mod record;
 pub mod report;
 pub mod request;
 pub mod response;
+pub mod script;
 mod secrets;
 pub mod tally;
 mod text;

@@ -10,11 +10,11 @@ use crate::grpc::encoding::Encoding;
 use crate::http::Follow;
 use crate::http2::hpack::HeaderList;
 use crate::request::Expected;
-use crate::scenario::lua::{Kept, Rewritten};
 use crate::scenario::plan::Plan;
 use crate::scenario::record::Exchange;
 use crate::scenario::report::StepNames;
 use crate::scenario::response::{Culprit, Failure, Verdicts};
+use crate::scenario::script::{Kept, Rewritten};
 use crate::scenario::tally::{Reason, Timing};
 
 /// The key of a flight; a connection keeps it for each open request.

@@ -2,8 +2,8 @@
 
 use crate::http::Jar;
 use crate::scenario::Values;
-use crate::scenario::lua::Kept;
 use crate::scenario::plan::{Action, OnFailure, Plan};
+use crate::scenario::script::Kept;
 
 /// What an iteration works through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,12 +32,12 @@ use crate::net::{Clock, NetError, allow_sockets, spare_cpus};
 use crate::pace::PhasedUsers;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
-use crate::scenario::lua::Trouble;
 use crate::scenario::plan::{Load, MAX_BODY, Phases, Plan};
 use crate::scenario::record::Records;
 use crate::scenario::report::live::{Progress, Stage};
 use crate::scenario::report::{EndedBy, Facts, Names, Report, judge, overload};
 use crate::scenario::response::ReadingError;
+use crate::scenario::script::{self, OpenScripts, Trouble};
 use crate::scenario::tally::{Passed, Tally};
 use crate::spec::Share;
 use crate::units::numbers::duration;
@@ -106,7 +106,9 @@ pub struct Options {
     pub control: Option<Arc<Control>>,
     /// Takes single requests, for a log.
     pub records: Option<Arc<Records>>,
-    /// Scripts may use files.
+    /// Makes scripts ready; `None`: they are refused.
+    pub scripts: Option<OpenScripts>,
+    /// They may use files.
     pub allow_io: bool,
     /// Somebody looks at the figures while the load goes on: the ages of what is open are among them.
     pub is_watched: bool,
@@ -189,6 +191,7 @@ pub fn run(
         seed,
         records: options.records.as_deref(),
         budget: &budget,
+        scripts: options.scripts.unwrap_or(script::none),
         allow_io: options.allow_io,
         tells_ages: options.is_watched
             || plan

@@ -9,9 +9,9 @@ use super::wire::Http;
 use crate::http::{Follow, Role, is_idempotent};
 use crate::http2::hpack::{Indexing, literal, literal_name};
 use crate::http2::{Head, Own};
-use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{HttpRequest, Step, Url};
 use crate::scenario::request::{self, Ask};
+use crate::scenario::script::Rewritten;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
 

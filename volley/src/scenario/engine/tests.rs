@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::scenario::file;
+use crate::scenario::lua::open_scripts;
 use crate::scenario::plan::Plan;
 use crate::scenario::report::Report;
 use crate::serve::{Config, Reference};
@@ -53,6 +54,7 @@ fn report(plan: &Plan, threads: u32) -> Report {
     let signal = Arc::new(AtomicBool::new(false));
     let options = Options {
         threads: Some(threads),
+        scripts: Some(open_scripts),
         ..Options::default()
     };
     run(plan, &options, &signal, &mut |_, _| ()).unwrap().report
@@ -73,6 +75,7 @@ fn finish_by(
     let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
     let options = Options {
         threads: Some(threads),
+        scripts: Some(open_scripts),
         ..Options::default()
     };
     run(&plan(&(target + file)), &options, signal, &mut |_, _| ())

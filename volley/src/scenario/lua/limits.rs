@@ -17,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::state::{place, wrong};
 use super::watchdog::Pulse;
 use crate::measure::process;
+use crate::scenario::script::{Held, Rewritten};
 
 /// The longest time of one call, in ms.
 pub const MOST_MS: i64 = 500;
@@ -72,10 +73,6 @@ struct Call {
     /// The address that the stack of the thread had reached.
     stack: usize,
 }
-
-/// Bytes that Rust keeps for a script. They have a limit of their own, as high as that of the state's memory.
-#[derive(Debug)]
-pub struct Held(usize, Rc<Cell<usize>>);
 
 /// While it is there, memory has no limit.
 pub struct Unlimited<'a>(&'a Lua, usize);
@@ -238,9 +235,18 @@ impl Watch {
     ///
     /// The state has more memory than it may, or Rust keeps more bytes than that.
     pub fn hold(&self, lua: &Lua, held: &mut Option<Held>, bytes: usize) -> mlua::Result<()> {
-        self.outside.set(self.outside.get() + bytes);
-        *held = Some(Held(bytes, Rc::clone(&self.outside)));
+        *held = Some(Held::new(bytes, &self.outside));
         self.check(lua)
+    }
+
+    /// Counts the memory of what a script has written as kept for scripts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::hold`].
+    pub fn count(&self, lua: &Lua, rewritten: &mut Rewritten) -> mlua::Result<()> {
+        let bytes = rewritten.size();
+        self.hold(lua, &mut rewritten.held, bytes)
     }
 
     /// Checks what the allocator does not know: values that Rust made, and bytes that it keeps.
@@ -249,12 +255,6 @@ impl Watch {
             true => Err(Error::MemoryError("not enough memory".to_owned())),
             false => Ok(()),
         }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.1.set(self.1.get().saturating_sub(self.0));
     }
 }
 

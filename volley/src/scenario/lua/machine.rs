@@ -8,13 +8,13 @@ use mlua::{Function, Table, Value};
 use super::objects::{Objects, Phase};
 use super::state::{Limit, State};
 use super::tables::Hook;
-use super::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::Values;
 use crate::scenario::engine::with_agent;
 use crate::scenario::plan::{HttpRequest, Plan, Request, Script, Step};
+use crate::scenario::script::{Kept, Rewritten, Scripts, Sketch, Trouble};
 
 /// A thread's state, and by step, its script.
-pub struct Machine {
+struct Machine {
     state: State,
     objects: Objects,
     steps: Vec<Option<Hooked>>,
@@ -42,28 +42,28 @@ enum Look {
     Tables(Box<Hook>),
 }
 
-impl Machine {
-    /// Runs all scripts of a plan once, so that their functions are there. `None`: it has none. `allow_io`: they may use
-    /// files.
-    ///
-    /// # Errors
-    ///
-    /// A script has an error, or none of the functions.
-    pub fn new(plan: &Plan, allow_io: bool) -> Result<Option<Self>, Trouble> {
-        if plan.steps.iter().all(|step| step.lua.is_none()) {
-            return Ok(None);
-        }
-        let io = allow_io.then_some(&*plan.folder);
-        let made = Self::empty(plan, io);
-        let mut made = made.map_err(|error| Trouble::Error(format!("Lua: {error}")))?;
-        for (at, step) in plan.steps.iter().enumerate() {
-            made.state.watch().about(at);
-            let hooked = made.hooked(step)?;
-            made.steps.push(hooked);
-        }
-        Ok(Some(made))
+/// Runs all scripts of a plan once, so that their functions are there. `None`: it has none. `allow_io`: they may use
+/// files.
+///
+/// # Errors
+///
+/// A script has an error, or none of the functions.
+pub fn open_scripts(plan: &Plan, allow_io: bool) -> Result<Option<Box<dyn Scripts>>, Trouble> {
+    if plan.steps.iter().all(|step| step.lua.is_none()) {
+        return Ok(None);
     }
+    let io = allow_io.then_some(&*plan.folder);
+    let made = Machine::empty(plan, io);
+    let mut made = made.map_err(|error| Trouble::Error(format!("Lua: {error}")))?;
+    for (at, step) in plan.steps.iter().enumerate() {
+        made.state.watch().about(at);
+        let hooked = made.hooked(step)?;
+        made.steps.push(hooked);
+    }
+    Ok(Some(Box::new(made)))
+}
 
+impl Machine {
     fn empty(plan: &Plan, io: Option<&Path>) -> mlua::Result<Self> {
         let limit = Limit {
             bytes: plan.limits.lua_memory,
@@ -123,25 +123,20 @@ impl Machine {
             look,
         })
     }
+}
 
-    /// Whether a step's script looks at its response.
-    pub fn looks(&self, step: usize) -> bool {
+impl Scripts for Machine {
+    fn looks(&self, step: usize) -> bool {
         let hooked = self.steps.get(step).and_then(Option::as_ref);
         hooked.is_some_and(|hooked| hooked.look.is_some())
     }
 
-    /// Whether a step's script writes its request.
-    pub fn asks(&self, step: usize) -> bool {
+    fn asks(&self, step: usize) -> bool {
         let hooked = self.steps.get(step).and_then(Option::as_ref);
         hooked.is_some_and(|hooked| hooked.ask.is_some())
     }
 
-    /// Lets a step's script write its request. `last`: the response to the request before.
-    ///
-    /// # Errors
-    ///
-    /// The script failed.
-    pub fn ask(
+    fn ask(
         &mut self,
         step: usize,
         sketch: Sketch<'_>,
@@ -187,17 +182,7 @@ impl Machine {
         verdict(called, context.why.take(), &hooked.script, "request")
     }
 
-    /// Lets a step's script look at its response.
-    ///
-    /// # Errors
-    ///
-    /// The script failed, or says that the response is not as it should be.
-    pub fn look(
-        &mut self,
-        step: usize,
-        kept: &mut Kept,
-        values: &mut Values,
-    ) -> Result<(), Trouble> {
+    fn look(&mut self, step: usize, kept: &mut Kept, values: &mut Values) -> Result<(), Trouble> {
         let Some(Some(hooked)) = self.steps.get_mut(step) else {
             return Ok(());
         };

@@ -8,11 +8,11 @@ use mlua::{BString, Lua, LuaString, Table, Value};
 
 use super::limits::Watch;
 use super::state::{State, wrong};
-use super::{Kept, Rewritten};
 use crate::measure::capped;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{HttpRequest, Pointer};
 use crate::scenario::request::{name_fault, value_fault};
+use crate::scenario::script::{Kept, Rewritten};
 use crate::scenario::{Slot, Text, Values};
 
 /// What the call that goes on is about.
@@ -238,7 +238,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
         context.rewritten.set_url(&[&path]);
-        context.rewritten.count(&s.watch, lua)
+        s.watch.count(lua, &mut context.rewritten)
     };
     methods.set("set_path", lua.create_function(set_path)?)?;
     let s = Rc::clone(shared);
@@ -252,7 +252,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let name = s.field(&name, value);
         let name = name.map_err(|fault| wrong(lua, &fault))?;
         context.rewritten.set(name, value);
-        context.rewritten.count(&s.watch, lua)
+        s.watch.count(lua, &mut context.rewritten)
     };
     methods.set("set_header", lua.create_function(set_header)?)?;
     let s = Rc::clone(shared);
@@ -260,7 +260,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
         context.rewritten.set_body(&body);
-        context.rewritten.count(&s.watch, lua)
+        s.watch.count(lua, &mut context.rewritten)
     };
     methods.set("set_body", lua.create_function(set_body)?)?;
     Ok(methods)

@@ -9,12 +9,12 @@ use mlua::{
     Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Thread, Value,
 };
 
-use super::Trouble;
 use super::limits::{self, Watch};
 use super::watchdog::Pulse;
 use crate::measure::capped;
 use crate::report::write_visible;
 use crate::scenario::plan::Script;
+use crate::scenario::script::Trouble;
 
 /// What is no business of a script: it reaches files, other programs, or the memory of this one.
 const FORBIDDEN: [&str; 5] = ["dofile", "loadfile", "newproxy", "gcinfo", "collectgarbage"];

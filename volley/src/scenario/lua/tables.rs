@@ -10,9 +10,9 @@ use mlua::{BString, Function, Lua, LuaString, MultiValue, Value};
 
 use super::objects::{MANY, Shared};
 use super::state::State;
-use super::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::plan::{HttpRequest, Script};
 use crate::scenario::request::is_token;
+use crate::scenario::script::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::{Text, Values};
 
 /// The most header fields of a response, as a function of Lua has a limit of arguments.
@@ -171,7 +171,7 @@ impl Hook {
         } else if let Some(path) = path {
             rewritten.set_url(&[path]);
         }
-        let counted = rewritten.count(state.watch(), &state.lua);
+        let counted = state.watch().count(&state.lua, rewritten);
         counted.map_err(|fault| state.trouble(&fault, script, Some(&self.function)))
     }
 

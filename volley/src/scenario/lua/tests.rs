@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Trouble;
 use super::state::{Limit, State};
 use crate::scenario::plan::Script;
+use crate::scenario::script::Trouble;
 
 const MEMORY: Limit = Limit {
     bytes: 64 << 20,

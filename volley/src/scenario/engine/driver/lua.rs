@@ -5,8 +5,8 @@ use crate::http2::hpack::HeaderList;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
-use crate::scenario::lua::{Kept, Sketch, Trouble};
 use crate::scenario::plan::Request;
+use crate::scenario::script::{Kept, Sketch, Trouble};
 use crate::scenario::secrets::Secrets;
 use crate::scenario::tally::Reason;
 

@@ -41,12 +41,12 @@ use crate::pace::SECOND_NS;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
-use crate::scenario::lua::{Kept, Machine, Rewritten};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::report::EndedBy;
 use crate::scenario::report::live::Stage;
 use crate::scenario::response::Reading;
+use crate::scenario::script::{Kept, OpenScripts, Rewritten, Scripts};
 use crate::scenario::tally::{Passed, Tally};
 pub use board::{Board, Done, Known};
 use load::LoadState;
@@ -77,7 +77,8 @@ pub struct Common<'a> {
     pub seed: u64,
     pub records: Option<&'a Records>,
     pub budget: &'a Arc<Budget>,
-    /// Scripts may use files.
+    /// Makes scripts ready, which may use files if so.
+    pub scripts: OpenScripts,
     pub allow_io: bool,
     /// The ages of open requests are told each second, too.
     pub tells_ages: bool,
@@ -139,7 +140,7 @@ struct Core<'a> {
     /// By step.
     readings: Vec<Reading>,
     /// The scripts, if there are any.
-    lua: Option<Box<Machine>>,
+    lua: Option<Box<dyn Scripts>>,
     /// Requests and responses that no script needs any more, for their memory.
     #[expect(clippy::vec_box, reason = "boxes go to flights and come back")]
     spare_rewritten: Vec<Box<Rewritten>>,
@@ -242,7 +243,7 @@ impl<'a> Driver<'a> {
         });
         let shots = shots.collect::<Result<_, RequestError>>()?;
         let reading = |step| Reading::new(step, &plan.slots);
-        let lua = Machine::new(plan, common.allow_io)?;
+        let lua = (common.scripts)(plan, common.allow_io)?;
         let readings = plan.steps.iter().map(reading).collect::<Result<_, _>>()?;
         Ok(Self {
             index,
@@ -259,7 +260,7 @@ impl<'a> Driver<'a> {
                 flights: Slab::new(),
                 spare_flights: Vec::new(),
                 readings,
-                lua: lua.map(Box::new),
+                lua,
                 spare_rewritten: Vec::new(),
                 spare_kept: Vec::new(),
                 broken: None,

@@ -18,9 +18,9 @@ use crate::scenario::Values;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::heads::{field, indexing};
 use crate::scenario::engine::wire::Http;
-use crate::scenario::lua::Trouble;
 use crate::scenario::plan::HttpRequest;
 use crate::scenario::request::{Ask as Rendered, Head as Lines};
+use crate::scenario::script::Trouble;
 use crate::scenario::tally::{Failure, Reason};
 
 /// After so many refusals, a request fails.

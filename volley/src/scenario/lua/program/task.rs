@@ -7,7 +7,7 @@ use super::answer::{Answer, Received, Registered};
 use super::ask::{Ask, Refusal};
 use super::shared::Group;
 use super::worker::{Timer, Worker};
-use crate::scenario::lua::Trouble;
+use crate::scenario::script::Trouble;
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
 /// A coroutine that waits: its key, and its serial.

@@ -25,9 +25,9 @@ use crate::net::alarm::Alarm;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::timers::{Deadlines, Timers};
-use crate::scenario::lua::Trouble;
 use crate::scenario::lua::state::{Limit, State};
 use crate::scenario::report::EndedBy;
+use crate::scenario::script::Trouble;
 use crate::scenario::tally::Tally;
 
 /// The size of a read.

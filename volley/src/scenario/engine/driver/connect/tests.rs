@@ -11,7 +11,7 @@ use crate::scenario::data::{Crowd, Store};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::driver::{Board, Common, Driver, GLANCE_NS, Quota};
 use crate::scenario::engine::sites::Sites;
-use crate::scenario::file;
+use crate::scenario::{file, script};
 use crate::serve::{Config, Reference};
 use crate::spec::Share;
 use crate::testkit::scripted::nobody;
@@ -49,6 +49,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         seed: 1,
         records: None,
         budget: &Arc::default(),
+        scripts: script::none,
         allow_io: false,
         tells_ages: false,
         post: None,
