@@ -1,33 +1,36 @@
 //! volley, a gRPC load generator that counts every message and uses little CPU.
 //!
-//! The modules, lowest layer first. Each uses only modules above it in this list:
+//! The modules, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
-//! - `input`: the files that a user names.
 //! - `excerpt`: what is long, cut for a line of text.
-//! - [`protobuf`]: what files declare, messages of those types, and their JSON.
+//! - `uuid`: random UUIDs.
+//! - `input`: the files that a user names.
+//! - [`outbox`]: items on their way from a load to their reader.
+//! - [`units`]: how people write times, sizes and other numbers.
 //! - [`budget`]: a limit on the memory of messages.
+//! - [`protobuf`]: what files declare, messages of those types, and their JSON; schemas, and their compiler.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
 //! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
 //! - [`grpc`]: gRPC over HTTP/2: messages, statuses, timeouts.
-//! - [`units`]: how people write times and sizes.
 //! - [`pace`]: when calls are sent.
 //! - [`spec`]: what is to be run, as plain data.
-//! - [`protobuf`]: schemas of protocol buffers, and their compiler.
 //! - [`request`]: what is sent, and what the replies must be.
+//! - [`net`]: names, sockets, TLS, proxies, timers and signals, without requests.
+//! - [`measure`]: counting and timing, one tally per thread.
 //! - [`report`]: a finished run as plain data, and every output format.
 //! - [`compare`]: two runs, and what their difference shows.
-//! - [`measure`]: counting and timing, one tally per thread.
-//! - [`net`]: names, sockets, TLS, proxies, timers and signals, without requests.
-//! - [`outbox`]: items on their way from a load to their reader.
-//! - [`engine`]: the load loop: connections, threads, time.
-//! - [`scenario`]: requests that depend on each other: the file, its plan, and its engine.
-//! - [`watch`]: what others see of a run while it goes on, and how they change it.
-//! - [`blast`]: many calls at one moment, repeatedly.
-//! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`serve`]: a reference server with its own counts, and with faults on demand.
+//! - [`engine`]: the load loop: connections, threads, time.
+//! - [`blast`]: many calls at one moment, repeatedly.
+//! - [`scenario`]: requests that depend on each other: their plan, data, requests, responses and report.
+//! - [`scenario::engine`]: runs a plan; it knows no scripts, only that there may be some.
+//! - [`scenario::lua`]: scripts of steps, and programs that are a load.
+//! - [`scenario::file`]: the file that a plan is compiled from.
+//! - [`watch`]: what others see of a run while it goes on, and how they change it.
+//! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`program`]: the commands.
 
 #![forbid(unsafe_code)]
@@ -56,6 +59,8 @@ pub mod http;
 pub mod http1;
 pub mod http2;
 mod input;
+#[cfg(test)]
+mod layers;
 pub mod measure;
 pub mod net;
 pub mod outbox;
