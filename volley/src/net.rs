@@ -5,11 +5,17 @@ pub(crate) mod alarm;
 mod certificate;
 mod error;
 mod host;
+mod http;
+mod lost;
 pub(crate) mod names;
 pub(crate) mod proxy;
 pub(crate) mod tls;
 pub(crate) mod transport;
 mod trust;
+mod wire;
 
 pub use error::NetError;
 pub(crate) use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twice};
+pub(crate) use http::AnyHttp;
+pub(crate) use lost::{Lost, Remedies, Rule, connect_words, refuses_http2, tls_words};
+pub(crate) use wire::{Phase, Wire};

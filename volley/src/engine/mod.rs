@@ -18,6 +18,7 @@ mod sink;
 mod stage;
 mod thread_result;
 mod wire;
+mod words;
 
 pub(crate) use book::Book;
 pub(crate) use conduct::crew;
@@ -25,6 +26,9 @@ pub(crate) use driver::Driver;
 pub(crate) use orders::Line;
 pub(crate) use plan::{MOST_WORKERS, Plan, enough_replies};
 pub(crate) use shared::Shared;
+
+#[cfg(test)]
+pub(crate) use words::FLAGS;
 
 pub use call::Ticket;
 pub use conduct::{News, OnNews, run, run_script};

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::EngineError;
 use super::call::{Call, Ticket};
+use super::words::words;
 use crate::budget::{Budget, Buffer};
 use crate::grpc::encoding::Encoding;
 use crate::grpc::{Code, SplitError, Status, status};
@@ -21,8 +22,8 @@ use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next, Own
 use crate::measure::Warning;
 use crate::net::names::{self, Route};
 use crate::net::proxy::Proxies;
-use crate::net::transport::{TlsClient, Transport, agreed, connect_words, problem};
-use crate::net::{NetError, tls};
+use crate::net::transport::{TlsClient, agreed};
+use crate::net::{self, NetError, Phase, Wire, connect_words, tls};
 use crate::request::Expected;
 use crate::spec::{SpecError, TargetSpec};
 
@@ -81,9 +82,8 @@ impl Wanted {
 
 /// A connection for one call at a time.
 pub struct Caller {
-    transport: Transport,
+    wire: Wire<Connection<Call<Fields>>, ()>,
     poll: Poll,
-    http: Connection<Call<Fields>>,
     buffer: Vec<u8>,
     came: VecDeque<(Event, Instant)>,
     /// Why nothing more will come.
@@ -141,7 +141,7 @@ impl Caller {
                 Err(Lost::Broken(words)) => reason = words,
                 Err(Lost::TimedOut) => {
                     let seconds = spec.connect_timeout.as_secs_f64();
-                    let words = caller.transport.wait_words();
+                    let words = caller.wire.transport.wait_words();
                     reason = format!("{words} within {seconds} s (`--connect-timeout`)");
                 }
             }
@@ -152,25 +152,27 @@ impl Caller {
 
     /// Starts to connect.
     fn new(
-        route: &Route,
+        route: &Arc<Route>,
         tls: Option<&TlsClient>,
         window: u32,
         budget: &Arc<Budget>,
         signal: &Arc<AtomicBool>,
     ) -> io::Result<Self> {
-        let transport = Transport::connect(route, tls)?;
-        let poll = Poll::new()?;
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        poll.registry()
-            .register(&mut SourceFd(&transport.descriptor()), Token(0), interest)?;
         let config = http2::Config {
             window,
             ..http2::Config::default()
         };
+        let wire = Wire::open(route, tls, Connection::new(&config), (), 0)?;
+        let poll = Poll::new()?;
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        poll.registry().register(
+            &mut SourceFd(&wire.transport.descriptor()),
+            Token(0),
+            interest,
+        )?;
         Ok(Self {
-            transport,
+            wire,
             poll,
-            http: Connection::new(&config),
             buffer: vec![0; READ_BYTES],
             came: VecDeque::new(),
             lost: None,
@@ -184,47 +186,22 @@ impl Caller {
 
     /// Waits until calls can be made.
     fn open(&mut self, until: Instant) -> Result<(), Lost> {
-        let refused = |error: io::Error| Lost::Broken(connect_words(&error));
-        while !self.transport.connected().map_err(refused)? {
+        while !self.wire.connected().map_err(broken)? {
             self.rest(until)?;
         }
-        while self.transport.needs_proxy() {
-            self.hear_proxy(until)?;
-        }
-        while !(self.transport.is_open() && self.http.is_ready()) {
+        while !(self.wire.transport.is_open() && self.wire.http.is_ready()) {
             self.turn(until)?;
         }
-        let is_agreed = agreed(self.transport.alpn()).map_err(Lost::Broken)?;
-        self.without_alpn = self.transport.is_tls() && !is_agreed;
+        self.wire.phase = Phase::Ready;
+        let transport = &self.wire.transport;
+        let is_agreed = agreed(transport.alpn()).map_err(broken)?;
+        self.without_alpn = transport.is_tls() && !is_agreed;
         Ok(())
     }
 
     /// What must be known of the server.
     pub fn warning(&self) -> Option<Warning> {
         self.without_alpn.then_some(Warning::NoAlpn)
-    }
-
-    /// Says to the proxy what is left to say, and listens. It speaks only when it is asked, and the target only after it.
-    fn hear_proxy(&mut self, until: Instant) -> Result<(), Lost> {
-        let broken = |error: io::Error| Lost::Broken(error.to_string());
-        let is_pause = |error: &io::Error| {
-            matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-        };
-        match self.transport.ask_proxy() {
-            Err(error) if !is_pause(&error) => return Err(broken(error)),
-            _ => {}
-        }
-        // Byte by byte: what follows the answer belongs to the target.
-        let mut byte = [0];
-        match self.transport.fill(&mut byte) {
-            Ok(0) => Err(self.closed()),
-            Ok(_) => {
-                let heard = self.transport.hear_proxy(&byte);
-                heard.map(|_| ()).map_err(Lost::Broken)
-            }
-            Err(error) if is_pause(&error) => self.rest(until),
-            Err(error) => Err(broken(error)),
-        }
     }
 
     /// Starts a call with this head, and `literals`: encoded fields of its own. Any call before it is cancelled.
@@ -239,10 +216,10 @@ impl Caller {
         replies: Wanted,
     ) -> Result<(), Lost> {
         if let Some(stream) = self.stream.take() {
-            self.http.cancel(stream, ErrorCode::Cancel);
+            self.wire.http.cancel(stream, ErrorCode::Cancel);
         }
         self.came.clear();
-        if self.http.capacity() == 0 {
+        if self.wire.http.capacity() == 0 {
             let words = "the server allows no calls on this connection";
             return Err(Lost::Broken(words.to_owned()));
         }
@@ -255,7 +232,7 @@ impl Caller {
             last: literals,
             ..Own::default()
         };
-        self.stream = Some(self.http.open_with(call, head, own, false));
+        self.stream = Some(self.wire.http.open_with(call, head, own, false));
         self.replies = replies;
         Ok(())
     }
@@ -263,13 +240,16 @@ impl Caller {
     /// Sends length-prefixed messages; `is_last`: the client has no more.
     pub fn send(&mut self, bytes: &[u8], is_last: bool) {
         if let Some(stream) = self.stream {
-            self.http.send(stream, bytes, is_last);
+            self.wire.http.send(stream, bytes, is_last);
         }
     }
 
     /// Ends the call, without its trailers. Says what was wrong with its replies so far.
     pub fn cancel(&mut self) -> Option<Status> {
-        let call = self.http.cancel(self.stream.take()?, ErrorCode::Cancel);
+        let call = self
+            .wire
+            .http
+            .cancel(self.stream.take()?, ErrorCode::Cancel);
         self.flush();
         call?.fault.map(|fault| *fault)
     }
@@ -302,18 +282,17 @@ impl Caller {
     /// Writes what waits, and reads what is there. Rests if that is nothing.
     fn turn(&mut self, until: Instant) -> Result<(), Lost> {
         self.left(until)?;
-        if self.transport.is_over() {
-            return Err(self.closed());
+        if self.wire.transport.is_over() {
+            return Err(self.ended(None));
         }
         self.flush();
-        let length = match self.transport.fill(&mut self.buffer) {
-            Ok(0) => return Err(self.closed()),
+        let length = match self.wire.transport.fill(&mut self.buffer) {
+            Ok(0) => return Err(self.ended(None)),
             Ok(length) => length,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return self.rest(until),
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
-            Err(error) => return Err(Lost::Broken(error.to_string())),
+            Err(error) => return Err(self.ended(Some(net::Lost::Io(error)))),
         };
-        let is_greeting = !self.http.is_ready();
         let mut listener = Listener {
             now: Instant::now(),
             came: &mut self.came,
@@ -322,34 +301,20 @@ impl Caller {
             budget: &self.budget,
         };
         let bytes = self.buffer.get(..length).unwrap_or_default();
-        let http = &mut self.http;
-        let taken = self
-            .transport
-            .decipher(bytes, |plain| http.receive(plain, &mut listener));
+        let taken = self.wire.take(bytes, |_, _| Ok(()), &mut listener);
         // Perhaps its last bytes: a GOAWAY, or a TLS alert.
         self.flush();
-        problem(taken, is_greeting).map_or(Ok(()), |words| Err(Lost::Broken(words)))
+        taken.map_err(broken)
     }
 
-    fn closed(&self) -> Lost {
-        let words = self.transport.end_words(!self.http.is_ready());
-        Lost::Broken(words.to_owned())
+    fn ended(&mut self, lost: Option<net::Lost>) -> Lost {
+        broken(self.wire.ended(lost))
     }
 
     /// Writes as much as the socket takes. An error is left to the next read: what the server sent before says more.
     fn flush(&mut self) {
-        loop {
-            let plain = match self.transport.is_open() {
-                true => self.http.output(),
-                false => &[],
-            };
-            match self.transport.write(plain) {
-                Ok(0) => return,
-                Ok(written) => self.http.consume_output(written),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-        }
+        self.wire.unblock();
+        let _ = self.wire.flush();
     }
 
     /// Waits until the socket is ready, or a little.
@@ -377,10 +342,13 @@ impl Caller {
 
 impl Drop for Caller {
     fn drop(&mut self) {
-        self.http.shut_down(ErrorCode::NoError);
-        self.flush();
-        self.transport.close();
+        self.wire.unblock();
+        self.wire.close();
     }
+}
+
+fn broken(lost: net::Lost) -> Lost {
+    Lost::Broken(words(&lost))
 }
 
 /// Handles the events of one read.

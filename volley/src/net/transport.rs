@@ -5,16 +5,13 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
-use rustls::{
-    AlertDescription, CertificateError, ClientConnection, Error, OtherError, PeerMisbehaved,
-};
 use socket2::{Socket, Type};
 
+use super::lost::Lost;
 use super::names::Route;
 use super::proxy::Handshake;
-use super::trust::{Stranger, Uncheckable};
-use crate::http2::Violation;
 
 /// How TLS connections are made; the same for the whole run.
 #[derive(Clone, Debug)]
@@ -131,20 +128,6 @@ impl Transport {
         self.tls.as_ref().and_then(|tls| tls.alpn_protocol())
     }
 
-    /// Why it ended, if the peer closed it; `is_greeting`: before the server's SETTINGS.
-    pub fn end_words(&self, is_greeting: bool) -> &'static str {
-        match (self.needs_proxy(), is_greeting, self.is_tls()) {
-            (true, ..) => "the proxy (`HTTPS_PROXY`) closed the connection",
-            (_, false, _) => "the server closed the connection",
-            (_, true, false) => {
-                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
-            }
-            (_, true, true) => {
-                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
-            }
-        }
-    }
-
     /// What it still waits for, if it is not ready.
     pub fn wait_words(&self) -> &'static str {
         if !matches!(self.connected(), Ok(true)) {
@@ -246,160 +229,15 @@ fn flush(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
     Ok(())
 }
 
-/// The reason why connecting failed, and what may help.
-pub fn connect_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => {
-            "connection refused (is the server running there?)".to_owned()
-        }
-        io::ErrorKind::NotFound => {
-            "there is no such socket (is the server running there?)".to_owned()
-        }
-        io::ErrorKind::WouldBlock => "the server does not accept more connections".to_owned(),
-        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
-            "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
-        }
-        _ => error.to_string(),
-    }
-}
-
-/// Why the bytes that came were not taken; `is_greeting`: before the server's SETTINGS.
-pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> Option<String> {
-    match taken {
-        Ok(Ok(())) => None,
-        Ok(Err(violation)) if !is_greeting => Some(violation.to_string()),
-        Ok(Err(violation @ Violation::Http1)) => Some(format!(
-            "{violation}, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)"
-        )),
-        Ok(Err(violation)) => Some(format!(
-            "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
-        )),
-        Err(error) if !is_greeting => Some(error.to_string()),
-        Err(error) if refuses_http2(&error) => {
-            Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
-        }
-        Err(error) => Some(tls_words(&error, &FLAGS)),
-    }
-}
-
-/// What remedies of TLS errors are called.
-pub struct Remedies {
-    /// Names an authority.
-    pub authority: &'static str,
-    /// Accepts any certificate.
-    pub any: &'static str,
-    /// The name in the certificate.
-    pub name: &'static str,
-    pub plaintext: &'static str,
-    /// The client's own certificate.
-    pub identity: &'static str,
-}
-
-pub const FLAGS: Remedies = Remedies {
-    authority: "`--cacert`",
-    any: "`--skipTLS`",
-    name: "`--cname`",
-    plaintext: "use `--insecure`",
-    identity: "`--cert` and `--key`",
-};
-
-/// What a TLS error means, and what helps.
-pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
-    use CertificateError as Wrong;
-    let Remedies {
-        authority,
-        any,
-        name,
-        plaintext,
-        identity,
-    } = with;
-    let words = match cause(error) {
-        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => format!(
-            "nobody who is trusted here has signed the server's certificate: name its authority with {authority}, or \
-             accept any certificate with {any}"
-        ),
-        Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
-            if let Some(Stranger(error)) = why.downcast_ref() =>
-        {
-            return format!(
-                "TLS: none of the certificates in {authority} has signed the server's certificate: name its authority \
-                 there, or accept any certificate with {any} ({error})"
-            );
-        }
-        Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
-            if let Some(words) = why.downcast_ref::<Uncheckable>() =>
-        {
-            return format!(
-                "TLS: {words}, which volley cannot check: give it another, or accept any certificate with {any}"
-            );
-        }
-        Some(Error::InvalidCertificate(Wrong::NotValidForNameContext { presented, .. }))
-            if presented.is_empty() =>
-        {
-            format!(
-                "the server's certificate names no host (no subjectAltName; its common name does not count): give it \
-                 one, or accept any certificate with {any}"
-            )
-        }
-        Some(Error::InvalidCertificate(
-            Wrong::NotValidForName | Wrong::NotValidForNameContext { .. },
-        )) => format!(
-            "the server's certificate is for another name: give one that it has with {name}"
-        ),
-        Some(Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. })) => {
-            format!("the server's certificate has expired: renew it, or accept any with {any}")
-        }
-        Some(Error::InvalidCertificate(_)) => {
-            format!("the server's certificate is not valid: mend it, or accept any with {any}")
-        }
-        Some(Error::InvalidMessage(_)) => {
-            format!("the server does not speak TLS: if it speaks plaintext, {plaintext}")
-        }
-        Some(Error::AlertReceived(AlertDescription::HandshakeFailure)) => format!(
-            "the server has no cipher or kind of signature that volley knows; a certificate with SHA-1 needs {any}, and \
-             one with a key on P-521 {any} and TLS 1.3"
-        ),
-        Some(Error::AlertReceived(
-            AlertDescription::CertificateRequired
-            | AlertDescription::BadCertificate
-            | AlertDescription::UnknownCA
-            | AlertDescription::CertificateUnknown,
-        )) => {
-            format!("the server wants a certificate that it trusts: give one with {identity}")
-        }
-        _ => "the handshake failed".to_owned(),
-    };
-    format!("TLS: {words} ({error})")
-}
-
-fn cause(error: &io::Error) -> Option<&Error> {
-    error.get_ref().and_then(|cause| cause.downcast_ref())
-}
-
-/// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
-fn refuses_http2(error: &io::Error) -> bool {
-    matches!(
-        cause(error),
-        Some(
-            Error::AlertReceived(AlertDescription::NoApplicationProtocol)
-                | Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol)
-                | Error::NoApplicationProtocol
-        )
-    )
-}
-
 /// What ALPN has agreed on. Servers without ALPN are taken to speak HTTP/2, as grpc-go took them to before 1.67.
 ///
 /// # Errors
 ///
 /// The server chose another protocol.
-pub fn agreed(alpn: Option<&[u8]>) -> Result<bool, String> {
+pub fn agreed(alpn: Option<&[u8]>) -> Result<bool, Lost> {
     match alpn {
         None => Ok(false),
         Some(b"h2") => Ok(true),
-        Some(other) => Err(format!(
-            "the server agreed to `{}` instead of HTTP/2 (ALPN h2)",
-            String::from_utf8_lossy(other)
-        )),
+        Some(other) => Err(Lost::Alpn(other.to_vec())),
     }
 }

@@ -10,10 +10,12 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 
 use super::{Book, Driver, EngineError, Script, Stage};
-use crate::engine::wire::{Phase, Wire};
-use crate::net::NetError;
+use crate::engine::wire::{Service, Wire};
+use crate::engine::words::words;
+use crate::http2::Connection;
 use crate::net::names::Route;
-use crate::net::transport::{agreed, connect_words};
+use crate::net::transport::agreed;
+use crate::net::{NetError, Phase, connect_words};
 
 /// After this time without a connection, the next address is tried too (RFC 8305 section 8).
 const NEXT_AFTER_NS: u64 = 250_000_000;
@@ -122,7 +124,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// No address is left to try: unless an earlier attempt still goes on, the link is down.
     fn give_up_round(&mut self, at: usize, reason: String, now_ns: u64) {
         let mut wires = self.wires.iter();
-        let going_on = wires.find(|(_, wire)| wire.link == at && wire.is_attempt());
+        let going_on = wires.find(|(_, wire)| wire.owner.link == at && wire.is_attempt());
         let going_on = going_on.map(|(key, _)| key);
         if let Some(link) = self.links.get_mut(at) {
             match going_on {
@@ -231,14 +233,15 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return Err(io::ErrorKind::NotFound.into());
         };
         self.serial += 1;
-        let wire = Wire::open(
-            route,
-            plan.tls.as_ref(),
-            &plan.http2,
-            at,
-            self.serial,
-            now_ns,
-        )?;
+        let service = Service {
+            link: at,
+            uncounted: 0,
+            serial: self.serial,
+            heard_ns: now_ns,
+            pinged_ns: None,
+        };
+        let http = Connection::new(&plan.http2);
+        let wire = Wire::open(route, plan.tls.as_ref(), http, service, now_ns)?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
         let interest = Interest::READABLE | Interest::WRITABLE;
@@ -275,39 +278,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        match wire.transport.connected() {
+        match wire.connected() {
             Ok(false) => {}
-            Ok(true) => {
-                wire.phase = match wire.transport.needs_proxy() {
-                    true => Phase::Tunnelling,
-                    false => Phase::Greeting,
-                };
-                self.flush(key, now_ns);
-            }
-            Err(error) => self.lose(key, &connect_words(&error), now_ns),
-        }
-    }
-
-    /// Takes what a proxy has sent: the first `length` bytes of the buffer. Returns how many of them the target has sent,
-    /// which are then the first ones.
-    #[cold]
-    pub(super) fn hear_proxy(&mut self, key: usize, length: usize, now_ns: u64) -> usize {
-        let (Some(wire), Some(bytes)) = (self.wires.get_mut(key), self.buffer.get(..length)) else {
-            return 0;
-        };
-        wire.heard_ns = now_ns;
-        match wire.transport.hear_proxy(bytes) {
-            Ok(None) => 0,
-            Ok(Some(taken)) => {
-                wire.phase = Phase::Greeting;
-                self.buffer.copy_within(taken..length, 0);
-                self.flush(key, now_ns);
-                length - taken
-            }
-            Err(reason) => {
-                self.lose(key, &reason, now_ns);
-                0
-            }
+            Ok(true) => self.flush(key, now_ns),
+            Err(lost) => self.lose(key, &words(&lost), now_ns),
         }
     }
 
@@ -325,7 +299,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return;
         }
         if wire.phase == Phase::Ready && wire.http.is_draining() {
-            let (at, was_used) = (wire.link, wire.http.was_used());
+            let (at, was_used) = (wire.owner.link, wire.http.was_used());
             let is_planned = wire.http.go_away().is_none();
             self.retire(key);
             if let Some(link) = self.links.get_mut(at)
@@ -360,14 +334,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if wire.transport.is_tls() {
             match agreed(wire.transport.alpn()) {
                 Ok(agreed) => self.without_alpn |= !agreed,
-                Err(reason) => {
-                    self.lose(key, &reason, now_ns);
+                Err(lost) => {
+                    self.lose(key, &words(&lost), now_ns);
                     return;
                 }
             }
         }
         wire.phase = Phase::Ready;
-        let at = wire.link;
+        let at = wire.owner.link;
         let route = Arc::clone(&wire.route);
         self.ready += 1;
         self.turn_gone(false);
@@ -392,7 +366,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         if others {
             let wires = self.wires.iter();
-            let slower = wires.filter(|(_, wire)| wire.link == at && wire.is_attempt());
+            let slower = wires.filter(|(_, wire)| wire.owner.link == at && wire.is_attempt());
             for key in slower.map(|(key, _)| key).collect::<Vec<_>>() {
                 self.drop_wire(key);
             }
@@ -409,8 +383,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let patience_ns = self.patience_ns();
         let (mut overdue, mut slow) = (Vec::new(), Vec::new());
         for (key, wire) in self.wires.iter().filter(|(_, wire)| wire.is_attempt()) {
-            let silent_ns = now_ns.saturating_sub(wire.heard_ns);
-            let link = self.links.get(wire.link);
+            let silent_ns = now_ns.saturating_sub(wire.owner.heard_ns);
+            let link = self.links.get(wire.owner.link);
             let is_last =
                 link.is_some_and(|link| link.wire == Some(key) && link.tried >= self.routes.len());
             let limit_ns = if is_last {
@@ -424,7 +398,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 && wire.phase == Phase::Connecting
                 && link.is_some_and(|link| link.wire == Some(key))
             {
-                slow.push(wire.link);
+                slow.push(wire.owner.link);
             }
         }
         for key in overdue {
@@ -439,7 +413,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Gives up all attempts: links without a connection are down.
     pub(super) fn end_attempts(&mut self, now_ns: u64) {
         let attempts = self.wires.iter().filter(|(_, wire)| wire.is_attempt());
-        let attempts: Vec<_> = attempts.map(|(key, wire)| (key, wire.link)).collect();
+        let attempts: Vec<_> = attempts.map(|(key, wire)| (key, wire.owner.link)).collect();
         for (key, at) in attempts {
             let reason = self.unanswered(self.wires.get(key));
             self.drop_wire(key);

@@ -7,10 +7,10 @@ use super::{Book, Driver, Script, Stage};
 use crate::engine::call::{self, Call, Ticket};
 use crate::engine::orders;
 use crate::engine::shared::Due;
-use crate::engine::wire::Phase;
 use crate::grpc::Status;
 use crate::http2::Own;
 use crate::measure::Cause;
+use crate::net::Phase;
 use crate::pace::Agenda;
 
 /// With `--async` and no rate: the maximum number of open calls on each connection.
@@ -159,7 +159,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         while let Some((key, worker)) = self.next_free(active) {
             let Some(due) = self.shared.adrift.pop(self.opens_ns) else {
                 // The worker goes on waiting.
-                let link = self.wires.get(key).map(|wire| wire.link);
+                let link = self.wires.get(key).map(|wire| wire.owner.link);
                 if let Some(link) = link.and_then(|at| self.links.get_mut(at)) {
                     link.idle.push(worker);
                 }
@@ -312,7 +312,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let (request, mark) = match self.desk.script.request(&ticket) {
             Ok(planned) => planned,
             Err(status) => {
-                let at = wire.link;
+                let at = wire.owner.link;
                 self.fail(at, ticket, (&status, Cause::Own), now_ns);
                 return false;
             }

@@ -53,7 +53,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let due = |at_ns, task| Due {
             at_ns,
             wire: key,
-            serial: wire.serial,
+            serial: wire.owner.serial,
             stream,
             task,
         };
@@ -82,7 +82,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let wires = &mut self.wires;
             self.dues.retain(|due| {
                 let wire = wires.get_mut(due.wire);
-                let wire = wire.filter(|wire| wire.serial == due.serial);
+                let wire = wire.filter(|wire| wire.owner.serial == due.serial);
                 wire.is_some_and(|wire| wire.http.call_mut(due.stream).is_some())
             });
             self.most_dues = FEW_DUES.max(2 * self.dues.len());
@@ -141,7 +141,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return;
         };
         // Keys and stream numbers are reused on other connections; a connection's serial is not.
-        if wire.serial != due.serial || self.stage == Stage::Over {
+        if wire.owner.serial != due.serial || self.stage == Stage::Over {
             return;
         }
         let Some(call) = wire.http.call_mut(due.stream) else {
@@ -203,7 +203,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let link = wire.link;
+        let link = wire.owner.link;
         if let Some(call) = wire.http.cancel(stream, ErrorCode::Cancel) {
             self.end_call(link, call, now_ns);
             self.stirred = true;

@@ -1,14 +1,16 @@
 //! Connections that are lost, retired, silent or closed to new calls, and their replacements.
 
+use std::io;
 use std::sync::Arc;
 
 use mio::unix::SourceFd;
 
 use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
-use crate::engine::wire::Phase;
+use crate::engine::words::words;
 use crate::grpc::Code;
 use crate::measure::{Cause, EndedBy, Use, Warning};
+use crate::net::Phase;
 use crate::net::names::Route;
 
 /// The calls of all further addresses are counted together.
@@ -111,7 +113,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let at = wire.link;
+        let at = wire.owner.link;
         if wire.is_attempt() {
             // Its last bytes: a TLS alert.
             let _ = wire.flush();
@@ -164,7 +166,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     pub(super) fn drop_wire(&mut self, key: usize) {
         if let Some(wire) = self.wires.try_remove(key) {
-            let calls = wire.http.opened() - wire.uncounted;
+            let calls = wire.http.opened() - wire.owner.uncounted;
             if calls > 0 {
                 self.use_of(&wire.route).calls += u64::from(calls);
             }
@@ -191,7 +193,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         let mut connected = Vec::new();
         for (_, wire) in &mut self.wires {
-            wire.uncounted = wire.http.opened();
+            wire.owner.uncounted = wire.http.opened();
             if wire.phase == Phase::Ready {
                 connected.push(Arc::clone(&wire.route));
             }
@@ -231,16 +233,19 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         };
         let mut dead = Vec::new();
         for (key, wire) in &mut self.wires {
-            match wire.pinged_ns {
-                Some(_) if wire.http.pongs() > 0 && wire.heard_ns > wire.pinged_ns.unwrap_or(0) => {
-                    wire.pinged_ns = None;
+            match wire.owner.pinged_ns {
+                Some(_)
+                    if wire.http.pongs() > 0
+                        && wire.owner.heard_ns > wire.owner.pinged_ns.unwrap_or(0) =>
+                {
+                    wire.owner.pinged_ns = None;
                 }
                 // gRPC's own default timeout for a keepalive's answer: 20 s.
                 Some(sent_ns) if now_ns.saturating_sub(sent_ns) > 20_000_000_000 => dead.push(key),
                 Some(_) => {}
-                None if now_ns.saturating_sub(wire.heard_ns) >= every_ns => {
+                None if now_ns.saturating_sub(wire.owner.heard_ns) >= every_ns => {
                     wire.http.ping(now_ns.to_be_bytes());
-                    wire.pinged_ns = Some(now_ns);
+                    wire.owner.pinged_ns = Some(now_ns);
                 }
                 None => {}
             }
@@ -256,18 +261,18 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if let Some(wire) = self.wires.get_mut(key)
             && let Err(error) = wire.flush()
         {
-            self.silence(key, &error.to_string(), now_ns);
+            self.silence(key, error, now_ns);
         }
     }
 
     #[cold]
-    fn silence(&mut self, key: usize, reason: &str, now_ns: u64) {
-        match self.wires.get_mut(key) {
-            Some(wire) if matches!(wire.phase, Phase::Ready | Phase::Retiring) => {
-                wire.mute = Some(reason.to_owned());
-                self.unread.push((key, true));
-            }
-            _ => self.lose(key, reason, now_ns),
+    fn silence(&mut self, key: usize, error: io::Error, now_ns: u64) {
+        let Some(wire) = self.wires.get_mut(key) else {
+            return;
+        };
+        match wire.silence(error) {
+            Ok(()) => self.unread.push((key, true)),
+            Err(lost) => self.lose(key, &words(&lost), now_ns),
         }
     }
 }

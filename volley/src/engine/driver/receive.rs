@@ -7,9 +7,9 @@ use mio::Events;
 use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
 use crate::engine::sink::Sink;
-use crate::engine::wire::Phase;
+use crate::engine::words::words;
 use crate::http2::Closed;
-use crate::net::transport::problem;
+use crate::net::{Lost, Phase};
 
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;
@@ -69,7 +69,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if wire.phase == Phase::Connecting {
                 return;
             }
-            let to_proxy = wire.phase == Phase::Tunnelling;
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.clock.now_ns();
             if now_ns >= self.next_edge_ns() {
@@ -79,30 +78,21 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 }
             }
             let length = match filled {
-                Ok(0) => {
-                    let reason = self.end_words(key);
-                    self.lose(key, &reason, now_ns);
-                    return;
-                }
+                Ok(0) => return self.ended(key, None, now_ns),
                 Ok(length) => length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    let mute = self.wires.get_mut(key).and_then(|wire| wire.mute.take());
-                    if error.kind() != ErrorKind::WouldBlock || mute.is_some() {
-                        let reason = mute.unwrap_or_else(|| error.to_string());
-                        self.lose(key, &reason, now_ns);
+                    let wire = self.wires.get(key);
+                    let lost = wire.and_then(|wire| wire.unreadable(error));
+                    if lost.is_some() {
+                        self.ended(key, lost, now_ns);
                     }
                     return;
                 }
             };
-            let whole = length;
-            let length = match to_proxy {
-                true => self.hear_proxy(key, length, now_ns),
-                false => length,
-            };
             self.receive(key, length, now_ns);
             // The socket is drained: more bytes will raise a new event.
-            if whole < READ_BYTES && !to_end {
+            if length < READ_BYTES && !to_end {
                 return;
             }
         }
@@ -123,28 +113,24 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
             return;
         };
-        let at = wire.link;
+        let at = wire.owner.link;
         let Some(link) = links.get_mut(at) else {
             return;
         };
-        wire.heard_ns = now_ns;
+        wire.owner.heard_ns = now_ns;
         let mut sink = Sink::new(now_ns, link, desk, &plan.budget);
-        let http = &mut wire.http;
-        let taken = wire
-            .transport
-            .decipher(bytes, |plain| http.receive(plain, &mut sink));
+        let was_attempt = wire.is_attempt();
+        let taken = wire.take(bytes, |_, _| Ok(()), &mut sink);
         sink.settle();
-        let was_greeting = wire.phase == Phase::Greeting;
-        if let Some(reason) = problem(taken, was_greeting) {
-            self.lose(key, &reason, now_ns);
+        if let Err(lost) = taken {
+            self.lose(key, &words(&lost), now_ns);
             return;
         }
         if wire.transport.is_over() {
-            let reason = self.end_words(key);
-            self.lose(key, &reason, now_ns);
+            self.ended(key, None, now_ns);
             return;
         }
-        if was_greeting || wire.http.is_draining() || wire.phase == Phase::Retiring {
+        if was_attempt || wire.http.is_draining() || wire.phase == Phase::Retiring {
             self.flush(key, now_ns);
             self.look_at_phase(key, now_ns);
         }
@@ -160,15 +146,13 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    fn end_words(&self, key: usize) -> String {
-        let wire = self.wires.get(key);
-        if let Some(mute) = wire.and_then(|wire| wire.mute.clone()) {
-            return mute;
+    /// The server has closed a connection, or it is `lost`.
+    #[cold]
+    fn ended(&mut self, key: usize, lost: Option<Lost>, now_ns: u64) {
+        if let Some(wire) = self.wires.get_mut(key) {
+            let lost = wire.ended(lost);
+            self.lose(key, &words(&lost), now_ns);
         }
-        wire.map_or("", |wire| {
-            wire.transport.end_words(wire.phase == Phase::Greeting)
-        })
-        .to_owned()
     }
 
     /// Counts a call that the client ended itself, and sets its worker free.

@@ -108,7 +108,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let Some(wire) = self.wires.get_mut(key) else {
                 continue;
             };
-            let at = wire.link;
+            let at = wire.owner.link;
             if let Some(mut call) = wire.http.cancel(stream, ErrorCode::Cancel) {
                 call.blame_for(Cause::TimedOut, Code::DeadlineExceeded, TOO_LATE.to_owned());
                 self.end_call(at, call, now_ns);

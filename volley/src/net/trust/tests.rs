@@ -4,8 +4,9 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring;
 
 use super::*;
+use crate::engine::FLAGS;
 use crate::input::pem;
-use crate::net::transport::{FLAGS, tls_words};
+use crate::net::tls_words;
 
 macro_rules! certificate {
     ($name:literal) => {

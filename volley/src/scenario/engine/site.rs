@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::http::HttpUrl;
 use crate::http1;
 use crate::http2;
-use crate::net::NetError;
 use crate::net::names::{Names, system};
 use crate::net::proxy::Proxies;
 use crate::net::tls;
 use crate::net::transport::TlsClient;
+use crate::net::{Lost, NetError};
 use crate::scenario::plan::{Target, Version};
 use crate::spec::{self, Endpoint, LbStrategy, TargetSpec, TlsSpec};
 
@@ -96,21 +96,19 @@ impl Site {
         }
     }
 
-    /// HTTP of a connection, once TLS has chosen a protocol; `None`: what it was.
+    /// Makes HTTP of a connection what TLS has chosen.
     ///
     /// # Errors
     ///
     /// The server chose what was not offered.
-    pub fn agreed(&self, alpn: Option<&[u8]>) -> Result<Option<Http>, String> {
+    pub fn agree(&self, http: &mut Http, alpn: Option<&[u8]>) -> Result<(), Lost> {
         match (alpn, self.version) {
-            (Some(H2), Version::Http2 | Version::Auto) => Ok(None),
-            (Some(H1) | None, Version::Auto) => Ok(Some(one())),
-            (Some(H1), Version::Http1) | (None, _) => Ok(None),
-            (Some(other), _) => Err(format!(
-                "the server chose `{}`, which was not offered",
-                String::from_utf8_lossy(other)
-            )),
+            (Some(H2), Version::Http2 | Version::Auto) => {}
+            (Some(H1) | None, Version::Auto) => *http = one(),
+            (Some(H1), Version::Http1) | (None, _) => {}
+            (Some(other), _) => return Err(Lost::Alpn(other.to_vec())),
         }
+        Ok(())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::engine::driver::samples::{driver, shared, spec};
 use crate::engine::plan::Plan;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
-use crate::engine::wire::Phase;
 use crate::http2::frame::write_settings;
 use crate::measure::Tally;
+use crate::net::Phase;
 use crate::net::names::{Names, system};
 use crate::net::proxy::Proxies;
 use crate::serve::{Config, Reference};
@@ -191,7 +191,7 @@ fn each_connection_has_its_own_reason_why_it_is_not_ready() {
         [first, last].map(|key| driver.wires[key].phase) == [Phase::Greeting, Phase::Tunnelling]
     });
     let later_ns = driver.clock.now_ns() + 3_600_000_000_000;
-    driver.wires[first].heard_ns = later_ns;
+    driver.wires[first].owner.heard_ns = later_ns;
     driver.links[1].tried = 2;
     driver.expect_greetings(later_ns);
     let down = driver.links[1].down.take().unwrap();

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 
+use super::receive::KEYS;
 use super::{Driver, NetError, Sheet};
 use crate::net::names::Route;
-use crate::net::transport::connect_words;
+use crate::net::{Phase, connect_words};
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::iteration::Bond;
 use crate::scenario::engine::pool::Link;
 use crate::scenario::engine::site::Site;
-use crate::scenario::engine::wire::{Http, Phase, Wire};
+use crate::scenario::engine::wire::{Http, Service, Wire, fault, not_in_time, was_of_use};
 use crate::scenario::tally::Reason;
 
 /// A link tries so often to return to its own host.
@@ -180,7 +181,7 @@ impl Driver<'_> {
             for (at, link) in pool.links.iter_mut().enumerate() {
                 let wire = link.wire.and_then(|key| self.wires.get(key));
                 let is_away = wire.is_some_and(|wire| {
-                    wire.phase == Phase::Ready && wire.host != site.own_host(link.number)
+                    wire.phase == Phase::Ready && wire.owner.host != site.own_host(link.number)
                 });
                 if is_away && link.returning.is_none() && now_ns >= link.returns_at_ns {
                     link.returns_at_ns = now_ns.saturating_add(RETURN_NS);
@@ -224,8 +225,13 @@ impl Driver<'_> {
             return Err(io::ErrorKind::NotFound.into());
         };
         let tls = site.hosts.get(host).and_then(|host| host.tls.as_ref());
-        let place = (target, host, at);
-        let wire = Wire::open(route, tls, site.http(), place, now_ns)?;
+        let service = Service {
+            target,
+            host,
+            link: at,
+            has_answered: false,
+        };
+        let wire = Wire::open(route, tls, site.http(), service, now_ns)?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
         self.poll.registry().register(
@@ -248,10 +254,7 @@ impl Driver<'_> {
                 self.flush(key, now_ns);
                 self.look_at_phase(key, now_ns);
             }
-            Err(error) => {
-                let fault = Fault::new(Reason::Connect, connect_words(&error));
-                self.lose(key, fault, now_ns);
-            }
+            Err(lost) => self.lose(key, fault(lost, &KEYS), now_ns),
         }
     }
 
@@ -261,7 +264,7 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let (target, at) = (wire.target, wire.link);
+        let (target, at) = (wire.owner.target, wire.owner.link);
         if wire.phase == Phase::Greeting && wire.transport.is_open() && wire.http.is_ready() {
             if wire.http.is_draining() {
                 let words = "the server ends connections immediately (GOAWAY)".to_owned();
@@ -321,16 +324,16 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get(key) else {
             return;
         };
-        let Some(pool) = self.pools.get_mut(wire.target) else {
+        let Some(pool) = self.pools.get_mut(wire.owner.target) else {
             return;
         };
-        let link = pool.links.get_mut(wire.link);
+        let link = pool.links.get_mut(wire.owner.link);
         let Some(link) = link.filter(|link| link.wire == Some(key)) else {
             return;
         };
-        match fault.filter(|_| !wire.was_of_use(now_ns)) {
+        match fault.filter(|_| !was_of_use(wire, now_ns)) {
             None => (link.wire, link.retry_at_ns) = (None, now_ns),
-            Some(fault) => pool.broke(wire.link, fault.clone(), wire.began_ns),
+            Some(fault) => pool.broke(wire.owner.link, fault.clone(), wire.began_ns),
         }
     }
 
@@ -339,7 +342,7 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let (target, at, was_attempt) = (wire.target, wire.link, wire.is_attempt());
+        let (target, at, was_attempt) = (wire.owner.target, wire.owner.link, wire.is_attempt());
         let was_idle = wire.http.was_idle();
         let flights = wire.http.take();
         // Its last bytes: a GOAWAY, or a TLS alert.
@@ -400,12 +403,12 @@ impl Driver<'_> {
     /// Gives up the attempts that take too long.
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
         let is_late = |wire: &Wire| {
-            let site = self.common.sites.get(wire.target);
+            let site = self.common.sites.get(wire.owner.target);
             let limit_ns = site.map_or(u64::MAX, |site| site.connect_timeout_ns);
             wire.is_attempt() && now_ns.saturating_sub(wire.began_ns) >= limit_ns
         };
         let late = self.wires.iter().filter(|(_, wire)| is_late(wire));
-        let late: Vec<_> = late.map(|(key, wire)| (key, wire.late())).collect();
+        let late: Vec<_> = late.map(|(key, wire)| (key, not_in_time(wire))).collect();
         for (key, fault) in late {
             self.lose(key, fault, now_ns);
         }

@@ -9,10 +9,10 @@ use super::{ALARM, Core, Driver, READ_BYTES};
 use crate::http::{DecodeError, decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::net::transport;
+use crate::net::{self, Lost, Phase};
 use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
 use crate::scenario::engine::record;
-use crate::scenario::engine::wire::{Phase, Remedies};
+use crate::scenario::engine::wire::{Remedies, fault};
 use crate::scenario::plan::{HttpRequest, Request};
 use crate::scenario::response::{End, Head};
 use crate::scenario::tally::Reason;
@@ -80,7 +80,7 @@ impl Driver<'_> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
                     let wire = self.wires.get(key);
-                    let lost = wire.and_then(|wire| wire.unreadable(&error));
+                    let lost = wire.and_then(|wire| wire.unreadable(error));
                     if lost.is_some() {
                         self.ended(key, lost, now_ns);
                     }
@@ -97,30 +97,12 @@ impl Driver<'_> {
     }
 
     /// The server has closed a connection, or it is `lost`.
-    fn ended(&mut self, key: usize, lost: Option<Fault>, now_ns: u64) {
+    fn ended(&mut self, key: usize, lost: Option<Lost>, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let was_greeting = wire.is_attempt();
-        let mut sink = Sink::new(&mut self.core, now_ns);
-        let is_closed = lost.is_none();
-        let fault = match wire.end(lost, &mut sink) {
-            Err(fault) if !was_greeting || !is_closed => fault,
-            _ if was_greeting => {
-                let words = match (wire.transport.needs_proxy(), wire.transport.is_tls()) {
-                    (true, _) => "the proxy (`HTTPS_PROXY`) closed the connection",
-                    (_, false) => {
-                        "the server closed it immediately (if it speaks TLS, write `https://`)"
-                    }
-                    (_, true) => {
-                        "the server closed it immediately (if it speaks plaintext, write `http://`)"
-                    }
-                };
-                Fault::new(Reason::Connect, words.to_owned())
-            }
-            _ => Fault::new(Reason::Closed, "the server closed it".to_owned()),
-        };
-        self.lose(key, fault, now_ns);
+        let lost = wire.end(lost, &mut Sink::new(&mut self.core, now_ns));
+        self.lose(key, fault(lost, &KEYS), now_ns);
     }
 
     /// Handles the bytes of one read.
@@ -137,18 +119,21 @@ impl Driver<'_> {
         let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
             return;
         };
-        let (target, link) = (wire.target, wire.link);
+        let (target, link) = (wire.owner.target, wire.owner.link);
         let mut sink = Sink::new(core, now_ns);
-        let site = || common.sites.get(target);
-        let taken = wire.take(bytes, site, &KEYS, &mut sink);
+        let agree = |http: &mut _, alpn: Option<&[u8]>| match common.sites.get(target) {
+            Some(site) => site.agree(http, alpn),
+            None => Ok(()),
+        };
+        let taken = wire.take(bytes, agree, &mut sink);
         if sink.has_head
-            && !std::mem::replace(&mut wire.has_answered, true)
+            && !std::mem::replace(&mut wire.owner.has_answered, true)
             && let Some(pool) = pools.get_mut(target)
         {
             pool.answered(link, now_ns);
         }
-        if let Err(fault) = taken {
-            self.lose(key, fault, now_ns);
+        if let Err(lost) = taken {
+            self.lose(key, fault(lost, &KEYS), now_ns);
             return;
         }
         if wire.transport.is_over() {
@@ -168,8 +153,8 @@ impl Driver<'_> {
 }
 
 /// What helps against errors, in the file.
-const KEYS: Remedies = Remedies {
-    tls: transport::Remedies {
+pub(super) const KEYS: Remedies = Remedies {
+    tls: net::Remedies {
         authority: "`tls: {ca: FILE}` of the target",
         any: "`tls: {insecure: true}`",
         name: "`tls: {server_name: NAME}` of the target",
@@ -178,6 +163,10 @@ const KEYS: Remedies = Remedies {
     },
     http1: "`http: {version: 1}`",
     https: "`https://`",
+    closed_early: [
+        "if it speaks TLS, write `https://`",
+        "if it speaks plaintext, write `http://`",
+    ],
 };
 
 /// Handles the events of one read.

@@ -1,6 +1,7 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
 use super::iterate::no_response;
+use super::receive::KEYS;
 use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
@@ -10,6 +11,7 @@ use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
+use crate::scenario::engine::wire::fault;
 use crate::scenario::plan::Url;
 use crate::scenario::record::Records;
 use crate::scenario::secrets::masked;
@@ -61,7 +63,7 @@ impl Driver<'_> {
         match bond {
             Bond::Last(key) => {
                 if let Some(wire) = self.wires.get(key)
-                    && wire.target == target
+                    && wire.owner.target == target
                     && wire.room(most) > 0
                 {
                     return Some(key);
@@ -113,13 +115,13 @@ impl Driver<'_> {
         let Some(iteration) = core.iterations.get_mut(flight.iteration) else {
             return;
         };
-        (flight.target, flight.host) = (target, wire.host);
+        (flight.target, flight.host) = (target, wire.owner.host);
         flight.path.clear();
         flight.path.extend_from_slice(&scratch.path);
         scratch.cookies.clear();
         if matches!(sheet, Sheet::Http(_))
             && !iteration.jar.is_empty()
-            && let Some(host) = site.hosts.get(wire.host)
+            && let Some(host) = site.hosts.get(wire.owner.host)
         {
             iteration
                 .jar
@@ -127,7 +129,7 @@ impl Driver<'_> {
         }
         let aim = Aim {
             target,
-            host: wire.host,
+            host: wire.owner.host,
             site,
             moved: flight.moved.as_deref(),
             rewritten: flight.rewritten.as_deref(),
@@ -184,7 +186,7 @@ impl Driver<'_> {
     /// Nothing was sent: a connection is as free as before.
     fn stays_free(&mut self, target: usize, wire: usize) {
         if let (Some(pool), Some(wire)) = (self.pools.get_mut(target), self.wires.get(wire)) {
-            pool.list(wire.link);
+            pool.list(wire.owner.link);
         }
     }
 
@@ -256,7 +258,7 @@ impl Driver<'_> {
                 && let Some(wire) = self.wires.get_mut(place.wire)
             {
                 wire.http.cancel(place.stream);
-                self.core.freed.push((wire.target, wire.link));
+                self.core.freed.push((wire.owner.target, wire.owner.link));
                 self.touch(place.wire);
                 self.look_at_phase(place.wire, now_ns);
             }
@@ -312,12 +314,12 @@ impl Driver<'_> {
         if let Some(wire) = self.wires.get_mut(key)
             && let Err(error) = wire.flush()
         {
-            match wire.silence(&error) {
-                true => self.unread.push((key, true)),
-                false => {
-                    let fault = Fault::new(Reason::Connect, error.to_string());
-                    self.lose(key, fault, now_ns);
+            match wire.silence(error) {
+                Ok(()) => {
+                    wire.expect_end();
+                    self.unread.push((key, true));
                 }
+                Err(lost) => self.lose(key, fault(lost, &KEYS), now_ns),
             }
         }
     }

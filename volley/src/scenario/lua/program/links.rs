@@ -12,12 +12,13 @@ use mio::{Interest, Token};
 use super::answer::Answer;
 use super::call::Base;
 use super::task::Waiter;
+use super::turn::REMEDIES;
 use super::worker::{Mail, Timer, Worker};
 use crate::net::names::Route as Way;
-use crate::net::transport::connect_words;
+use crate::net::{self, Phase, connect_words};
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::site::Site;
-use crate::scenario::engine::wire::{Phase, Wire};
+use crate::scenario::engine::wire::{Http, fault};
 use crate::scenario::plan::{Route, Target};
 use crate::scenario::tally::Reason;
 use crate::spec::{Endpoint, address};
@@ -44,6 +45,9 @@ pub struct Pool {
     callers: Vec<Waiter>,
     turn: usize,
 }
+
+/// A connection; its link knows the rest.
+type Wire = net::Wire<Http, ()>;
 
 /// A connection.
 pub struct Link {
@@ -220,7 +224,7 @@ impl Worker {
         let site = self.pools.get(at).and_then(|pool| pool.site.clone());
         let site = site.ok_or(io::ErrorKind::NotFound)?;
         let tls = site.hosts.first().and_then(|host| host.tls.as_ref());
-        let wire = Wire::open(route, tls, site.http(), (at, 0, key), now_ns)?;
+        let wire = Wire::open(route, tls, site.http(), (), now_ns)?;
         self.poll.registry().register(
             &mut SourceFd(&wire.transport.descriptor()),
             Token(key),
@@ -311,12 +315,12 @@ impl Worker {
             return;
         };
         if let Err(error) = link.wire.flush() {
-            match link.wire.silence(&error) {
-                true => self.unread.push(key),
-                false => {
-                    let fault = Fault::new(Reason::Closed, error.to_string());
-                    self.lose(key, fault, now_ns);
+            match link.wire.silence(error) {
+                Ok(()) => {
+                    link.wire.expect_end();
+                    self.unread.push(key);
                 }
+                Err(lost) => self.lose(key, fault(lost, &REMEDIES), now_ns),
             }
         }
     }

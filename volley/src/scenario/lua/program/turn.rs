@@ -14,10 +14,10 @@ use super::worker::{ALARM, MAIL, Mail, Timer, Worker};
 use crate::budget::Budget;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::net::{NetError, transport};
+use crate::net::{self, Lost, NetError, Phase};
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::{Fault, FlightKey};
-use crate::scenario::engine::wire::{Phase, Remedies};
+use crate::scenario::engine::wire::{Remedies, fault};
 use crate::scenario::report::EndedBy;
 use crate::scenario::tally::Reason;
 
@@ -25,8 +25,8 @@ use crate::scenario::tally::Reason;
 const GLANCE_NS: u64 = 50_000_000;
 
 /// What helps against errors, in the program and on the command line.
-const REMEDIES: Remedies = Remedies {
-    tls: transport::Remedies {
+pub const REMEDIES: Remedies = Remedies {
+    tls: net::Remedies {
         authority: "`--cacert`",
         any: "`--skipTLS`",
         name: "`:authority`",
@@ -35,6 +35,7 @@ const REMEDIES: Remedies = Remedies {
     },
     http1: "`[\"x-protocol-to-use\"] = \"http/1.1\"`",
     https: "`[\":scheme\"] = \"https\"`",
+    closed_early: ["check port, scheme and protocol"; 2],
 };
 
 /// Reads from one connection before the others get their turn.
@@ -161,10 +162,7 @@ impl Worker {
                 self.flush(key, now_ns);
                 self.look_at(key, now_ns);
             }
-            Err(error) => {
-                let words = transport::connect_words(&error);
-                self.lose(key, Fault::new(Reason::Connect, words), now_ns);
-            }
+            Err(lost) => self.lose(key, fault(lost, &REMEDIES), now_ns),
         }
     }
 
@@ -183,7 +181,7 @@ impl Worker {
                 Ok(length) => self.receive(key, length, now_ns),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    let lost = link.wire.unreadable(&error);
+                    let lost = link.wire.unreadable(error);
                     if lost.is_some() {
                         self.ended(key, lost, now_ns);
                     }
@@ -195,25 +193,16 @@ impl Worker {
     }
 
     /// The server has closed a connection, or it is `lost`.
-    fn ended(&mut self, key: usize, lost: Option<Fault>, now_ns: u64) {
+    fn ended(&mut self, key: usize, lost: Option<Lost>, now_ns: u64) {
         let Some(link) = self.links.get_mut(key) else {
             return;
         };
-        let was_attempt = link.wire.is_attempt();
         let mut sink = Sink::new(&mut self.calls, &mut self.kept, &self.shared.budget, now_ns);
-        let is_closed = lost.is_none();
-        let fault = match link.wire.end(lost, &mut sink) {
-            Err(fault) if !was_attempt || !is_closed => fault,
-            _ if was_attempt => {
-                let words = "the server closed it immediately (check port, scheme and protocol)";
-                Fault::new(Reason::Connect, words.to_owned())
-            }
-            _ => Fault::new(Reason::Closed, "the server closed it".to_owned()),
-        };
+        let lost = link.wire.end(lost, &mut sink);
         let (over, came) = (sink.over, sink.came);
         self.hold(came);
         self.finish_all(over, now_ns);
-        self.lose(key, fault, now_ns);
+        self.lose(key, fault(lost, &REMEDIES), now_ns);
     }
 
     /// Handles the bytes of one read.
@@ -226,12 +215,16 @@ impl Worker {
             .get(link.pool)
             .and_then(|pool| pool.site.as_deref());
         let mut sink = Sink::new(&mut self.calls, &mut self.kept, &self.shared.budget, now_ns);
-        let taken = link.wire.take(bytes, || site, &REMEDIES, &mut sink);
+        let agree = |http: &mut _, alpn: Option<&[u8]>| match site {
+            Some(site) => site.agree(http, alpn),
+            None => Ok(()),
+        };
+        let taken = link.wire.take(bytes, agree, &mut sink);
         let (over, came) = (sink.over, sink.came);
         self.hold(came);
         self.finish_all(over, now_ns);
-        if let Err(fault) = taken {
-            return self.lose(key, fault, now_ns);
+        if let Err(lost) = taken {
+            return self.lose(key, fault(lost, &REMEDIES), now_ns);
         }
         let is_over = self
             .links

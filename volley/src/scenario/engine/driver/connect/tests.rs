@@ -63,7 +63,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
 /// The host of the link's connection.
 fn host(driver: &Driver) -> Option<usize> {
     let key = driver.pools[0].links[0].wire?;
-    driver.wires.get(key).map(|wire| wire.host)
+    driver.wires.get(key).map(|wire| wire.owner.host)
 }
 
 #[test]
