@@ -2,6 +2,7 @@
 //! signals. It knows no requests.
 
 pub(crate) mod alarm;
+mod backoff;
 mod certificate;
 mod error;
 mod host;
@@ -14,6 +15,7 @@ pub(crate) mod transport;
 mod trust;
 mod wire;
 
+pub(crate) use backoff::{LONGEST_WAIT_NS, wait_ns};
 pub use error::NetError;
 pub(crate) use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twice};
 pub(crate) use http::AnyHttp;

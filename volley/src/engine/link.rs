@@ -1,12 +1,7 @@
 //! A place for one connection, and the workers that share it. The connection itself may change.
 
 use super::call::Ticket;
-
-/// The longest wait before a lost connection is retried.
-const LONGEST_WAIT_NS: u64 = 1_000_000_000;
-
-/// The first wait; each failure doubles it.
-const FIRST_WAIT_NS: u64 = 20_000_000;
+use crate::net::wait_ns;
 
 /// One of the `--connections`, whichever socket it currently uses.
 pub struct Link {
@@ -78,11 +73,10 @@ impl Link {
     pub fn broke(&mut self, reason: String, now_ns: u64) {
         let before = self.down.take();
         let tries = before.as_ref().map_or(self.futile, |down| down.tries);
-        let wait_ns = (FIRST_WAIT_NS << tries.min(16)).min(LONGEST_WAIT_NS);
         (self.wire, self.is_planned) = (None, false);
         self.down = Some(Down {
             since_ns: before.map_or(now_ns, |down| down.since_ns),
-            retry_at_ns: now_ns + wait_ns,
+            retry_at_ns: now_ns + wait_ns(tries),
             tries: tries + 1,
             reason,
             is_busy: false,

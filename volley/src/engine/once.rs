@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Poll, Token};
 use thiserror::Error;
 
 use super::EngineError;
@@ -164,12 +163,7 @@ impl Caller {
         };
         let wire = Wire::open(route, tls, Connection::new(&config), (), 0)?;
         let poll = Poll::new()?;
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        poll.registry().register(
-            &mut SourceFd(&wire.transport.descriptor()),
-            Token(0),
-            interest,
-        )?;
+        wire.join(poll.registry(), Token(0))?;
         Ok(Self {
             wire,
             poll,

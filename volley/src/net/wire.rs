@@ -3,6 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+
 use super::lost::{Lost, Rule};
 use super::names::Route;
 use super::transport::{TlsClient, Transport};
@@ -91,6 +94,21 @@ impl<H: Http, X> Wire<H, X> {
             blocked: false,
             mute: None,
         })
+    }
+
+    /// Has events of the socket reported with this token.
+    ///
+    /// # Errors
+    ///
+    /// The host's.
+    pub fn join(&self, registry: &Registry, token: Token) -> io::Result<()> {
+        let both = Interest::READABLE | Interest::WRITABLE;
+        registry.register(&mut SourceFd(&self.transport.descriptor()), token, both)
+    }
+
+    /// No more of its events are reported. It is to be dropped, which closes it, so that a failure changes nothing.
+    pub fn leave(&self, registry: &Registry) {
+        let _ = registry.deregister(&mut SourceFd(&self.transport.descriptor()));
     }
 
     /// Whether it is neither ready nor retired.

@@ -6,8 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Token};
+use mio::{Events, Token};
 
 use super::{Book, Driver, EngineError, Script, Stage};
 use crate::engine::wire::{Service, Wire};
@@ -244,12 +243,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let wire = Wire::open(route, plan.tls.as_ref(), http, service, now_ns)?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        self.poll.registry().register(
-            &mut SourceFd(&wire.transport.descriptor()),
-            Token(key),
-            interest,
-        )?;
+        wire.join(self.poll.registry(), Token(key))?;
         entry.insert(wire);
         link.attempts += 1;
         Ok(key)

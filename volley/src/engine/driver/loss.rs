@@ -3,8 +3,6 @@
 use std::io;
 use std::sync::Arc;
 
-use mio::unix::SourceFd;
-
 use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
 use crate::engine::words::words;
@@ -170,9 +168,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if calls > 0 {
                 self.use_of(&wire.route).calls += u64::from(calls);
             }
-            // Dropping closes it; a failure to deregister changes nothing.
-            let mut socket = SourceFd(&wire.transport.descriptor());
-            let _ = self.poll.registry().deregister(&mut socket);
+            wire.leave(self.poll.registry());
         }
     }
 

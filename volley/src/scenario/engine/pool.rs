@@ -5,10 +5,7 @@ use std::collections::VecDeque;
 use super::flight::Fault;
 use super::iteration::Bond;
 use super::queue::Queue;
-
-/// The first wait before a connection that failed is opened again; each failure doubles it, up to a second.
-const FIRST_WAIT_NS: u64 = 20_000_000;
-pub const LONGEST_WAIT_NS: u64 = 1_000_000_000;
+use crate::net::wait_ns;
 
 /// The place of one connection; the connection itself may change.
 #[derive(Debug)]
@@ -96,9 +93,8 @@ impl Pool {
         let Some(link) = self.links.get_mut(link) else {
             return;
         };
-        let wait_ns = FIRST_WAIT_NS << link.failures.min(16);
         link.wire = None;
-        link.retry_at_ns = since_ns.saturating_add(wait_ns.min(LONGEST_WAIT_NS));
+        link.retry_at_ns = since_ns.saturating_add(wait_ns(link.failures));
         link.failures += 1;
         link.fault = Some(fault);
     }

@@ -1,10 +1,9 @@
 //! A connection of a link, and why one is lost, in words.
 
 use super::flight::{Fault, FlightKey};
-use super::pool::LONGEST_WAIT_NS;
 use crate::http1::Violation;
 use crate::http2;
-use crate::net::{self, AnyHttp, Lost, Phase, Rule, connect_words, tls_words};
+use crate::net::{self, AnyHttp, LONGEST_WAIT_NS, Lost, Phase, Rule, connect_words, tls_words};
 use crate::scenario::tally::Reason;
 
 /// HTTP on a connection.

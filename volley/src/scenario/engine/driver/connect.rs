@@ -5,8 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Token};
+use mio::{Events, Token};
 
 use super::receive::KEYS;
 use super::{Driver, NetError, Sheet};
@@ -234,11 +233,7 @@ impl Driver<'_> {
         let wire = Wire::open(route, tls, site.http(), service, now_ns)?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
-        self.poll.registry().register(
-            &mut SourceFd(&wire.transport.descriptor()),
-            Token(key),
-            Interest::READABLE | Interest::WRITABLE,
-        )?;
+        wire.join(self.poll.registry(), Token(key))?;
         entry.insert(wire);
         Ok(key)
     }
@@ -392,11 +387,7 @@ impl Driver<'_> {
     fn drop_wire(&mut self, key: usize) {
         self.links_changed = true;
         if let Some(wire) = self.wires.try_remove(key) {
-            // A closed descriptor leaves the poll by itself.
-            let _ = self
-                .poll
-                .registry()
-                .deregister(&mut SourceFd(&wire.transport.descriptor()));
+            wire.leave(self.poll.registry());
         }
     }
 

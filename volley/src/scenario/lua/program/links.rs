@@ -6,8 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use mio::unix::SourceFd;
-use mio::{Interest, Token};
+use mio::Token;
 
 use super::answer::Answer;
 use super::call::Base;
@@ -225,11 +224,7 @@ impl Worker {
         let site = site.ok_or(io::ErrorKind::NotFound)?;
         let tls = site.hosts.first().and_then(|host| host.tls.as_ref());
         let wire = Wire::open(route, tls, site.http(), (), now_ns)?;
-        self.poll.registry().register(
-            &mut SourceFd(&wire.transport.descriptor()),
-            Token(key),
-            Interest::READABLE | Interest::WRITABLE,
-        )?;
+        wire.join(self.poll.registry(), Token(key))?;
         Ok(wire)
     }
 
@@ -379,11 +374,7 @@ impl Worker {
     fn drop_link(&mut self, key: usize) {
         if let Some(link) = self.links.try_remove(key) {
             self.link_numbers.remove(&link.number);
-            // A closed descriptor leaves the poll by itself.
-            let _ = self
-                .poll
-                .registry()
-                .deregister(&mut SourceFd(&link.wire.transport.descriptor()));
+            link.wire.leave(self.poll.registry());
         }
     }
 
@@ -438,9 +429,7 @@ impl Worker {
         let wire = self.open_wire(key, at, route, now_ns)?;
         let link = self.links.get_mut(key).ok_or(io::ErrorKind::NotFound)?;
         let old = std::mem::replace(&mut link.wire, wire);
-        // A closed descriptor leaves the poll by itself.
-        let registry = self.poll.registry();
-        let _ = registry.deregister(&mut SourceFd(&old.transport.descriptor()));
+        old.leave(self.poll.registry());
         Ok(())
     }
 }
