@@ -137,93 +137,39 @@ fn replies_are_checked_against_their_row() {
 #[test]
 fn rows_that_cannot_be_sent_are_refused_with_their_line() {
     let method = everything("Call");
-    for (spec, expected) in [
-        (
-            csv("int32\n1\nx\n"),
-            "line 3, column `int32`: the data does not fit `everything.All`: ",
-        ),
-        (
-            csv("int32,inner.inner.value,bool\n1,2,true\n1,x,true\n"),
-            "line 3, column `inner.inner.value`: the data does not fit `everything.All`: ",
-        ),
-        (
-            csv("int32,bool\n1\n"),
-            "the data is not usable CSV: line 2: the row has 1 column, the header 2",
-        ),
-        (
-            csv("nope\n1\n"),
-            "the data is not usable CSV: the column `nope` is no field of `everything.All`; its fields are ",
-        ),
-        (
-            csv("int32,int32\n1,2\n"),
-            "the data is not usable CSV: the column `int32` is there twice",
-        ),
-        (
-            csv("inner,inner.value\n{},2\n"),
-            "the data is not usable CSV: the column `inner.value` is there twice",
-        ),
-        (
-            csv("int32.x\n1\n"),
-            "the data is not usable CSV: the column `int32.x` reaches into `int32`, which is not one message",
-        ),
-        (
-            csv("int32,\n1,2\n"),
-            "the data is not usable CSV: column 2 has no name: give it that of a field",
-        ),
-        (
-            csv(&("inner.".repeat(100_000) + "value\n1\n")),
-            "the data is not usable CSV: the column `inner.inner.inner.inner.inner.inner.inner.inner.inner.inner.…` is nested too deeply",
-        ),
-        (
-            csv("int32,string\r\n\r\n1,\"x\r\n\"\r\n2,\"y\r\n3,z\r\n"),
-            "the data is not usable CSV: line 5: a quote is left open",
-        ),
-        (
-            csv("int32,string\n1,\"x\"y\n"),
-            "the data is not usable CSV: line 2: text follows the quote that ends a field",
-        ),
-        (
-            csv("int32,string\n\n\nx,y\n"),
-            "line 4, column `int32`: the data does not fit ",
-        ),
-        (
-            csv("int32\n\n"),
-            "the data is not usable CSV: it has a header and no rows: add one for each message",
-        ),
-        (
-            csv("int32,strin\n1,x\n"),
-            "the data is not usable CSV: the column `strin` is no field of `everything.All`; did you mean `string`?",
-        ),
-        (
-            csv("when.seconds\n1\n"),
-            "the data is not usable CSV: the column `when.seconds` reaches into a `google.protobuf.Timestamp`, which is one value in JSON: leave out `.seconds`",
-        ),
-        (
-            csv("self.wrapped_text.value\n1\n"),
-            "the data is not usable CSV: the column `self.wrapped_text.value` reaches into a `google.protobuf.StringValue`",
-        ),
-        (
-            csv("when\n2024-01-02\n"),
-            "line 2, column `when`: the data does not fit `everything.All`: `when`: a time of the years 1 to 9999",
-        ),
-        (
-            csv("number,int32,name\n1,2,x\n"),
-            "line 2: the data does not fit `everything.All`: multiple fields provided for oneof 'choice': `number` and `name`",
-        ),
-        (
-            lines("{\"int32\": 1}\n{\"int32\": }\n"),
-            "line 2: the data is not valid JSON: ",
-        ),
-        (
-            lines("{\"int32\": 1} {\"int32\": 2}\n"),
-            "line 1: the data is not valid JSON: ",
-        ),
-        (
-            lines("{\"int32\": 1}\n{\"int32\": {{nope}}}\n"),
-            "line 2: the data: `{{nope}}`: unknown function `nope`; ",
-        ),
-        (lines("\n\n"), "there is no data to send: "),
-    ] {
+    let deep = "inner.".repeat(100_000) + "value\n1\n";
+    for [kind, text, expected] in table(
+        r#"
+        csv => int32⏎1⏎x⏎ => line 3, column `int32`: the data does not fit `everything.All`:
+        csv => int32,inner.inner.value,bool⏎1,2,true⏎1,x,true⏎ => line 3, column `inner.inner.value`: the data does not fit `everything.All`:
+        csv => int32,bool⏎1⏎ => the data is not usable CSV: line 2: the row has 1 column, the header 2
+        csv => nope⏎1⏎ => the data is not usable CSV: the column `nope` is no field of `everything.All`; its fields are
+        csv => int32,int32⏎1,2⏎ => the data is not usable CSV: the column `int32` is there twice
+        csv => inner,inner.value⏎{},2⏎ => the data is not usable CSV: the column `inner.value` is there twice
+        csv => int32.x⏎1⏎ => the data is not usable CSV: the column `int32.x` reaches into `int32`, which is not one message
+        csv => int32,⏎1,2⏎ => the data is not usable CSV: column 2 has no name: give it that of a field
+        csv => int32,string␍⏎␍⏎1,"x␍⏎"␍⏎2,"y␍⏎3,z␍⏎ => the data is not usable CSV: line 5: a quote is left open
+        csv => int32,string⏎1,"x"y⏎ => the data is not usable CSV: line 2: text follows the quote that ends a field
+        csv => int32,string⏎⏎⏎x,y⏎ => line 4, column `int32`: the data does not fit
+        csv => int32⏎⏎ => the data is not usable CSV: it has a header and no rows: add one for each message
+        csv => int32,strin⏎1,x⏎ => the data is not usable CSV: the column `strin` is no field of `everything.All`; did you mean `string`?
+        csv => when.seconds⏎1⏎ => the data is not usable CSV: the column `when.seconds` reaches into a `google.protobuf.Timestamp`, which is one value in JSON: leave out `.seconds`
+        csv => self.wrapped_text.value⏎1⏎ => the data is not usable CSV: the column `self.wrapped_text.value` reaches into a `google.protobuf.StringValue`
+        csv => when⏎2024-01-02⏎ => line 2, column `when`: the data does not fit `everything.All`: `when`: a time of the years 1 to 9999
+        csv => number,int32,name⏎1,2,x⏎ => line 2: the data does not fit `everything.All`: multiple fields provided for oneof 'choice': `number` and `name`
+        lines => {"int32": 1}⏎{"int32": }⏎ => line 2: the data is not valid JSON:
+        lines => {"int32": 1} {"int32": 2}⏎ => line 1: the data is not valid JSON:
+        lines => {"int32": 1}⏎{"int32": {{nope}}}⏎ => line 2: the data: `{{nope}}`: unknown function `nope`;
+        lines => ⏎⏎ => there is no data to send:
+        csv => DEEP => the data is not usable CSV: the column `inner.inner.inner.inner.inner.inner.inner.inner.inner.inner.…` is nested too deeply
+    "#,
+    ) {
+        let text = text.replace("DEEP", &deep);
+        let spec = if kind == "csv" {
+            csv(&text)
+        } else {
+            lines(&text)
+        };
         let error = refusal(&spec, &method);
         assert!(error.starts_with(expected), "{error}");
         assert!(!error.contains("at line"), "{error}");

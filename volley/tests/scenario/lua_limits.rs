@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use volley::serve::{Config, Reference};
 
-use crate::common::{Scratch, own_address, quiet_listener};
+use crate::common::{Scratch, own_address, quiet_listener, table};
 
 /// The most memory of a process whose scripts may have 64 MiB.
 const MOST: u64 = 256 << 20;
@@ -93,24 +93,15 @@ local mock = '{server}'
 }
 
 /// What ends the run, and words of its line.
-const GREEDY: [(&str, &str); 3] = [
-    (
-        "function request(req) while true do req:set_body(('x'):rep(1e6)) end end",
-        "(bodies, paths and headers) has more than 64 MiB in one thread",
-    ),
-    (
-        "function request(req) while true do req:set_path('/' .. ('x'):rep(1e6)) end end",
-        "(bodies, paths and headers) has more than 64 MiB in one thread",
-    ),
-    (
-        "function make_request(_, _, headers) return headers, ('x'):rep(8e7) end",
-        "has more than 64 MiB (`limits.lua_memory`)",
-    ),
-];
+const GREEDY: &str = "
+    function request(req) while true do req:set_body(('x'):rep(1e6)) end end => (bodies, paths and headers) has more than 64 MiB in one thread
+    function request(req) while true do req:set_path('/' .. ('x'):rep(1e6)) end end => (bodies, paths and headers) has more than 64 MiB in one thread
+    function make_request(_, _, headers) return headers, ('x'):rep(8e7) end => has more than 64 MiB (`limits.lua_memory`)
+";
 
 #[test]
 fn what_rust_keeps_for_scripts_is_counted() {
-    for (script, words) in GREEDY {
+    for [script, words] in table(GREEDY) {
         let ran = step(script);
         assert_eq!(ran.status, Some(1), "{script}: {}", ran.errors);
         assert!(ran.errors.contains(words), "{script}: {}", ran.errors);
@@ -119,37 +110,19 @@ fn what_rust_keeps_for_scripts_is_counted() {
 }
 
 /// Scripts that fail, and words of why.
-const BOUNDED: [(&str, &str); 7] = [
-    (
-        "function make_request(_, _, all) for i = 1, 1e5 do all['x' .. i] = 'y' end return all, '' end",
-        "a script may change 1000 headers of a request",
-    ),
-    (
-        "function request(req) for i = 1, 1e5 do req:set_header('x' .. i, 'y') end end",
-        "a script may change 1000 headers of a request",
-    ),
-    (
-        "function response(res) for i = 1, 300 do res:json('/' .. ('a'):rep(4e6) .. i) end end",
-        "a JSON pointer has at most 1024 bytes",
-    ),
-    (
-        "function response(res) vars.a = ('x'):rep(2e7) end",
-        "a value has at most 1 MiB",
-    ),
-    (
-        "function response(res) local function f() return coroutine.wrap(f)() end f() end",
-        "C stack overflow",
-    ),
-    ("function response(res) fail(('x'):rep(2e7)) end", "xxxx"),
-    (
-        "function response(res) error(('x'):rep(1e7)) end",
-        "x.lua:1: xxxx",
-    ),
-];
+const BOUNDED: &str = "
+    function make_request(_, _, all) for i = 1, 1e5 do all['x' .. i] = 'y' end return all, '' end => a script may change 1000 headers of a request
+    function request(req) for i = 1, 1e5 do req:set_header('x' .. i, 'y') end end => a script may change 1000 headers of a request
+    function response(res) for i = 1, 300 do res:json('/' .. ('a'):rep(4e6) .. i) end end => a JSON pointer has at most 1024 bytes
+    function response(res) vars.a = ('x'):rep(2e7) end => a value has at most 1 MiB
+    function response(res) local function f() return coroutine.wrap(f)() end f() end => C stack overflow
+    function response(res) fail(('x'):rep(2e7)) end => xxxx
+    function response(res) error(('x'):rep(1e7)) end => x.lua:1: xxxx
+";
 
 #[test]
 fn what_has_no_place_fails_the_step_alone() {
-    for (script, words) in BOUNDED {
+    for [script, words] in table(BOUNDED) {
         let ran = step(script);
         assert_eq!(ran.status, Some(1), "{script}: {}", ran.errors);
         let failures = ran.failures();

@@ -1,6 +1,7 @@
 //! What is refused: whatever is broken, and whatever another recipient could read differently.
 
 use super::*;
+use crate::testkit::table::words;
 
 fn head_with(fields: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{fields}\r\n")
@@ -53,37 +54,28 @@ fn a_head_that_breaks_a_rule_is_refused() {
 
 #[test]
 fn two_ways_to_frame_a_body_are_refused() {
-    for (fields, expected) in [
+    let control = Violation::Head(httparse::Error::HeaderValue);
+    for (expected, all) in [
         (
-            "content-length: 5\r\nContent-Length: 6\r\n",
             Violation::TwoLengths,
+            "content-length: 5\r\nContent-Length: 6",
         ),
-        ("content-length: 5, 6\r\n", Violation::Length),
-        ("content-length: 5,\r\n", Violation::Length),
-        ("content-length: +5\r\n", Violation::Length),
-        ("content-length: 0x5\r\n", Violation::Length),
-        ("content-length: -1\r\n", Violation::Length),
-        ("content-length:\r\n", Violation::Length),
         (
-            "content-length: 18446744073709551616\r\n",
             Violation::Length,
+            "content-length: 5, 6|content-length: 5,|content-length: +5|content-length: 0x5|content-length: -1|\
+             content-length:|content-length: 18446744073709551616",
         ),
-        ("transfer-encoding: gzip, chunked\r\n", Violation::Coding),
         (
-            "transfer-encoding: chunked, identity\r\n",
             Violation::Coding,
+            "transfer-encoding: gzip, chunked|transfer-encoding: chunked, identity|transfer-encoding: xchunked|\
+             transfer-encoding: chunked\r\ntransfer-encoding: chunked",
         ),
-        ("transfer-encoding: xchunked\r\n", Violation::Coding),
-        (
-            "transfer-encoding: \u{b}chunked\r\n",
-            Violation::Head(httparse::Error::HeaderValue),
-        ),
-        (
-            "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
-            Violation::Coding,
-        ),
+        (control, "transfer-encoding: \u{b}chunked"),
     ] {
-        assert_eq!(refused(&head_with(fields)), Some(expected), "{fields:?}");
+        for fields in words(all) {
+            let head = head_with(&format!("{fields}\r\n"));
+            assert_eq!(refused(&head).as_ref(), Some(&expected), "{fields:?}");
+        }
     }
     let twice = "content-length: 0\r\ncontent-length: 0\r\n";
     assert_eq!(refused(&head_with(twice)), None);

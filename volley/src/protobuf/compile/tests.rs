@@ -320,84 +320,42 @@ fn the_well_known_files_are_complete() {
 
 #[test]
 fn what_protoc_refuses_is_refused_at_its_place() {
-    for (syntax, text, at) in [
-        (PROTO2, "message M { int32 a = 1; }", "1:32"),
-        (PROTO2, "message M { optional int32 a = 0; }", "1:51"),
-        (PROTO2, "message M { optional int32 a = 19000; }", "1:51"),
-        (
-            PROTO2,
-            "message M { optional int32 a = 1; optional int32 b = 1; }",
-            "1:73",
-        ),
-        (
-            PROTO2,
-            "message M { optional int32 a = 1; reserved 1; }",
-            "1:51",
-        ),
-        (
-            PROTO2,
-            "message M { reserved 'a'; optional int32 a = 1; }",
-            "1:61",
-        ),
-        (
-            PROTO2,
-            "message M { extensions 5; reserved 4 to 6; }",
-            "1:55",
-        ),
-        (PROTO2, "message M { reserved a; }", "1:41"),
-        (PROTO2, "message M { oneof o { } }", "1:42"),
-        (
-            PROTO2,
-            "message M { optional int32 a = 1 [default = 2147483648]; }",
-            "1:64",
-        ),
-        (
-            PROTO2,
-            "message M { repeated int32 a = 1 [default = 1]; }",
-            "1:64",
-        ),
-        (
-            PROTO2,
-            "message M { optional string a = 1 [packed = true]; }",
-            "1:41",
-        ),
-        (PROTO2, "message M { map<float, int32> a = 1; }", "1:36"),
-        (
-            PROTO2,
-            "message M { } extend M { optional int32 a = 1; }",
-            "1:64",
-        ),
-        (PROTO2, "enum E { }", "1:25"),
-        (PROTO2, "enum E { A = 0; B = 0; }", "1:40"),
-        (PROTO2, "enum E { E_A = 0; A = 1; }", "1:38"),
-        (PROTO2, "enum E { A = 0; } enum F { A = 0; }", "1:47"),
-        (PROTO3, "enum E { A = 1; }", "1:33"),
-        (PROTO3, "message M { required int32 a = 1; }", "1:41"),
-        (PROTO3, "message M { int32 a = 1 [default = 1]; }", "1:55"),
-        (PROTO3, "message M { extensions 1; }", "1:43"),
-        (PROTO3, "message M { repeated group A = 1 { } }", "1:41"),
-        (PROTO3, "message M { int32 a_b = 1; int32 aB = 2; }", "1:53"),
-        (E2023, "message M { optional int32 a = 1; }", "1:31"),
-        (
-            E2023,
-            "message M { repeated int32 a = 1 [packed = true]; }",
-            "1:46",
-        ),
-        (
-            E2023,
-            "message M { int32 a = 1 [features.enum_type = OPEN]; }",
-            "1:53",
-        ),
-        (
-            E2023,
-            "message M { M a = 1 [features.field_presence = IMPLICIT]; }",
-            "1:33",
-        ),
-        (E2023, "export message M { }", "1:19"),
-        (E2024, "message bad_name { }", "1:27"),
-        (E2024, "import weak 'a.proto';", "1:31"),
-    ] {
-        assert_eq!(place(&format!("{syntax}{text}")), at, "{syntax}{text}");
+    for [text, at] in table(
+        r#"
+        syntax = "proto2"; message M { int32 a = 1; } => 1:32
+        syntax = "proto2"; message M { optional int32 a = 0; } => 1:51
+        syntax = "proto2"; message M { optional int32 a = 19000; } => 1:51
+        syntax = "proto2"; message M { optional int32 a = 1; optional int32 b = 1; } => 1:73
+        syntax = "proto2"; message M { optional int32 a = 1; reserved 1; } => 1:51
+        syntax = "proto2"; message M { reserved 'a'; optional int32 a = 1; } => 1:61
+        syntax = "proto2"; message M { extensions 5; reserved 4 to 6; } => 1:55
+        syntax = "proto2"; message M { reserved a; } => 1:41
+        syntax = "proto2"; message M { oneof o { } } => 1:42
+        syntax = "proto2"; message M { optional int32 a = 1 [default = 2147483648]; } => 1:64
+        syntax = "proto2"; message M { repeated int32 a = 1 [default = 1]; } => 1:64
+        syntax = "proto2"; message M { optional string a = 1 [packed = true]; } => 1:41
+        syntax = "proto2"; message M { map<float, int32> a = 1; } => 1:36
+        syntax = "proto2"; message M { } extend M { optional int32 a = 1; } => 1:64
+        syntax = "proto2"; enum E { } => 1:25
+        syntax = "proto2"; enum E { A = 0; B = 0; } => 1:40
+        syntax = "proto2"; enum E { E_A = 0; A = 1; } => 1:38
+        syntax = "proto2"; enum E { A = 0; } enum F { A = 0; } => 1:47
+        syntax = "proto3"; enum E { A = 1; } => 1:33
+        syntax = "proto3"; message M { required int32 a = 1; } => 1:41
+        syntax = "proto3"; message M { int32 a = 1 [default = 1]; } => 1:55
+        syntax = "proto3"; message M { extensions 1; } => 1:43
+        syntax = "proto3"; message M { repeated group A = 1 { } } => 1:41
+        syntax = "proto3"; message M { int32 a_b = 1; int32 aB = 2; } => 1:53
+        edition = "2023"; message M { optional int32 a = 1; } => 1:31
+        edition = "2023"; message M { repeated int32 a = 1 [packed = true]; } => 1:46
+        edition = "2023"; message M { int32 a = 1 [features.enum_type = OPEN]; } => 1:53
+        edition = "2023"; message M { M a = 1 [features.field_presence = IMPLICIT]; } => 1:33
+        edition = "2023"; export message M { } => 1:19
+        edition = "2024"; message bad_name { } => 1:27
+        edition = "2024"; import weak 'a.proto'; => 1:31
+    "#,
+    ) {
+        assert_eq!(place(text), at, "{text}");
     }
     // The same is right elsewhere.
     assert_eq!(

@@ -6,6 +6,7 @@ use super::wires::reasons;
 use super::{failure, finish, report};
 use crate::scenario::report::Report;
 use crate::scenario::tally::Reason;
+use crate::testkit::table::table;
 
 const ITEM: &str =
     r#"{"item": {"rev": 7, "id": 12345678901234567890, "name": "a\"b", "list": [1]}}"#;
@@ -132,43 +133,17 @@ fn a_script_looks_at_what_it_needs_of_a_response() {
 
 #[test]
 fn a_check_of_a_script_and_an_error_are_reasons_of_their_own() {
-    for (body, reason, words) in [
-        (
-            "fail('too old: ' .. res.status)",
-            Reason::LuaCheck,
-            "too old: 201",
-        ),
-        (
-            "pcall(fail, 'caught') return true",
-            Reason::LuaCheck,
-            "caught",
-        ),
-        (
-            "return false",
-            Reason::LuaCheck,
-            "test.yaml: response returned false",
-        ),
-        (
-            "return nil + 1",
-            Reason::LuaResponse,
-            "test.yaml:10: attempt to perform arithmetic on a nil value",
-        ),
-        (
-            "local x = res:json('x')",
-            Reason::LuaResponse,
-            "test.yaml:10: `x` is no JSON pointer, such as `/items/0/id`",
-        ),
-        (
-            "vars[res:body()] = 1",
-            Reason::LuaResponse,
-            "test.yaml:10: no step has the value `{\"item\": {",
-        ),
-        (
-            "error({code = 5})",
-            Reason::LuaResponse,
-            "test.yaml:10: the error is a table",
-        ),
-    ] {
+    for [body, reason, words] in table(
+        r#"
+        fail('too old: ' .. res.status) => LuaCheck => too old: 201
+        pcall(fail, 'caught') return true => LuaCheck => caught
+        return false => LuaCheck => test.yaml: response returned false
+        return nil + 1 => LuaResponse => test.yaml:10: attempt to perform arithmetic on a nil value
+        local x = res:json('x') => LuaResponse => test.yaml:10: `x` is no JSON pointer, such as `/items/0/id`
+        vars[res:body()] = 1 => LuaResponse => test.yaml:10: no step has the value `{"item": {
+        error({code = 5}) => LuaResponse => test.yaml:10: the error is a table
+    "#,
+    ) {
         let server = shop();
         let steps = format!(
             "      - name: create\n        get: ${{api}}/\n        lua: |\n          -- response\n          function response(res) {body} end\n      - {{name: next, get: \"${{api}}/\"}}\n"
@@ -176,7 +151,7 @@ fn a_check_of_a_script_and_an_error_are_reasons_of_their_own() {
         let report = once(&server, 2, &steps);
         let (found, said) = fault(&report, "create");
         assert!(
-            found == reason && said.starts_with(words),
+            format!("{found:?}") == reason && said.starts_with(words),
             "{body}: {found:?} {said}"
         );
         assert_eq!(server.asked().len(), 1);
