@@ -138,8 +138,27 @@ pub fn label_value(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join(r"\n")
 }
 
+/// A run's own labels, and its tags as `tag_…`, so that none can replace another label. If two become the same, the first
+/// wins.
+pub fn run_labels<'a>(
+    own: &[(&str, &str)],
+    tags: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> String {
+    let own = own.iter().map(|(name, value)| ((*name).to_owned(), *value));
+    let mut labels: Vec<(String, &str)> = own.collect();
+    for (tag, value) in tags {
+        let label = format!("tag_{}", label_name(tag));
+        if labels.iter().all(|(taken, _)| *taken != label) {
+            labels.push((label, value));
+        }
+    }
+    let pairs = labels.iter();
+    let pairs = pairs.map(|(name, value)| format!("{name}=\"{}\"", label_value(value)));
+    pairs.collect::<Vec<_>>().join(",")
+}
+
 /// Turns any text into a label name: `[a-zA-Z0-9_]*`, with `_` for every other character.
-pub fn label_name(text: &str) -> String {
+fn label_name(text: &str) -> String {
     text.chars()
         .map(|character| {
             if character.is_ascii_alphanumeric() {

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::escape::{label_name, label_value};
+use super::escape::{label_value, run_labels};
 use super::ghz;
 use super::model::Report;
 use crate::measure::latency::fixed_marks;
@@ -220,26 +220,14 @@ fn head(out: &mut impl Write, name: &str, help: &str, kind: &str) -> io::Result<
     writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}")
 }
 
-/// Tags become `tag_…`, so that none can replace another label. If two become the same, the first
-/// wins.
 fn common_labels(report: &Report) -> String {
-    let mut labels = vec![
-        ("name".to_owned(), report.name.as_str()),
-        ("call".to_owned(), report.call.as_str()),
-        ("host".to_owned(), report.host.as_str()),
-        ("end_reason".to_owned(), ghz::end_reason(report)),
+    let own = [
+        ("name", report.name.as_str()),
+        ("call", report.call.as_str()),
+        ("host", report.host.as_str()),
+        ("end_reason", ghz::end_reason(report)),
     ];
-    for (tag, value) in &report.tags {
-        let label = format!("tag_{}", label_name(tag));
-        if labels.iter().all(|(taken, _)| *taken != label) {
-            labels.push((label, value));
-        }
-    }
-    let pairs: Vec<String> = labels
-        .iter()
-        .map(|(name, value)| format!("{name}=\"{}\"", label_value(value)))
-        .collect();
-    pairs.join(",")
+    run_labels(&own, &report.tags)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::events::EndedBy;
 use super::model::{Report, StepReport};
 use crate::grpc::Code;
 use crate::measure::Percentile;
-use crate::report::escape::label_name;
+use crate::report::escape::run_labels;
 use crate::report::label_value;
 
 /// Writes every metric that has a value, with its help and type. Labels: `scenario`, `step`, and by metric `outcome`, `status`, `reason`,
@@ -41,21 +41,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     let name = "run_info";
     head(out, name, "The run's name and tags.", "gauge")?;
-    let mut labels = vec![
-        ("name".to_owned(), facts.name.as_str()),
-        ("ended_by".to_owned(), facts.ended_by.name()),
+    let own = [
+        ("name", facts.name.as_str()),
+        ("ended_by", facts.ended_by.name()),
     ];
-    for (tag, value) in &facts.tags {
-        let tag = format!("tag_{}", label_name(tag));
-        if labels.iter().all(|(known, _)| *known != tag) {
-            labels.push((tag, value));
-        }
-    }
-    let labels: Vec<String> = labels
-        .iter()
-        .map(|(name, value)| label(name, value))
-        .collect();
-    writeln!(out, "volley_scenario_{name}{{{}}} 1", labels.join(","))?;
+    let labels = run_labels(&own, facts.tags.iter().map(|(tag, value)| (tag, value)));
+    writeln!(out, "volley_scenario_{name}{{{labels}}} 1")?;
     let name = "iterations";
     head(
         out,

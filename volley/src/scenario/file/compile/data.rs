@@ -135,31 +135,19 @@ impl Compiler<'_> {
         };
         let at = feed.key(key);
         let made = |source| Some((source, Columns::One));
+        if let Some(file) = written.csv.as_ref().or(written.jsonl.as_ref()) {
+            let (file, is_csv) = (self.data_file(&at, file)?, written.csv.is_some());
+            let read = if is_csv { csv_header } else { first_keys };
+            let names = read(&file).map_err(|why| format!("`{}`: {why}", file.display()));
+            let names = self.noted(&at, names)?;
+            let columns = self.columns(&at, written, &names);
+            let source = match is_csv {
+                true => Source::Csv { file, names },
+                false => Source::JsonLines { file, names },
+            };
+            return Some((source, columns));
+        }
         match written {
-            Written {
-                csv: Some(file), ..
-            } => {
-                let path = self.data_file(&at, file)?;
-                let names = csv_header(&path);
-                let names = self.noted(
-                    &at,
-                    names.map_err(|why| format!("`{}`: {why}", path.display())),
-                )?;
-                let columns = self.columns(&at, written, &names);
-                Some((Source::Csv { file: path, names }, columns))
-            }
-            Written {
-                jsonl: Some(file), ..
-            } => {
-                let path = self.data_file(&at, file)?;
-                let names = first_keys(&path);
-                let names = self.noted(
-                    &at,
-                    names.map_err(|why| format!("`{}`: {why}", path.display())),
-                )?;
-                let columns = self.columns(&at, written, &names);
-                Some((Source::JsonLines { file: path, names }, columns))
-            }
             Written {
                 rows: Some(rows), ..
             } => {
