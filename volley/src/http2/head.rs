@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whole};
 use super::hpack::{Encoder, Field};
 
-/// The most heads whose encoding one connection keeps.
-const MOST_KEPT: usize = 32;
+/// The most heads whose encoding one connection keeps; of those whose places are as far apart, the last one.
+const MOST_KEPT: usize = 1024;
 
 /// Request pseudo-headers and headers, in order; shared by all calls that send the same ones.
 #[derive(Debug, Default)]
@@ -15,6 +15,9 @@ pub struct Head {
     pub fields: Vec<Field>,
     /// How many of them come before a call's own [`Own::first`].
     pub before_own: usize,
+    /// Where a connection keeps its encoding: heads that are used again and again have one of their own, from 1; those
+    /// that are sent once share 0.
+    pub place: usize,
 }
 
 impl Head {
@@ -37,10 +40,8 @@ pub struct Own<'a> {
 /// Writes heads. Keeps the bytes of the last ones while they may be sent again unchanged.
 pub struct HeadWriter {
     encoder: Encoder,
-    /// In the order of their first use.
-    kept: Vec<Encoded>,
-    /// Which of them was written last.
-    latest: usize,
+    /// By place.
+    kept: Vec<Option<Encoded>>,
     block: Vec<u8>,
 }
 
@@ -60,7 +61,6 @@ impl HeadWriter {
         Self {
             encoder: Encoder::new(),
             kept: Vec::new(),
-            latest: 0,
             block: Vec::new(),
         }
     }
@@ -81,15 +81,12 @@ impl HeadWriter {
         max_frame_size: usize,
     ) -> bool {
         let generation = Some(self.encoder.generation());
-        let is = |kept: &Encoded| Arc::ptr_eq(&kept.head, head);
-        if !self.kept.get(self.latest).is_some_and(is) {
-            self.latest = self
-                .kept
-                .iter()
-                .position(is)
-                .unwrap_or_else(|| self.keep(head));
+        let place = head.place % MOST_KEPT;
+        let is_kept = |kept: &Encoded| Arc::ptr_eq(&kept.head, head);
+        if !matches!(self.kept.get(place), Some(Some(kept)) if is_kept(kept)) {
+            self.keep(place, head);
         }
-        let Some(kept) = self.kept.get_mut(self.latest) else {
+        let Some(Some(kept)) = self.kept.get_mut(place) else {
             return false;
         };
         if kept.generation != generation {
@@ -113,18 +110,19 @@ impl HeadWriter {
 
     /// Makes room for a head.
     #[cold]
-    fn keep(&mut self, head: &Arc<Head>) -> usize {
-        if self.kept.len() >= MOST_KEPT {
-            self.kept.remove(0);
+    fn keep(&mut self, place: usize, head: &Arc<Head>) {
+        if self.kept.len() <= place {
+            self.kept.resize_with(place + 1, || None);
         }
-        self.kept.push(Encoded {
-            head: Arc::clone(head),
-            is_head: head.is_head(),
-            generation: None,
-            block: Vec::new(),
-            own_at: 0,
-        });
-        self.kept.len() - 1
+        if let Some(kept) = self.kept.get_mut(place) {
+            *kept = Some(Encoded {
+                head: Arc::clone(head),
+                is_head: head.is_head(),
+                generation: None,
+                block: Vec::new(),
+                own_at: 0,
+            });
+        }
     }
 }
 
@@ -148,7 +146,7 @@ mod tests {
     use super::*;
     use crate::http2::hpack::{Decoder, HeaderList, Indexing, literal, literal_name};
 
-    fn head(name: &str, before_own: usize) -> Arc<Head> {
+    fn head(name: &str, before_own: usize, place: usize) -> Arc<Head> {
         let field = |(name, value): (&str, &str)| Field {
             name: name.as_bytes().into(),
             value: value.as_bytes().into(),
@@ -158,6 +156,7 @@ mod tests {
         Arc::new(Head {
             fields: fields.map(field).into(),
             before_own,
+            place,
         })
     }
 
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn heads_that_take_turns_are_encoded_once_and_a_calls_own_fields_keep_their_places() {
-        let heads = [head("a", 2), head("b", 2)];
+        let heads = [head("a", 2, 1), head("b", 2, 2)];
         let mut writer = HeadWriter::new();
         let mut decoder = Decoder::new(4096, 4096);
         let mut lengths = Vec::new();
@@ -200,24 +199,49 @@ mod tests {
         }
         assert!(lengths[2] < lengths[0]);
         assert_eq!(lengths[2..4], lengths[6..8]);
-        assert!(writer.kept.iter().all(|kept| kept.generation.is_some()));
+    }
+
+    /// Writes a head, and returns its block.
+    fn block(writer: &mut HeadWriter, head: &Arc<Head>) -> Vec<u8> {
+        let mut out = Vec::new();
+        writer.write(
+            &mut out,
+            1,
+            head,
+            Own::default(),
+            true,
+            DEFAULT_MAX_FRAME_SIZE,
+        );
+        out.split_off(9)
     }
 
     #[test]
-    fn only_the_last_heads_are_kept() {
+    fn a_head_with_a_place_is_encoded_once_however_many_there_are() {
         let mut writer = HeadWriter::new();
-        for at in 0..2 * MOST_KEPT {
-            let mut out = Vec::new();
-            let head = head(&at.to_string(), 0);
-            writer.write(
-                &mut out,
-                1,
-                &head,
-                Own::default(),
-                true,
-                DEFAULT_MAX_FRAME_SIZE,
-            );
+        let heads: Vec<_> = (1..=40).map(|place| head("x", 0, place)).collect();
+        for head in heads.iter().chain(&heads) {
+            block(&mut writer, head);
         }
-        assert_eq!(writer.kept.len(), MOST_KEPT);
+        // What is kept now is sent, whatever it is.
+        for (byte, kept) in (0..).zip(writer.kept.iter_mut().flatten()) {
+            kept.block = vec![byte];
+        }
+        for (byte, head) in (0..).zip(&heads) {
+            assert_eq!(block(&mut writer, head), [byte]);
+        }
+    }
+
+    #[test]
+    fn heads_that_share_a_place_are_not_mistaken_for_each_other() {
+        let mut writer = HeadWriter::new();
+        let mut decoder = Decoder::new(4096, 4096);
+        let heads = [head("a", 0, 0), head("b", 0, 0), head("c", 0, MOST_KEPT)];
+        for at in [0, 1, 0, 2, 1, 1, 2, 2, 0] {
+            let mut list = HeaderList::new();
+            let block = block(&mut writer, &heads[at]);
+            decoder.decode(&block, &mut list).unwrap();
+            assert_eq!(list.get(b"x-name"), Some(&*heads[at].fields[2].value));
+        }
+        assert_eq!(writer.kept.len(), 1);
     }
 }

@@ -36,9 +36,11 @@ impl Heads {
         Some(Arc::clone(head))
     }
 
-    /// Keeps the head of requests to this host.
+    /// Keeps the head of requests to this host. `heads`: how many the thread keeps.
     #[cold]
-    pub fn keep(&mut self, aim: Aim<'_>, head: Head) -> Arc<Head> {
+    pub fn keep(&mut self, aim: Aim<'_>, mut head: Head, heads: &mut usize) -> Arc<Head> {
+        *heads += 1;
+        head.place = *heads;
         let head = Arc::new(head);
         self.0.push((aim.target, aim.host, Arc::clone(&head)));
         head

@@ -109,11 +109,11 @@ impl Letter {
             Some(contents) => Arc::clone(&contents.expected),
             None => self.render(values, scratch)?,
         };
+        let head = self.head(aim, scratch);
         let own = Own {
             first: &[],
             last: &scratch.last,
         };
-        let head = self.head(aim);
         let stream = http.open_with(flight, &head, own, false);
         match &self.fixed {
             Some(contents) => http.send_shared(stream, &contents.bytes, true),
@@ -177,10 +177,10 @@ impl Letter {
         })
     }
 
-    fn head(&mut self, aim: Aim<'_>) -> Arc<Head> {
+    fn head(&mut self, aim: Aim<'_>, scratch: &mut Scratch) -> Arc<Head> {
         match self.heads.find(aim) {
             Some(head) => head,
-            None => self.heads.keep(aim, self.new_head(aim)),
+            None => self.heads.keep(aim, self.new_head(aim), &mut scratch.heads),
         }
     }
 
@@ -206,7 +206,7 @@ impl Letter {
         fields.extend(metadata.map(|(name, value)| field(name, value)));
         Head {
             fields,
-            before_own: 0,
+            ..Head::default()
         }
     }
 }

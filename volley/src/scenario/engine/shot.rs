@@ -31,6 +31,8 @@ pub struct Scratch {
     pub value: Vec<u8>,
     /// The value of `cookie`, if it is not empty.
     pub cookies: Vec<u8>,
+    /// How many heads are kept for further requests.
+    pub heads: usize,
 }
 
 /// A step's request.
@@ -157,7 +159,7 @@ impl Shot {
                 self.own_fields(aim, values, scratch)?;
                 let head = match (aim.rewritten, aim.moved) {
                     (Some(rewritten), _) => self.rewritten_head(rewritten, aim, scratch),
-                    (None, None) => self.head(aim),
+                    (None, None) => self.head(aim, scratch),
                     (None, Some(_)) => Arc::new(self.new_head(aim)),
                 };
                 let ends = scratch.body.is_empty();
@@ -213,10 +215,10 @@ impl Shot {
     }
 
     /// The fields that all requests of this step to a host share.
-    fn head(&mut self, aim: Aim<'_>) -> Arc<Head> {
+    fn head(&mut self, aim: Aim<'_>, scratch: &mut Scratch) -> Arc<Head> {
         match self.heads.find(aim) {
             Some(head) => head,
-            None => self.heads.keep(aim, self.new_head(aim)),
+            None => self.heads.keep(aim, self.new_head(aim), &mut scratch.heads),
         }
     }
 
@@ -234,7 +236,11 @@ impl Shot {
         let before_own = fields.len();
         let own = constant(&self.request.headers).filter(|(name, _)| with_own && aim.sends(name));
         fields.extend(own.map(|(name, value)| field(name, value)));
-        Head { fields, before_own }
+        Head {
+            fields,
+            before_own,
+            place: 0,
+        }
     }
 
     #[cold]
@@ -276,8 +282,8 @@ impl Shot {
         }
         let head = self.bare_head(aim, is_intact);
         match is_intact {
-            true => self.pathless.keep(aim, head),
-            false => self.bare.keep(aim, head),
+            true => self.pathless.keep(aim, head, &mut scratch.heads),
+            false => self.bare.keep(aim, head, &mut scratch.heads),
         }
     }
 

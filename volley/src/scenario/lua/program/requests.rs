@@ -104,6 +104,7 @@ impl Worker {
                     draft.authority.clone(),
                 );
                 make_room(&mut self.heads, |_| false);
+                let place = self.heads.len() + 1;
                 let head = self.heads.entry(kind).or_insert_with(|| {
                     let fields = [
                         (":method", draft.method.as_bytes()),
@@ -114,6 +115,7 @@ impl Worker {
                     Arc::new(Head {
                         fields: fields.collect(),
                         before_own: 3,
+                        place,
                     })
                 });
                 let (mut first, mut last, mut begin) = (Vec::new(), Vec::new(), Vec::new());
