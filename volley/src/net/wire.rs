@@ -292,3 +292,59 @@ impl<H: Http, X> Wire<H, X> {
         self.transport.close();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::http2::{Config, Connection};
+
+    type Plain = Wire<Connection<()>, ()>;
+
+    fn open(listener: &TcpListener) -> Plain {
+        let route = Arc::new(Route::from(listener.local_addr().unwrap()));
+        Wire::open(&route, None, Connection::new(&Config::default()), (), 0).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_lost_once_all_that_came_is_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut wire = open(&listener);
+        let broken = || io::Error::from(ErrorKind::BrokenPipe);
+        assert!(matches!(wire.silence(broken()), Err(Lost::Connect(_))));
+
+        wire.phase = Phase::Ready;
+        let pause = || io::Error::from(ErrorKind::WouldBlock);
+        assert!(wire.unreadable(pause()).is_none());
+        assert!(wire.silence(broken()).is_ok());
+        let waiting = wire.http.output().len();
+        assert!(waiting > 0 && wire.flush().is_ok());
+        assert_eq!(wire.http.output().len(), waiting);
+        let lost = wire.unreadable(pause());
+        assert!(lost.is_some());
+        let Lost::Io(error) = wire.ended(lost) else {
+            panic!("the error of writing says why");
+        };
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_server_that_closes_before_it_is_ready_is_not_one_that_closes_later() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut wire = open(&listener);
+        wire.phase = Phase::Greeting;
+        let early = wire.ended(None);
+        wire.phase = Phase::Ready;
+        let late = wire.ended(None);
+        assert!(matches!(
+            early,
+            Lost::ClosedEarly {
+                by_proxy: false,
+                is_tls: false
+            }
+        ));
+        assert!(matches!(late, Lost::Closed(None)));
+    }
+}

@@ -104,3 +104,64 @@ fn rule_words(rule: &Rule, remedies: &Remedies) -> String {
         _ => rule.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, ErrorKind};
+
+    use super::*;
+
+    const REMEDIES: Remedies = Remedies {
+        tls: net::Remedies {
+            authority: "CA",
+            any: "ANY",
+            name: "NAME",
+            plaintext: "PLAIN",
+            identity: "CERT",
+        },
+        http1: "HTTP1",
+        https: "HTTPS",
+        closed_early: ["WITHOUT", "WITH"],
+    };
+
+    #[test]
+    fn a_loss_has_the_reason_and_the_remedy_that_belong_to_it() {
+        let rule = |rule| Lost::Rule {
+            rule,
+            is_greeting: true,
+        };
+        let early = |by_proxy, is_tls| Lost::ClosedEarly { by_proxy, is_tls };
+        let refused = io::Error::from(ErrorKind::ConnectionRefused);
+        for (lost, reason, words) in [
+            (
+                Lost::Connect(refused),
+                Reason::Connect,
+                "is the server running there?",
+            ),
+            (early(true, true), Reason::Connect, "the proxy"),
+            (early(false, true), Reason::Connect, "(WITH)"),
+            (early(false, false), Reason::Connect, "(WITHOUT)"),
+            (Lost::Alpn(b"spdy".to_vec()), Reason::Tls, "chose `spdy`"),
+            (
+                rule(Rule::Http1(Violation::NotHttp1)),
+                Reason::Protocol,
+                "write HTTPS",
+            ),
+            (
+                rule(Rule::Http2(http2::Violation::Http1)),
+                Reason::Protocol,
+                "write HTTP1",
+            ),
+            (
+                rule(Rule::Http1(Violation::ClosedInBody)),
+                Reason::Closed,
+                "",
+            ),
+            (Lost::Closed(None), Reason::Closed, "the server closed it"),
+        ] {
+            let fault = fault(lost, &REMEDIES);
+            assert_eq!(fault.reason, reason, "{}", fault.words);
+            assert!(fault.words.contains(words), "{}", fault.words);
+        }
+    }
+}
