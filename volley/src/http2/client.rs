@@ -8,6 +8,7 @@ mod flow;
 mod headers;
 mod receive;
 mod send;
+mod whole;
 
 use super::error::Violation;
 use super::error_code::GoAway;

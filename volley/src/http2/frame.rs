@@ -46,7 +46,7 @@ pub struct FrameHeader {
 
 impl FrameHeader {
     /// Reads a header. Any nine bytes are valid; the reserved bit is ignored (RFC 9113 §4.1).
-    #[inline]
+    #[inline(always)]
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Self {
         let [a, b, c, kind, flags, s0, s1, s2, s3] = *bytes;
         Self {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whole};
+use super::frame::{
+    DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, flag, write_headers, write_whole,
+};
 use super::hpack::{Encoder, Field};
 
 /// The most heads whose encoding one connection keeps; of those whose places are as far apart, the last one.
@@ -37,6 +39,13 @@ pub struct Own<'a> {
     pub last: &'a [u8],
 }
 
+impl Own<'_> {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.last.is_empty()
+    }
+}
+
 /// Writes heads. Keeps the bytes of the last ones while they may be sent again unchanged.
 pub struct HeadWriter {
     encoder: Encoder,
@@ -53,6 +62,8 @@ struct Encoded {
     block: Vec<u8>,
     /// Where a call's own fields go.
     own_at: usize,
+    /// Its HEADERS frame, and the header of a DATA frame that ends the request; without stream and length.
+    image: Vec<u8>,
 }
 
 impl HeadWriter {
@@ -80,50 +91,114 @@ impl HeadWriter {
         end_stream: bool,
         max_frame_size: usize,
     ) -> bool {
-        let generation = Some(self.encoder.generation());
-        let place = head.place % MOST_KEPT;
-        let is_kept = |kept: &Encoded| Arc::ptr_eq(&kept.head, head);
-        if !matches!(self.kept.get(place), Some(Some(kept)) if is_kept(kept)) {
-            self.keep(place, head);
-        }
-        let Some(Some(kept)) = self.kept.get_mut(place) else {
+        let Some(kept) = encoded(&mut self.kept, &mut self.encoder, head) else {
             return false;
         };
-        if kept.generation != generation {
-            kept.encode(&mut self.encoder);
-        }
-        if own.first.is_empty() && own.last.is_empty() && kept.block.len() <= DEFAULT_MAX_FRAME_SIZE
-        {
+        if own.is_empty() && kept.block.len() <= DEFAULT_MAX_FRAME_SIZE {
             let end = if end_stream { flag::END_STREAM } else { 0 };
             let flags = flag::END_HEADERS | end;
             write_whole(out, Kind::Headers, flags, stream, &kept.block);
             return kept.is_head;
         }
         let (before, after) = kept.block.split_at(kept.own_at.min(kept.block.len()));
+        let parts = [before, own.first, after, own.last];
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        if length <= DEFAULT_MAX_FRAME_SIZE {
+            let end = if end_stream { flag::END_STREAM } else { 0 };
+            out.reserve(HEADER_LEN + length);
+            let header = FrameHeader {
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                kind: Kind::Headers,
+                flags: flag::END_HEADERS | end,
+                stream,
+            };
+            header.write(out);
+            parts.iter().for_each(|part| out.extend_from_slice(part));
+            return kept.is_head;
+        }
         self.block.clear();
-        for part in [before, own.first, after, own.last] {
+        for part in parts {
             self.block.extend_from_slice(part);
         }
         write_headers(out, stream, &self.block, end_stream, max_frame_size);
         kept.is_head
     }
 
-    /// Makes room for a head.
-    #[cold]
-    fn keep(&mut self, place: usize, head: &Arc<Head>) {
-        if self.kept.len() <= place {
-            self.kept.resize_with(place + 1, || None);
+    /// Appends a head and all its content, which is not empty, each in a frame: the frames of the last time, with another
+    /// stream and other content. Returns [`Head::is_head`]; `None`: the head needs more than a frame, and nothing was
+    /// written.
+    #[inline]
+    pub fn write_whole(
+        &mut self,
+        out: &mut Vec<u8>,
+        stream: u32,
+        head: &Arc<Head>,
+        content: &[u8],
+    ) -> Option<bool> {
+        let kept = encoded(&mut self.kept, &mut self.encoder, head)?;
+        if kept.block.len() > DEFAULT_MAX_FRAME_SIZE {
+            return None;
         }
-        if let Some(kept) = self.kept.get_mut(place) {
-            *kept = Some(Encoded {
-                head: Arc::clone(head),
-                is_head: head.is_head(),
-                generation: None,
-                block: Vec::new(),
-                own_at: 0,
-            });
+        let begin = out.len();
+        out.reserve(kept.image.len() + content.len());
+        out.extend_from_slice(&kept.image);
+        out.extend_from_slice(content);
+        let frames = out.get_mut(begin..).unwrap_or_default();
+        if fill_in(frames, kept.block.len(), stream, content.len()).is_none() {
+            out.truncate(begin);
+            return None;
         }
+        Some(kept.is_head)
     }
+}
+
+/// A head's bytes, which are made if need be.
+#[inline]
+fn encoded<'k>(
+    all: &'k mut Vec<Option<Encoded>>,
+    encoder: &mut Encoder,
+    head: &Arc<Head>,
+) -> Option<&'k Encoded> {
+    let place = head.place % MOST_KEPT;
+    let is_kept = |kept: &Encoded| Arc::ptr_eq(&kept.head, head);
+    if !matches!(all.get(place), Some(Some(kept)) if is_kept(kept)) {
+        keep(all, place, head);
+    }
+    let kept = all.get_mut(place)?.as_mut()?;
+    if kept.generation != Some(encoder.generation()) {
+        kept.encode(encoder);
+    }
+    Some(kept)
+}
+
+/// Makes room for a head.
+#[cold]
+fn keep(all: &mut Vec<Option<Encoded>>, place: usize, head: &Arc<Head>) {
+    if all.len() <= place {
+        all.resize_with(place + 1, || None);
+    }
+    if let Some(kept) = all.get_mut(place) {
+        *kept = Some(Encoded {
+            head: Arc::clone(head),
+            is_head: head.is_head(),
+            generation: None,
+            block: Vec::new(),
+            own_at: 0,
+            image: Vec::new(),
+        });
+    }
+}
+
+/// Puts the stream and the length of the content into the frames of an image with a block of that length.
+#[inline]
+fn fill_in(frames: &mut [u8], block: usize, stream: u32, content: usize) -> Option<()> {
+    let (head, data) = frames.split_at_mut_checked(HEADER_LEN + block)?;
+    let [_, _, _, _, _, id @ ..] = head.first_chunk_mut::<HEADER_LEN>()?;
+    *id = stream.to_be_bytes();
+    let [a, b, c, _, _, id @ ..] = data.first_chunk_mut::<HEADER_LEN>()?;
+    [_, *a, *b, *c] = u32::try_from(content).ok()?.to_be_bytes();
+    *id = stream.to_be_bytes();
+    Some(())
 }
 
 impl Encoded {
@@ -138,6 +213,15 @@ impl Encoded {
         self.own_at = self.block.len();
         let repeats = encoder.encode(after, &mut self.block) && repeats;
         self.generation = repeats.then(|| encoder.generation());
+        self.image.clear();
+        write_whole(
+            &mut self.image,
+            Kind::Headers,
+            flag::END_HEADERS,
+            0,
+            &self.block,
+        );
+        write_whole(&mut self.image, Kind::Data, flag::END_STREAM, 0, &[]);
     }
 }
 

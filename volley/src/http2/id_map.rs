@@ -1,14 +1,17 @@
-//! Maps a stream number to its place in the slab: one multiplication and, nearly always, one lookup.
+//! Maps a stream number to its place in the slab: nearly always one lookup, without a hash.
 
-/// An open-addressing table with linear probing, at most half full. Stream 0 marks an empty place and is never a key.
+/// A ring of the latest streams, by number, and a list of those that were overtaken. Stream 0 marks an empty place and
+/// is never a key.
 ///
-/// Only numbers that this client chose are inserted, so a peer cannot degrade it.
+/// A client numbers its streams one after another, so two of them want the same place only if one is still open after
+/// as many others have begun as the ring is long. Then the older one goes to the list. The ring is at least twice as
+/// long as the number of open streams.
 #[derive(Debug)]
 pub struct IdMap {
-    entries: Vec<Entry>,
+    ring: Vec<Entry>,
+    /// In the order of their numbers.
+    overtaken: Vec<Entry>,
     len: usize,
-    /// How far the hash is shifted to become an index: 32 − log₂(places).
-    shift: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,14 +20,14 @@ struct Entry {
     slot: u32,
 }
 
-const FIRST_BITS: u32 = 4;
+const FIRST_PLACES: usize = 16;
 
 impl Default for IdMap {
     fn default() -> Self {
         Self {
-            entries: vec![Entry::default(); 1 << FIRST_BITS],
+            ring: vec![Entry::default(); FIRST_PLACES],
+            overtaken: Vec::new(),
             len: 0,
-            shift: u32::BITS - FIRST_BITS,
         }
     }
 }
@@ -33,102 +36,75 @@ impl IdMap {
     /// Where the stream is kept.
     #[inline]
     pub fn get(&self, id: u32) -> Option<usize> {
-        let mut at = self.home(id);
-        loop {
-            let entry = self.entries.get(at)?;
-            if entry.id == id && id != 0 {
-                return Some(entry.slot as usize);
-            }
-            if entry.id == 0 {
-                return None;
-            }
-            at = self.after(at);
+        match self.ring.get(self.place(id)) {
+            Some(entry) if entry.id == id && id != 0 => Some(entry.slot as usize),
+            _ => self
+                .overtaken
+                .get(self.find(id)?)
+                .map(|entry| entry.slot as usize),
         }
     }
 
     /// Adds a stream that is not there yet.
+    #[inline]
     pub fn insert(&mut self, id: u32, slot: u32) {
         debug_assert!(id != 0 && self.get(id).is_none());
-        if (self.len + 1) * 2 > self.entries.len() {
+        self.len += 1;
+        if self.len * 2 > self.ring.len() {
             self.grow();
         }
-        self.place(Entry { id, slot });
-        self.len += 1;
+        self.put(Entry { id, slot });
     }
 
     /// Removes a stream. Returns where it was kept.
+    #[inline]
     pub fn remove(&mut self, id: u32) -> Option<usize> {
-        let mut hole = self.home(id);
-        let slot = loop {
-            let entry = self.entries.get(hole)?;
-            if entry.id == 0 {
-                return None;
-            }
-            if entry.id == id {
-                break entry.slot as usize;
-            }
-            hole = self.after(hole);
+        let place = self.place(id);
+        let slot = match self.ring.get_mut(place) {
+            Some(entry) if entry.id == id && id != 0 => std::mem::take(entry).slot,
+            _ => self.overtaken.remove(self.find(id)?).slot,
         };
         self.len -= 1;
-        // Entries pushed beyond the hole move back into it, so that no lookup stops too early.
-        let mut at = hole;
-        loop {
-            at = self.after(at);
-            let Some(&entry) = self.entries.get(at) else {
-                break;
-            };
-            if entry.id == 0 {
-                break;
+        Some(slot as usize)
+    }
+
+    /// A client's streams have odd numbers.
+    #[inline]
+    fn place(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.ring.len() - 1)
+    }
+
+    /// Where it is among those that were overtaken.
+    #[cold]
+    fn find(&self, id: u32) -> Option<usize> {
+        self.overtaken
+            .binary_search_by_key(&id, |entry| entry.id)
+            .ok()
+    }
+
+    #[inline]
+    fn put(&mut self, entry: Entry) {
+        let place = self.place(entry.id);
+        if let Some(place) = self.ring.get_mut(place) {
+            let older = std::mem::replace(place, entry);
+            if older.id != 0 {
+                self.overtake(older);
             }
-            let distance_home = at.wrapping_sub(self.home(entry.id)) & self.mask();
-            let distance_hole = at.wrapping_sub(hole) & self.mask();
-            if distance_home >= distance_hole {
-                self.set(hole, entry);
-                hole = at;
-            }
-        }
-        self.set(hole, Entry::default());
-        Some(slot)
-    }
-
-    #[inline]
-    fn home(&self, id: u32) -> usize {
-        // Fibonacci hashing: consecutive stream numbers land far apart.
-        (id.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
-    }
-
-    #[inline]
-    fn after(&self, at: usize) -> usize {
-        (at + 1) & self.mask()
-    }
-
-    #[inline]
-    fn mask(&self) -> usize {
-        self.entries.len() - 1
-    }
-
-    #[inline]
-    fn set(&mut self, at: usize, entry: Entry) {
-        if let Some(place) = self.entries.get_mut(at) {
-            *place = entry;
         }
     }
 
-    fn place(&mut self, entry: Entry) {
-        let mut at = self.home(entry.id);
-        while self.entries.get(at).is_some_and(|taken| taken.id != 0) {
-            at = self.after(at);
-        }
-        self.set(at, entry);
+    #[cold]
+    fn overtake(&mut self, entry: Entry) {
+        let at = self.overtaken.partition_point(|other| other.id < entry.id);
+        self.overtaken.insert(at, entry);
     }
 
+    #[cold]
     fn grow(&mut self) {
-        let larger = vec![Entry::default(); self.entries.len() * 2];
-        let old = std::mem::replace(&mut self.entries, larger);
-        self.shift -= 1;
-        for entry in old {
+        let longer = vec![Entry::default(); self.ring.len() * 2];
+        for entry in std::mem::replace(&mut self.ring, longer) {
             if entry.id != 0 {
-                self.place(entry);
+                self.put(entry);
             }
         }
     }
@@ -159,6 +135,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_stream_that_is_open_for_long_is_found_after_many_others() {
+        let mut map = IdMap::default();
+        for n in 0..20_000 {
+            map.insert(n * 2 + 1, n);
+            // Every thousandth one stays.
+            if n % 1000 != 0 {
+                assert_eq!(map.remove(n * 2 + 1), Some(n as usize));
+            }
+        }
+        assert_eq!((map.len, map.ring.len()), (20, 64));
+        for n in (0..20_000).step_by(1000) {
+            assert_eq!(map.get(n * 2 + 1), Some(n as usize));
+            assert_eq!(map.remove(n * 2 + 1), Some(n as usize));
+            assert_eq!(map.get(n * 2 + 1), None);
+        }
+        assert_eq!(map.len, 0);
     }
 
     #[test]

@@ -32,4 +32,5 @@ pub use error::Violation;
 pub use error_code::{ErrorCode, GoAway};
 pub use handler::{Closed, Handler, Next};
 pub use head::{Head, Own};
+pub use pending::Content;
 pub use settings::Config;

@@ -22,6 +22,15 @@ pub enum Kept {
     Shared(Arc<Vec<u8>>),
 }
 
+/// The whole content of a request.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// Its own.
+    Own(&'a [u8]),
+    /// That of many requests: what is kept of it takes no memory.
+    Shared(&'a Arc<Vec<u8>>),
+}
+
 impl Pending {
     /// Keeps what follows the first `start` bytes.
     pub fn new(bytes: Kept, start: usize, end_stream: bool) -> Self {

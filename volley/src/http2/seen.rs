@@ -55,9 +55,7 @@ impl<T> Seen<T> {
             seen.generation = after;
             seen.block.clear();
             seen.block.extend_from_slice(block);
-            seen.list.clear();
-            list.iter()
-                .for_each(|(name, value)| seen.list.push(name, value));
+            seen.list.copy(list);
             seen.meaning = meaning;
         } else {
             *place = Some(Self {

@@ -91,7 +91,7 @@ impl<C> Streams<C> {
     }
 
     /// The stream, if it is open.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Stream<C>> {
         if self.last.0 != id {
             self.last = (id, self.ids.get(id)?);

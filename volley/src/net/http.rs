@@ -144,6 +144,7 @@ impl<C> AnyHttp<C> {
     pub fn unsent(&self, stream: u32) -> usize {
         match self {
             Self::One(http) => http.output().len(),
+            Self::Two(http) if stream == 0 => http.output().len(),
             Self::Two(http) => http.output().len() + http.queued(stream),
         }
     }

@@ -14,3 +14,4 @@ mod response;
 mod send_window;
 mod settings;
 mod stream_states;
+mod whole;

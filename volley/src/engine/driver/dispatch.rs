@@ -8,7 +8,7 @@ use crate::engine::call::{self, Call, Ticket};
 use crate::engine::orders;
 use crate::engine::shared::Due;
 use crate::grpc::Status;
-use crate::http2::Own;
+use crate::http2::{Content, Own};
 use crate::measure::Cause;
 use crate::net::Phase;
 use crate::pace::Agenda;
@@ -322,10 +322,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             last: &request.literals,
             ..Own::default()
         };
-        let stream = wire.http.open_with(call, &request.head, own, false);
-        if !self.plan.streaming.is_paced {
-            wire.http.send_shared(stream, &request.body.bytes, true);
-        }
+        let (http, head) = (&mut wire.http, &request.head);
+        let stream = match self.plan.streaming.is_paced {
+            true => http.open_with(call, head, own, false),
+            false => http.open_whole(call, head, own, Content::Shared(&request.body.bytes)),
+        };
         if self.plan.streaming.needs_time() {
             let body = Arc::clone(&request.body);
             self.arrange(key, stream, &body, now_ns);

@@ -45,6 +45,12 @@ impl<C> Connection<C> {
         }
         while let Some((frame, payload, rest)) = self.reader.next(bytes)? {
             if frame.kind != Kind::Data || !self.reader.expects_any() {
+                if frame.kind == Kind::Headers
+                    && let Some(rest) = self.whole(frame, payload, rest, handler)?
+                {
+                    bytes = rest;
+                    continue;
+                }
                 self.frame(frame, payload, handler)?;
                 bytes = rest;
                 continue;

@@ -6,7 +6,7 @@ use super::Connection;
 use crate::http2::error_code::ErrorCode;
 use crate::http2::frame;
 use crate::http2::head::{Head, Own};
-use crate::http2::pending::{Kept, Pending};
+use crate::http2::pending::{Content, Kept, Pending};
 use crate::http2::streams::{RequestPhase, ResponsePhase, Stream};
 use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
 
@@ -28,6 +28,48 @@ impl<C> Connection<C> {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(&mut self, call: C, head: &Arc<Head>, own: Own<'_>, end_stream: bool) -> u32 {
+        self.begin(call, head, own, &[], end_stream)
+    }
+
+    /// The same with all its content, which ends the request.
+    ///
+    /// # Panics
+    ///
+    /// As [`open`](Self::open).
+    #[inline]
+    pub fn open_whole(
+        &mut self,
+        call: C,
+        head: &Arc<Head>,
+        own: Own<'_>,
+        content: Content<'_>,
+    ) -> u32 {
+        let bytes = match content {
+            Content::Own(bytes) => bytes,
+            Content::Shared(bytes) => bytes.as_slice(),
+        };
+        let most = (self.peer.initial_window as usize).min(self.peer.max_frame_size);
+        if !bytes.is_empty() && bytes.len() <= most.min(self.send_window.available()) {
+            return self.begin(call, head, own, bytes, true);
+        }
+        let id = self.begin(call, head, own, &[], false);
+        match content {
+            Content::Own(bytes) => self.send(id, bytes, true),
+            Content::Shared(bytes) => self.send_shared(id, bytes, true),
+        }
+        id
+    }
+
+    /// Opens a stream. `content`, if there is any, is all of it, fits into a frame, and may be sent now.
+    #[inline]
+    fn begin(
+        &mut self,
+        call: C,
+        head: &Arc<Head>,
+        own: Own<'_>,
+        content: &[u8],
+        ends: bool,
+    ) -> u32 {
         assert!(
             self.capacity() > 0,
             "no stream can be opened: ask `capacity` first"
@@ -35,14 +77,24 @@ impl<C> Connection<C> {
         let id = self.next_id;
         self.next_id += 2;
         let max_frame_size = self.peer.max_frame_size;
-        let is_head = self.heads.write(
-            self.output.bytes(),
-            id,
-            head,
-            own,
-            end_stream,
-            max_frame_size,
-        );
+        let ends_at_once = ends && content.is_empty();
+        let (out, heads) = (self.output.bytes(), &mut self.heads);
+        let written = match content.is_empty() || !own.is_empty() {
+            true => None,
+            false => heads.write_whole(out, id, head, content),
+        };
+        let is_head = written.unwrap_or_else(|| {
+            let is_head = heads.write(out, id, head, own, ends_at_once, max_frame_size);
+            if !content.is_empty() {
+                frame::write_data(out, id, content, true);
+            }
+            is_head
+        });
+        let mut send = SendWindow::new(self.peer.initial_window);
+        if !content.is_empty() {
+            send.consume(content.len());
+            self.send_window.consume(content.len());
+        }
         let receive = if self.is_acknowledged {
             self.stream_target
         } else {
@@ -51,12 +103,11 @@ impl<C> Connection<C> {
         self.streams.insert(Stream {
             id,
             receive: ReceiveWindow::new(receive),
-            send: SendWindow::new(self.peer.initial_window),
+            send,
             phase: ResponsePhase::AwaitingHead,
-            request: if end_stream {
-                RequestPhase::Ended
-            } else {
-                RequestPhase::Open
+            request: match ends {
+                true => RequestPhase::Ended,
+                false => RequestPhase::Open,
             },
             in_row: false,
             is_head,

@@ -8,7 +8,7 @@ use super::heads::{Heads, Varying, constant, field};
 use super::shot::{Aim, Scratch};
 use super::wire::Http;
 use crate::grpc::timeout;
-use crate::http2::{Head, Own};
+use crate::http2::{Content, Head, Own};
 use crate::protobuf::DynamicMessage;
 use crate::request::body::Body;
 use crate::request::expect::Rules;
@@ -114,11 +114,11 @@ impl Letter {
             first: &[],
             last: &scratch.last,
         };
-        let stream = http.open_with(flight, &head, own, false);
-        match &self.fixed {
-            Some(contents) => http.send_shared(stream, &contents.bytes, true),
-            None => http.send(stream, &scratch.body, true),
-        }
+        let content = match &self.fixed {
+            Some(contents) => Content::Shared(&contents.bytes),
+            None => Content::Own(&scratch.body),
+        };
+        let stream = http.open_whole(flight, &head, own, content);
         Ok((stream, expected))
     }
 

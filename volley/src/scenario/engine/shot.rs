@@ -8,7 +8,7 @@ use super::site::Site;
 use super::wire::Http;
 use crate::http::{Follow, Role, is_idempotent};
 use crate::http2::hpack::{Indexing, literal, literal_name};
-use crate::http2::{Head, Own};
+use crate::http2::{Content, Head, Own};
 use crate::scenario::plan::{HttpRequest, Step, Url};
 use crate::scenario::request::{self, Ask};
 use crate::scenario::script::Rewritten;
@@ -162,16 +162,14 @@ impl Shot {
                     (None, None) => self.head(aim, scratch),
                     (None, Some(_)) => Arc::new(self.new_head(aim)),
                 };
-                let ends = scratch.body.is_empty();
                 let own = Own {
                     first: &scratch.first,
                     last: &scratch.last,
                 };
-                let stream = http.open_with(flight, &head, own, ends);
-                if !ends {
-                    http.send(stream, &scratch.body, true);
-                }
-                Ok(stream)
+                Ok(match scratch.body.is_empty() {
+                    true => http.open_with(flight, &head, own, true),
+                    false => http.open_whole(flight, &head, own, Content::Own(&scratch.body)),
+                })
             }
             Http::One(http) => {
                 match aim.rewritten {
