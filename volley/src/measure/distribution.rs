@@ -7,18 +7,15 @@ use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::MOST_NS;
 use super::estimate::Estimate;
+use super::fine::{FineCounts, highest_like};
 use super::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
-
-/// The significant digits of the histograms. Times above [`MOST_NS`] share the last bucket; the maximum stays exact.
-const DIGITS: u8 = 3;
 
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
 /// ever touched.
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution {
-    histogram: Histogram<u64>,
+    counts: FineCounts,
     /// Times of 0, the most frequent between messages, are counted separately: one addition.
     zeros: u64,
     sum_ns: u128,
@@ -31,10 +28,8 @@ pub(crate) struct Distribution {
 
 impl Distribution {
     pub fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, MOST_NS, DIGITS)
-            .expect("1 ns to 1 h at 3 digits is in bounds");
         Self {
-            histogram,
+            counts: FineCounts::new(),
             zeros: 0,
             sum_ns: 0,
             min_ns: u64::MAX,
@@ -45,7 +40,7 @@ impl Distribution {
 
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        self.histogram.saturating_record(ns);
+        self.counts.record(ns, 1);
         self.sum_ns += u128::from(ns);
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
@@ -54,7 +49,7 @@ impl Distribution {
     /// So many times of the same length.
     pub fn record_n(&mut self, ns: u64, count: u64) {
         if count > 0 {
-            self.histogram.saturating_record_n(ns, count);
+            self.counts.record(ns, count);
             self.sum_ns += u128::from(ns) * u128::from(count);
             self.min_ns = self.min_ns.min(ns);
             self.max_ns = self.max_ns.max(ns);
@@ -75,18 +70,16 @@ impl Distribution {
     }
 
     pub fn clear(&mut self) {
-        // An untouched histogram stays untouched: writing zeros would make its pages resident.
-        if !self.histogram.is_empty() {
-            self.histogram.reset();
+        // Untouched counts stay untouched: writing zeros would make their pages resident.
+        if self.min_ns != u64::MAX {
+            self.counts.clear();
         }
         (self.zeros, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
         self.open = None;
     }
 
     pub fn merge(&mut self, other: &Self) {
-        self.histogram
-            .add(&other.histogram)
-            .expect("all distributions have the same bounds");
+        self.counts.merge(&other.counts);
         self.zeros = self.zeros.saturating_add(other.zeros);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
@@ -100,24 +93,24 @@ impl Distribution {
 
     /// How many times there are, without those that are open.
     pub fn len(&self) -> u64 {
-        self.histogram.len() + self.zeros
+        self.counts.len() + self.zeros
     }
 
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        self.histogram.distinct_values() * size_of::<u64>()
+        self.counts.histogram().distinct_values() * size_of::<u64>()
     }
 
     /// All its figures; `None` without samples.
     pub fn into_latency(mut self, kind: LatencyKind) -> Option<Latency> {
         if self.zeros > 0 {
-            self.histogram.saturating_record_n(0, self.zeros);
+            self.counts.record(0, self.zeros);
             self.min_ns = 0;
         }
         let mut latency = Latency::none(kind);
         let ended = self.counts();
         if !ended.is_empty() {
-            let samples = self.histogram.len();
+            let samples = self.counts.len();
             let marks = latency::linear_marks(self.min_ns, self.max_ns);
             latency = Latency {
                 samples,
@@ -143,9 +136,9 @@ impl Distribution {
             Some(open) => Latency {
                 percentiles: percentiles(&open.counts()),
                 ended: percentiles(&[]),
-                open: open.histogram.len(),
+                open: open.counts.len(),
                 oldest_ns: open.max_ns,
-                open_mean_ns: rounded_quotient(open.sum_ns, open.histogram.len().max(1).into()),
+                open_mean_ns: rounded_quotient(open.sum_ns, open.counts.len().max(1).into()),
                 ages: open.encoded(),
                 ..latency
             },
@@ -155,28 +148,25 @@ impl Distribution {
 
     /// Ascending: the highest time of each bucket in use, and its count.
     pub fn counts(&self) -> Vec<(u64, u64)> {
-        let buckets = self.histogram.iter_recorded();
-        buckets
-            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
-            .collect()
+        self.counts.iter().collect()
     }
 
     /// Ascending (ns, count). The value is the highest of each bucket, but never outside what was
     /// recorded; the lowest bucket has the exact minimum.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let (min_ns, max_ns) = (self.min_ns, self.max_ns);
-        let least = self.histogram.highest_equivalent(min_ns);
-        self.histogram.iter_recorded().map(move |bucket| {
-            let ns = match bucket.value_iterated_to() {
-                highest if highest <= least => min_ns,
-                highest => highest.min(max_ns),
+        let least = highest_like(min_ns);
+        self.counts.iter().map(move |(highest, count)| {
+            let ns = match highest <= least {
+                true => min_ns,
+                false => highest.min(max_ns),
             };
-            (ns, bucket.count_at_value())
+            (ns, count)
         })
     }
 
     fn encoded(&self) -> String {
-        encoded(&self.histogram)
+        encoded(&self.counts.histogram())
     }
 }
 
@@ -202,7 +192,7 @@ impl Encoder {
     pub fn encode(&mut self, counts: impl Iterator<Item = (u64, u64)>) -> String {
         self.0.clear();
         for (ns, count) in counts {
-            self.0.histogram.saturating_record_n(ns, count);
+            self.0.record_n(ns, count);
         }
         self.0.encoded()
     }
@@ -241,7 +231,7 @@ impl<'de> Deserialize<'de> for Distribution {
         let written = Written::deserialize(from)?;
         let mut distribution = Self::new();
         for (ns, count) in written.buckets {
-            distribution.histogram.saturating_record_n(ns, count);
+            distribution.counts.record(ns, count);
         }
         distribution.zeros = written.zeros;
         distribution.sum_ns = written
@@ -259,6 +249,7 @@ mod tests {
     use hdrhistogram::serialization::Deserializer;
     use proptest::prelude::*;
 
+    use super::super::bucket::MOST_NS;
     use super::*;
 
     fn of(samples_ns: &[u64]) -> Distribution {

@@ -16,6 +16,7 @@ mod distribution;
 mod errors;
 pub(crate) mod estimate;
 mod facts;
+mod fine;
 pub mod latency;
 mod life;
 mod merge;
