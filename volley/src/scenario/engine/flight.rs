@@ -77,16 +77,60 @@ pub fn index(place: usize) -> u16 {
 impl Flight {
     /// Makes it the flight of another request. The memory of its buffers stays, unless it is much.
     pub fn renew(&mut self) {
-        let mut path = std::mem::take(&mut self.path);
-        path.clear();
-        path.shrink_to(MOST_KEPT);
-        self.body.clear();
-        let body = std::mem::take(&mut self.body);
-        *self = Self {
+        // All fields are named: none is forgotten.
+        let Self {
+            serial,
+            iteration,
+            step,
+            place,
+            was_sent,
+            due_ns,
+            asked_ns,
+            sent_ns,
+            first_ns,
+            heard_ns,
+            status,
+            answered,
+            coding,
+            stated,
+            is_checked,
+            failure,
+            verdicts,
             body,
+            received,
+            expected,
+            encoding,
+            splitter,
+            keeps_reply,
+            replies,
+            refusals,
             path,
-            ..Self::default()
-        };
+            target,
+            host,
+            redirects,
+            moved,
+            moves,
+            rewritten,
+            kept,
+            exchange,
+        } = self;
+        (*serial, *iteration, *step) = (0, 0, 0);
+        (*place, *was_sent) = (None, false);
+        (*due_ns, *asked_ns, *sent_ns, *first_ns, *heard_ns) = (None, 0, 0, None, 0);
+        (*status, *answered, *is_checked) = (None, false, false);
+        (*coding, *stated, *failure) = (None, None, None);
+        verdicts.clear();
+        body.clear();
+        *received = 0;
+        (*expected, *encoding, *splitter) = (None, Encoding::default(), Splitter::default());
+        (*keeps_reply, *replies, *refusals) = (false, 0, 0);
+        path.clear();
+        if path.capacity() > MOST_KEPT {
+            path.shrink_to(MOST_KEPT);
+        }
+        (*target, *host, *redirects) = (0, 0, 0);
+        (*moved, *moves) = (None, None);
+        (*rewritten, *kept, *exchange) = (None, None, None);
     }
 
     /// Whether all went well.

@@ -117,6 +117,47 @@ impl Course {
 }
 
 impl Iteration {
+    /// Makes it a new one, which keeps its values.
+    pub fn restart(
+        &mut self,
+        of_serial: u64,
+        of_course: Course,
+        of_user: (usize, u64),
+        was_due_ns: u64,
+        now_ns: u64,
+    ) {
+        // All fields are named: none is forgotten.
+        let Self {
+            serial,
+            course,
+            load,
+            user,
+            at,
+            round,
+            open,
+            thinks,
+            due_ns,
+            began_ns,
+            delay_ns,
+            round_ns,
+            is_scheduled,
+            out_of_data,
+            failed,
+            is_due,
+            values: _,
+            jar,
+            bond,
+            last,
+        } = self;
+        (*serial, *course, (*load, *user)) = (of_serial, of_course, of_user);
+        (*at, *round, *open, *thinks) = (0, 0, 0, false);
+        (*due_ns, *began_ns, *round_ns) = (was_due_ns, now_ns, now_ns);
+        *delay_ns = now_ns.saturating_sub(was_due_ns);
+        (*is_scheduled, *out_of_data, *failed, *is_due) = (false, false, false, false);
+        (*bond, *last) = (Bond::Free, None);
+        jar.clear();
+    }
+
     /// One without values.
     pub fn new(slots: usize) -> Self {
         Self {

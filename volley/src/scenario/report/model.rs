@@ -317,7 +317,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         names: names.clone(),
         counts: one.counts,
         life: one.life,
-        statuses: one.statuses.into_iter().collect(),
+        statuses: one.statuses,
         failures,
         latency,
         service,

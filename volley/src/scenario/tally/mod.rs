@@ -115,7 +115,7 @@ impl Tally {
         };
         step.counts.received_bytes += bytes;
         if let Some(status) = status {
-            *step.statuses.entry(status).or_default() += 1;
+            step.count_status(status, 1);
         }
         match verdict {
             Ok(()) => step.ok(timing, ns, tells),

@@ -89,8 +89,8 @@ pub struct Verdicts {
 #[derive(Default)]
 pub(crate) struct StepTally {
     pub counts: StepCounts,
-    /// HTTP statuses, or gRPC codes.
-    pub statuses: BTreeMap<u16, u64>,
+    /// HTTP statuses, or gRPC codes, ascending. There are few: a map would take longer.
+    pub statuses: Vec<(u16, u64)>,
     pub failures: BTreeMap<Reason, Failures>,
     pub checks: Vec<CheckCounts>,
     /// In ns since the start.
@@ -161,6 +161,19 @@ impl StepTally {
     #[inline]
     pub fn times(&mut self) -> &mut Times {
         self.times.get_or_insert_with(Times::new)
+    }
+
+    #[inline]
+    pub fn count_status(&mut self, status: u16, count: u64) {
+        let known = |(known, _): &(u16, u64)| *known;
+        match self.statuses.binary_search_by_key(&status, known) {
+            Ok(at) => {
+                if let Some((_, sum)) = self.statuses.get_mut(at) {
+                    *sum += count;
+                }
+            }
+            Err(at) => self.statuses.insert(at, (status, count)),
+        }
     }
 
     #[inline]
@@ -286,7 +299,7 @@ impl StepTally {
         self.counts.add(&other.counts);
         self.life.merge(other.life);
         for (status, count) in other.statuses {
-            *self.statuses.entry(status).or_default() += count;
+            self.count_status(status, count);
         }
         for (reason, failures) in other.failures {
             self.failures.entry(reason).or_default().merge(failures);

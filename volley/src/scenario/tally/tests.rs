@@ -195,7 +195,7 @@ fn what_was_sent_before_the_window_is_in_no_figure_and_the_sums_are_exact() {
         (2, 1, 0, 1)
     );
     assert_eq!((counts.sent_bytes, counts.received_bytes), (20, 7));
-    assert_eq!(steps[0].statuses, [(204, 1)].into());
+    assert_eq!(steps[0].statuses, vec![(204, 1)]);
     assert!(steps[0].failures.is_empty() && steps[0].checks.is_empty());
 }
 

@@ -28,22 +28,12 @@ impl Driver<'_> {
         let core = &mut self.core;
         core.serial += 1;
         let slots = core.plan.slots.len();
-        let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
+        let mut iteration = core
+            .spare
+            .pop()
+            .unwrap_or_else(|| Box::new(Iteration::new(slots)));
         iteration.values.restart(&self.values);
-        iteration.jar.clear();
-        let iteration = Iteration {
-            serial: core.serial,
-            course,
-            load,
-            user,
-            due_ns,
-            began_ns: now_ns,
-            delay_ns: now_ns.saturating_sub(due_ns),
-            round_ns: now_ns,
-            values: iteration.values,
-            jar: iteration.jar,
-            ..Iteration::new(0)
-        };
+        iteration.restart(core.serial, course, (load, user), due_ns, now_ns);
         let key = core.iterations.insert(iteration);
         match course {
             Course::Scenario(scenario) if !self.begin_scenario(key, scenario, now_ns) => {
@@ -113,6 +103,8 @@ impl Driver<'_> {
 
     /// Lets the iterations go on that can.
     pub(super) fn go_on(&mut self, now_ns: u64) {
+        // What waits for a connection was there before what comes now.
+        self.use_freed(now_ns);
         // Those that begin or end meanwhile are added to the list.
         let mut at = 0;
         while let Some(key) = self.core.ready.get(at) {
@@ -125,12 +117,20 @@ impl Driver<'_> {
                 self.send(flight, now_ns);
             }
         }
-        for (target, link) in std::mem::take(&mut self.core.freed) {
+        self.use_freed(now_ns);
+    }
+
+    /// Links that can take a request again take those that wait.
+    fn use_freed(&mut self, now_ns: u64) {
+        let mut at = 0;
+        while let Some((target, link)) = self.core.freed.get(at).copied() {
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.list(link);
             }
             self.send_waiting(target, link, now_ns);
+            at += 1;
         }
+        self.core.freed.clear();
     }
 
     /// Does an iteration's actions until it must wait, or is over.
@@ -317,7 +317,7 @@ impl Driver<'_> {
 
 impl Core<'_> {
     /// Keeps the memory of an iteration for the next one.
-    fn recycle(&mut self, mut iteration: Iteration) {
+    fn recycle(&mut self, mut iteration: Box<Iteration>) {
         if iteration.values.capacity() <= MOST_KEPT {
             self.spare_kept
                 .extend(iteration.last.take().map(Kept::emptied));

@@ -130,9 +130,10 @@ struct Core<'a> {
     /// Of this thread, to number iterations: of `threads`, number `index`.
     threads: u32,
     index: u32,
-    iterations: Slab<Iteration>,
+    iterations: Slab<Box<Iteration>>,
     /// Iterations that are over, for their memory.
-    spare: Vec<Iteration>,
+    #[expect(clippy::vec_box, reason = "an iteration is large, and never moves")]
+    spare: Vec<Box<Iteration>>,
     flights: Slab<Box<Flight>>,
     /// Flights that are over, for their memory.
     #[expect(clippy::vec_box, reason = "a flight is large, and never moves")]

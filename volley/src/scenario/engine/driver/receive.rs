@@ -20,6 +20,9 @@ use crate::scenario::tally::Reason;
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;
 
+/// What is noted about a head: see [`is_bare`]. gRPC's notes are others.
+const BARE: u8 = 0x80;
+
 /// After so many tries, a refusal ends a request.
 const MOST_REFUSALS: u8 = 10;
 
@@ -240,7 +243,8 @@ impl Core<'_> {
         };
         let site = self.sites.get(flight.target);
         let host = site.and_then(|site| site.hosts.get(flight.host));
-        if let Some(host) = host
+        if !is_bare(fields)
+            && let Some(host) = host
             && iteration.course.keeps_cookies(self.plan)
         {
             let set = fields.iter().filter(|(name, _)| *name == b"set-cookie");
@@ -278,7 +282,10 @@ impl Core<'_> {
             return;
         };
         if reading.reads_body() && flight.expected.is_none() {
-            flight.coding = coding(fields);
+            flight.coding = match is_bare(fields) {
+                true => None,
+                false => coding(fields),
+            };
         }
         self.url.clear();
         if reading.reads_url()
@@ -449,6 +456,20 @@ fn method<'a>(flight: &'a Flight, request: &'a HttpRequest) -> &'a str {
     let rewritten = flight.rewritten.as_deref();
     let written = rewritten.and_then(|rewritten| rewritten.method.as_deref());
     written.unwrap_or(&request.method)
+}
+
+/// Whether a head has neither cookies nor encodings. That is noted: a server may send the same head again and again.
+#[inline]
+fn is_bare(fields: &HeaderList) -> bool {
+    if fields.tag() == BARE {
+        return true;
+    }
+    let mut names = fields.iter().map(|(name, _)| name);
+    let is_bare = !names.any(|name| name == b"set-cookie" || name == b"content-encoding");
+    if is_bare {
+        fields.set_tag(BARE);
+    }
+    is_bare
 }
 
 /// All encodings of a body, which may be in several fields; `None`: it has none.
