@@ -5,6 +5,7 @@
 //! these have a parser of their own, and cost little. What it does not know is left to gotmpl, one action or block
 //! (`{{if}}` to `{{end}}`) at a time, or as a whole if actions share variables or named templates.
 
+mod arithmetic;
 mod block;
 mod call_data;
 mod function;

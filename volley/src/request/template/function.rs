@@ -3,6 +3,7 @@
 use fastrand::Rng;
 use gotmpl::Value;
 
+use super::arithmetic::Arithmetic;
 use super::program::Program;
 use super::{ActionError, CallData};
 use crate::request::excerpt::excerpt;
@@ -156,6 +157,7 @@ pub enum Action {
     TimestampUnixNano,
     Uuid,
     Call(Function),
+    Arithmetic(Arithmetic),
     Program(Program),
 }
 
@@ -165,6 +167,7 @@ impl Action {
         match self {
             Self::Call(function) => matches!(function, Function::RandomInt(..)),
             Self::RequestNumber
+            | Self::Arithmetic(_)
             | Self::TimestampUnix
             | Self::TimestampUnixMilli
             | Self::TimestampUnixNano => true,
@@ -179,6 +182,7 @@ impl Action {
         let from = |number: u128| i64::try_from(number).ok();
         Ok(match self {
             Self::Call(function @ Function::RandomInt(..)) => Some(function.number(call.random())?),
+            Self::Arithmetic(arithmetic) => Some(arithmetic.value(call)?),
             Self::RequestNumber => from(call.number().into()),
             Self::TimestampUnix => from(call.now().as_secs().into()),
             Self::TimestampUnixMilli => from(call.now().as_millis()),
@@ -198,6 +202,9 @@ impl Action {
             Self::TimestampUnixNano => out.push_str(&call.now().as_nanos().to_string()),
             Self::Uuid => call.uuid().render(out),
             Self::Call(function) => return function.render(call.random(), out),
+            Self::Arithmetic(arithmetic) => {
+                out.push_str(itoa::Buffer::new().format(arithmetic.value(call)?));
+            }
             Self::Program(program) => return program.render(call, out),
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! From the tokens of an action to its meaning.
 
+use super::arithmetic::{Arithmetic, Number};
 use super::function::{Action, Function, Int};
 use super::token::{Token, tokens};
 use super::{ActionError, Labels};
@@ -99,6 +100,12 @@ impl Parser<'_> {
         if !self.functions && Function::exists(name) {
             return Err(ActionError::FunctionsOff);
         }
+        if self.functions
+            && let Some(numbers) = arguments.iter().map(Operand::number).collect()
+            && let Some(arithmetic) = Arithmetic::new(name, numbers)
+        {
+            return Ok(Action::Arithmetic(arithmetic));
+        }
         let arguments = arguments.into_iter().map(Operand::int).collect();
         Function::new(name, arguments).map(Action::Call)
     }
@@ -120,6 +127,17 @@ enum Operand {
 }
 
 impl Operand {
+    /// What is an integer in every call.
+    fn number(&self) -> Option<Number> {
+        match self {
+            Self::Value(Value::Int(value)) => Some(Number::Constant(*value)),
+            Self::Value(Value::Action(action)) if action.is_number() => {
+                Some(Number::Action(Box::new(action.clone())))
+            }
+            _ => None,
+        }
+    }
+
     fn int(self) -> Option<Int> {
         match self {
             Self::Value(Value::Int(value)) => Some(Int::Constant(value)),

@@ -6,7 +6,7 @@ use crate::request::CallNumber;
 use crate::request::schema;
 use crate::spec::SchemaSource;
 
-fn labels() -> Labels {
+pub(super) fn labels() -> Labels {
     let file = "../requests/benchmark.proto".into();
     let source = SchemaSource::Proto {
         file,

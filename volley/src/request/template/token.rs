@@ -91,8 +91,9 @@ fn int(text: &str) -> Option<i64> {
         1 => text.get(..1)?,
         _ => return None,
     };
-    // A number's digits must not have another sign.
-    if digits.starts_with(['+', '-']) {
+    // A number's digits must not have another sign. One that begins with 0 is octal in Go.
+    if digits.starts_with(['+', '-']) || radix == 10 && digits.len() > 1 && digits.starts_with('0')
+    {
         return None;
     }
     i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
@@ -125,7 +126,15 @@ mod tests {
         assert_eq!(int("-9223372036854775808"), Some(i64::MIN));
         assert_eq!(int("1_000"), Some(1000));
         assert_eq!(int("0b101"), Some(5));
-        for bad in ["9223372036854775808", "--1", "0x-1", "1.5", "-", "0x"] {
+        for bad in [
+            "9223372036854775808",
+            "--1",
+            "0x-1",
+            "1.5",
+            "-",
+            "0x",
+            "010",
+        ] {
             assert_eq!(int(bad), None, "{bad}");
         }
     }
