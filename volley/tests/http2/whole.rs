@@ -129,6 +129,8 @@ fn response(stream: u32) -> impl Strategy<Value = Vec<u8>> {
     ];
     let content = prop_oneof![
         9 => prop::collection::vec(any::<u8>(), 1..40).prop_map(move |bytes| data(stream, &bytes)),
+        // Some of these use up the connection's window.
+        5 => (4000_usize..6000).prop_map(move |length| data(stream, &vec![7; length])),
         1 => Just(data(stream, b"")),
         1 => Just(last_data(stream, b"end")),
         1 => Just(raw(Kind::Data, PADDED, stream, b"\x02abc\0\0")),
