@@ -3,7 +3,7 @@
 //
 //	server [-listen 127.0.0.1:0] [-tls FOLDER] [-grpc 127.0.0.1:0] [-log FILE]
 //
-// It serves the items of `volley serve`, with the same counts; volley/README.md describes them.
+// It serves the items of `volley serve`, with the same counts; volley/docs/serve.md describes them.
 // It also lists the items of an owner (GET /v1/items?owner=ann) and invents stocks (GET /v1/stock/SKU).
 // With -grpc, it serves shop.Auth and shop.Orders of volley/examples/shop.proto on another port, in
 // plaintext.
