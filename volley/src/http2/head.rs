@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::frame::{
-    DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, flag, write_headers, write_whole,
+    DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, flag, write_data, write_headers,
+    write_whole,
 };
 use super::hpack::{Encoder, Field};
 
-/// The most heads whose encoding one connection keeps; of those whose places are as far apart, the last one.
+/// The most heads whose encoding one connection keeps; of places that are equal modulo this, the last one.
 const MOST_KEPT: usize = 1024;
 
 /// Request pseudo-headers and headers, in order; shared by all calls that send the same ones.
@@ -124,9 +125,8 @@ impl HeadWriter {
         kept.is_head
     }
 
-    /// Appends a head and all its content, which is not empty, each in a frame: the frames of the last time, with another
-    /// stream and other content. Returns [`Head::is_head`]; `None`: the head needs more than a frame, and nothing was
-    /// written.
+    /// Appends a head and all its content, which is not empty and fits into a frame: the frames of the last time, with
+    /// another stream and other content. Returns [`Head::is_head`].
     #[inline]
     pub fn write_whole(
         &mut self,
@@ -134,21 +134,26 @@ impl HeadWriter {
         stream: u32,
         head: &Arc<Head>,
         content: &[u8],
-    ) -> Option<bool> {
-        let kept = encoded(&mut self.kept, &mut self.encoder, head)?;
-        if kept.block.len() > DEFAULT_MAX_FRAME_SIZE {
-            return None;
-        }
+        max_frame_size: usize,
+    ) -> bool {
+        let Some(kept) = encoded(&mut self.kept, &mut self.encoder, head) else {
+            return false;
+        };
         let begin = out.len();
-        out.reserve(kept.image.len() + content.len());
-        out.extend_from_slice(&kept.image);
-        out.extend_from_slice(content);
-        let frames = out.get_mut(begin..).unwrap_or_default();
-        if fill_in(frames, kept.block.len(), stream, content.len()).is_none() {
-            out.truncate(begin);
-            return None;
+        if kept.block.len() <= DEFAULT_MAX_FRAME_SIZE {
+            out.reserve(kept.image.len() + content.len());
+            out.extend_from_slice(&kept.image);
+            out.extend_from_slice(content);
+            let frames = out.get_mut(begin..).unwrap_or_default();
+            if fill_in(frames, kept.block.len(), stream, content.len()).is_some() {
+                return kept.is_head;
+            }
         }
-        Some(kept.is_head)
+        // Its block is made: another one would have what is in the encoder's table by now.
+        out.truncate(begin);
+        write_headers(out, stream, &kept.block, false, max_frame_size);
+        write_data(out, stream, content, true);
+        kept.is_head
     }
 }
 

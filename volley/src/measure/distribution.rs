@@ -71,7 +71,7 @@ impl Distribution {
 
     pub fn clear(&mut self) {
         // Untouched counts stay untouched: writing zeros would make their pages resident.
-        if self.min_ns != u64::MAX {
+        if self.min_ns != u64::MAX || self.max_ns > 0 {
             self.counts.clear();
         }
         (self.zeros, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);

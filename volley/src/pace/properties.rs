@@ -57,10 +57,12 @@ fn rate(spec: &RateSpec, ns: u64) -> (f64, u64) {
         ScheduleKind::Step => whole_ns(spec.step_duration),
         ScheduleKind::Line => SECOND_NS,
     };
+    // For ghz, an end of 0 is none, unless the rate falls.
+    let end = spec.end.filter(|end| *end > 0 || spec.step < 0);
     let climbed = |ns: u64| {
         let steps = i128::from(ns / step_ns);
         let value = i128::from(spec.start) + i128::from(spec.step) * steps;
-        match spec.end.map(i128::from) {
+        match end.map(i128::from) {
             Some(end) if spec.step > 0 => value.min(end),
             Some(end) => value.max(end),
             None => value.clamp(0, u32::MAX.into()),
@@ -71,7 +73,7 @@ fn rate(spec: &RateSpec, ns: u64) -> (f64, u64) {
         max_ns => max_ns,
     };
     if ns >= max_ns {
-        let last = spec.end.map_or_else(|| climbed(max_ns), i128::from);
+        let last = end.map_or_else(|| climbed(max_ns), i128::from);
         return (last as f64, u64::MAX);
     }
     (climbed(ns) as f64, max_ns.min((ns / step_ns + 1) * step_ns))

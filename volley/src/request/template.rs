@@ -253,7 +253,7 @@ pub enum TemplateError {
 pub enum ActionError {
     #[error("{0}")]
     Syntax(String),
-    #[error("brackets are nested too deeply")]
+    #[error("brackets or pipes are nested too deeply")]
     TooDeep,
     #[error("unknown field `{name}`; the fields are {fields}")]
     UnknownField { name: String, fields: String },

@@ -195,11 +195,25 @@ proptest! {
 /// Requests of a length, opened at once and in two steps: the same bytes, whatever the windows allow.
 #[test]
 fn a_request_that_is_opened_whole_is_the_same_on_the_wire() {
-    let head = Arc::new(Head::default());
     let own = Own {
         first: b"\0\x01a\x01b",
         last: b"\0\x01c\x01d",
     };
+    // Fields that the encoder's table keeps, in one frame and in three.
+    for value in [1, 40_000] {
+        let field = |name: &str, value: &str| {
+            Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
+        };
+        let head = Arc::new(Head {
+            fields: vec![field("x-long", &"~".repeat(value)), field("x-name", "b")],
+            ..Head::default()
+        });
+        opened_whole_as_in_parts(&head, own);
+        opened_whole_as_in_parts(&head, Own::default());
+    }
+}
+
+fn opened_whole_as_in_parts(head: &Arc<Head>, own: Own<'_>) {
     for (length, window) in [
         (0, 100),
         (1, 100),
@@ -222,13 +236,13 @@ fn a_request_that_is_opened_whole_is_the_same_on_the_wire() {
                 };
                 match whole {
                     Some(true) => {
-                        connection.open_whole(call, &head, own, Content::Shared(&bytes));
+                        connection.open_whole(call, head, own, Content::Shared(&bytes));
                     }
                     Some(false) => {
-                        connection.open_whole(call, &head, own, Content::Own(&bytes));
+                        connection.open_whole(call, head, own, Content::Own(&bytes));
                     }
                     None => {
-                        let stream = connection.open_with(call, &head, own, false);
+                        let stream = connection.open_with(call, head, own, false);
                         connection.send(stream, &bytes, true);
                     }
                 }

@@ -62,6 +62,7 @@ fn the_functions_of_sprig_give_what_its_documentation_says() {
         {{trim `  x `}}{{upper `a`}}{{lower `B`}} => xAb
         {{repeat 3 `ab`}} {{trunc 5 `hello world`}} {{trunc -5 `hello world`}} => ababab hello world
         {{quote `a` 1}} {{replace ` ` `-` `a b c`}} {{join `_` (list 1 2)}} {{join `_` 3}} => "a" "1" a-b-c 1_2 3
+        {{contains `b` `abc`}} {{hasPrefix `b` `abc`}} {{hasSuffix `c` `abc`}} {{trimPrefix `-` `-a-`}} {{trimSuffix `-` `-a-`}} => true false true a- -a
         {{add 1 2 3}} {{sub 5 2}} {{mul 2 3 4}} {{div 7 2}} {{mod 7 4}} {{int `5`}} {{atoi `no`}} => 6 3 24 3 3 5 0
         {{until 3}} {{until -2}} {{until 0}} {{index (tuple 4 5) 1}} => [0 1 2] [0 -1] [] 5
         {{default `x` ``}} {{default `x` `y`}} {{`` | default `z`}} {{default 4}} {{ternary 1 2 true}} => x y z 4 1
@@ -78,11 +79,11 @@ fn the_functions_of_sprig_give_what_its_documentation_says() {
 fn what_volley_does_not_have_of_sprig_names_what_to_use() {
     for [name, instead] in table(
         r"
-        getHostByName => take such values from --data-file, or make them in Lua (`volley run`)
-        mustRegexMatch => take such values from --data-file, or make them in Lua (`volley run`)
+        getHostByName => take such values from a file: --data-file, or `data` of a scenario
+        mustRegexMatch => take such values from a file: --data-file, or `data` of a scenario
         first => use Go's `index`, `eq`, `and`, `or` and `not`
         mustFirst => use Go's `index`, `eq`, `and`, `or` and `not`
-        trimSuffix => use `replace`
+        nospace => use `replace`
     ",
     ) {
         let expected = format!(

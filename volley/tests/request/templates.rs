@@ -325,13 +325,18 @@ fn an_action_that_does_not_end_is_refused() {
 }
 
 #[test]
-fn brackets_without_end_are_refused() {
-    let error = refused(&format!("{{{{{}}}}}", "(".repeat(100_000)));
-    assert_eq!(
-        error,
-        format!(
-            "the data: `{{{{{}…}}}}`: brackets are nested too deeply",
-            "(".repeat(60)
-        )
-    );
+fn brackets_and_pipes_without_end_are_refused() {
+    for (template, shown) in [
+        (format!("{{{{{}}}}}", "(".repeat(100_000)), "(".repeat(60)),
+        (
+            format!("{{{{.RequestNumber{}}}}}", " | add 1".repeat(50_000)),
+            format!(".RequestNumber{}", " | add 1".repeat(9)),
+        ),
+    ] {
+        let shown: String = shown.chars().take(60).collect();
+        assert_eq!(
+            refused(&template),
+            format!("the data: `{{{{{shown}…}}}}`: brackets or pipes are nested too deeply")
+        );
+    }
 }

@@ -79,17 +79,15 @@ impl<C> Connection<C> {
         let max_frame_size = self.peer.max_frame_size;
         let ends_at_once = ends && content.is_empty();
         let (out, heads) = (self.output.bytes(), &mut self.heads);
-        let written = match content.is_empty() || !own.is_empty() {
-            true => None,
-            false => heads.write_whole(out, id, head, content),
-        };
-        let is_head = written.unwrap_or_else(|| {
+        let is_head = if content.is_empty() || !own.is_empty() {
             let is_head = heads.write(out, id, head, own, ends_at_once, max_frame_size);
             if !content.is_empty() {
                 frame::write_data(out, id, content, true);
             }
             is_head
-        });
+        } else {
+            heads.write_whole(out, id, head, content, max_frame_size)
+        };
         let mut send = SendWindow::new(self.peer.initial_window);
         if !content.is_empty() {
             send.consume(content.len());

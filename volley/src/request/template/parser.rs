@@ -40,18 +40,21 @@ impl Parser<'_> {
     fn pipeline<'t>(
         &self,
         mut tokens: &'t [Token],
-        depth: usize,
+        mut depth: usize,
     ) -> Result<(Value, &'t [Token]), ActionError> {
-        if depth > DEEPEST {
-            return Err(ActionError::TooDeep);
-        }
         let mut piped: Option<Value> = None;
         loop {
+            if depth > DEEPEST {
+                return Err(ActionError::TooDeep);
+            }
             let (mut operands, after) = self.operands(tokens, depth)?;
             operands.extend(piped.take().map(Operand::Value));
             let value = self.command(operands)?;
             match after.split_first() {
-                Some((Token::Pipe, after)) => (tokens, piped) = (after, Some(value)),
+                // A command holds the one before it.
+                Some((Token::Pipe, after)) => {
+                    (tokens, piped, depth) = (after, Some(value), depth + 1);
+                }
                 _ => return Ok((value, after)),
             }
         }

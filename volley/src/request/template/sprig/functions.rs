@@ -31,6 +31,23 @@ pub fn add_strings(all: &mut Functions) {
         check_growth(args, text.matches(&old).count(), new.len())?;
         string(text.replace(&old, &new))
     });
+    all.add(&["contains"], |args| {
+        about(args, |part, text| text.contains(part))
+    });
+    all.add(&["hasPrefix"], |args| {
+        about(args, |part, text| text.starts_with(part))
+    });
+    all.add(&["hasSuffix"], |args| {
+        about(args, |part, text| text.ends_with(part))
+    });
+    all.add(&["trimPrefix"], |args| {
+        let (prefix, text) = (args.text(0)?, args.text(1)?);
+        string(text.strip_prefix(&prefix).unwrap_or(&text))
+    });
+    all.add(&["trimSuffix"], |args| {
+        let (suffix, text) = (args.text(0)?, args.text(1)?);
+        string(text.strip_suffix(&suffix).unwrap_or(&text))
+    });
     all.add(&["quote"], |args| {
         let given = args.values.iter().filter(|value| **value != Value::Nil);
         let quoted = given.map(|value| serde_json::Value::from(text(value)).to_string());
@@ -47,9 +64,17 @@ pub fn add_strings(all: &mut Functions) {
     });
 }
 
+/// What is so of a part of a text, and the text.
+fn about(args: &Args, is_so: impl Fn(&str, &str) -> bool) -> Outcome {
+    Ok(Value::Bool(is_so(&args.text(0)?, &args.text(1)?)))
+}
+
 /// Integers wrap, as in Go.
 pub fn add_math(all: &mut Functions) {
     all.add(&["add"], |args| folded(args, 0, i64::wrapping_add));
+    all.add(&["add1"], |args| {
+        Ok(Value::Int(args.int(0)?.wrapping_add(1)))
+    });
     all.add(&["mul"], |args| folded(args, 1, i64::wrapping_mul));
     all.add(&["sub"], |args| {
         Ok(Value::Int(args.int(0)?.wrapping_sub(args.int(1)?)))

@@ -33,40 +33,33 @@ const GROUPS: [Group; 7] = [
 ];
 
 /// What to use in place of the rest of sprig. Some functions also have a name that begins with `must`.
-const INSTEAD: [(&str, &str); 9] = [
-    (
-        "trimAll trimall trimPrefix trimSuffix nospace",
-        "use `replace`",
-    ),
+const INSTEAD: [(&str, &str); 8] = [
+    ("nospace", "use `replace`"),
     ("substr abbrev abbrevboth", "use `trunc`, or Go's `slice`"),
     ("cat indent nindent squote toString", "use Go's `printf`"),
     (
-        "first last get dig hasKey has contains hasPrefix hasSuffix empty coalesce all any deepEqual",
+        "first last get dig hasKey has empty coalesce all any deepEqual",
         "use Go's `index`, `eq`, `and`, `or` and `not`",
     ),
     (
-        "add1 seq untilStep max biggest min",
+        "seq untilStep max biggest min",
         "use `add`, `until` and Go's `if`",
-    ),
-    (
-        "sha1sum sha512sum adler32sum b32enc",
-        "use `sha256sum` or `b64enc`",
     ),
     ("randAscii randBytes", "use `randAlphaNum`"),
     (
-        "dateInZone date_in_zone htmlDate htmlDateInZone toDate ago duration durationRound",
+        "dateInZone date_in_zone htmlDate htmlDateInZone ago duration durationRound",
         "use `date`, which shows UTC, `dateModify` or `unixEpoch`",
     ),
     (
-        "add1f addf append b32dec b64dec base bcrypt buildCustomCert camelcase ceil chunk clean compact concat \
+        "add1f addf adler32sum append b32dec b32enc b64dec base bcrypt buildCustomCert camelcase ceil chunk clean compact concat \
          decryptAES deepCopy derivePassword dir divf encryptAES env expandenv ext fail float64 floor fromJson genCA \
          genCAWithKey genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey \
          getHostByName hello htpasswd initial initials isAbs kebabcase keys kindIs kindOf maxf merge mergeOverwrite minf \
          mulf omit osBase osClean osDir osExt osIsAbs pick pluck plural prepend push regexFind regexFindAll regexMatch \
          regexQuoteMeta regexReplaceAll regexReplaceAllLiteral regexSplit rest reverse round semver semverCompare set \
-         shuffle snakecase sortAlpha split splitList splitn subf swapcase title toDecimal toPrettyJson toStrings typeIs \
+         sha1sum sha512sum shuffle snakecase sortAlpha split splitList splitn subf slice swapcase title toDate toDecimal toPrettyJson toStrings trimAll trimall typeIs \
          typeIsLike typeOf uniq unset untitle urlJoin urlParse values without wrap wrapWith",
-        "take such values from --data-file, or make them in Lua (`volley run`)",
+        "take such values from a file: --data-file, or `data` of a scenario",
     ),
 ];
 
