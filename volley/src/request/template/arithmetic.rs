@@ -165,7 +165,7 @@ mod tests {
             "{{mod 7}}",
             "{{add .WorkerID 1}}",
             "{{add1 1 2}}",
-            "{{max 1 .RequestNumber}}",
+            "{{int .RequestNumber}}",
         ] {
             assert!(native(text).is_none(), "{text}");
         }
