@@ -3,6 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use volley::measure::Part;
+use volley::report::Report;
 
 fuzz_target!(|data: &[u8]| {
     let Some(Ok(mut part)) = serde_json::from_slice(data).ok().map(Part::read) else {
@@ -11,6 +12,6 @@ fuzz_target!(|data: &[u8]| {
     let _ = part.clone().merge(part.clone());
     if part.check_whole().is_ok() {
         let _ = part.merge(part.clone());
-        let _ = part.into_report();
+        let _ = Report::from(part);
     }
 });
