@@ -18,7 +18,7 @@
 //! - [`pace`]: when calls are sent.
 //! - [`spec`]: what is to be run, as plain data.
 //! - [`request`]: what is sent, and what the replies must be.
-//! - [`net`]: names, sockets, TLS, proxies, timers and signals, without requests.
+//! - [`net`]: names, sockets, TLS, proxies, timers and signals; a connection, whatever is asked over it.
 //! - [`measure`]: counting and timing, one tally per thread.
 //! - [`report`]: a finished run as plain data, and every output format.
 //! - [`compare`]: two runs, and what their difference shows.
