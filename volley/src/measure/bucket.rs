@@ -1,7 +1,5 @@
-//! The buckets of the per-second histograms: 256 per octave, so a value is exact within 0.4 %.
-//!
-//! The log-linear scheme of HdrHistogram, one digit coarser: a thread sends its histogram of every
-//! second to the conductor.
+//! The log-linear buckets of HdrHistogram, and those of the per-second histograms: 256 per octave, so a value is exact
+//! within 0.4 %. They are one digit coarser: a thread sends its histogram of every second to the conductor.
 
 /// Values below this have one bucket each.
 const LINEAR: u64 = 512;
@@ -15,16 +13,28 @@ pub(super) const BUCKETS: usize = bucket_of(MOST_NS) as usize + 1;
 #[inline]
 pub(super) const fn bucket_of(ns: u64) -> u16 {
     let ns = if ns < MOST_NS { ns } else { MOST_NS };
-    // Drops low bits until 256..512 is left: 512..1024 in steps of 2, 1024..2048 in steps of 4, …
-    let dropped = (ns | (LINEAR - 1)).ilog2() - 8;
-    (dropped as u64 * (LINEAR / 2) + (ns >> dropped)) as u16
+    log_linear(ns, LINEAR) as u16
 }
 
 /// The highest value of a bucket.
 pub(crate) const fn highest_of(bucket: u16) -> u64 {
-    let bucket = bucket as u64;
-    let dropped = (bucket / (LINEAR / 2)).saturating_sub(1);
-    ((bucket - dropped * (LINEAR / 2) + 1) << dropped) - 1
+    highest_in(bucket as u64, LINEAR)
+}
+
+/// The bucket of a value, where values below `linear`, a power of two, have one each.
+#[inline]
+pub(super) const fn log_linear(value: u64, linear: u64) -> u64 {
+    let half = linear / 2;
+    // Drops low bits until half..linear is left: linear..2 * linear in steps of 2, the next octave in steps of 4, …
+    let dropped = (value | (linear - 1)).ilog2() - half.ilog2();
+    dropped as u64 * half + (value >> dropped)
+}
+
+/// The highest value of such a bucket.
+pub(super) const fn highest_in(bucket: u64, linear: u64) -> u64 {
+    let half = linear / 2;
+    let dropped = (bucket / half).saturating_sub(1);
+    ((bucket - dropped * half + 1) << dropped) - 1
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::fine::{FineCounts, highest_like};
+use super::fine::{FineCounts, highest_like, new_histogram};
 use super::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
 
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
@@ -181,20 +181,20 @@ fn encoded(histogram: &Histogram<u64>) -> String {
 }
 
 /// Encodes one histogram after another.
-pub(super) struct Encoder(Distribution);
+pub(super) struct Encoder(Histogram<u64>);
 
 impl Encoder {
     pub fn new() -> Self {
-        Self(Distribution::new())
+        Self(new_histogram())
     }
 
     /// Times and their counts.
     pub fn encode(&mut self, counts: impl Iterator<Item = (u64, u64)>) -> String {
-        self.0.clear();
+        self.0.reset();
         for (ns, count) in counts {
-            self.0.record_n(ns, count);
+            self.0.saturating_record_n(ns, count);
         }
-        self.0.encoded()
+        encoded(&self.0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-use super::bucket::MOST_NS;
+use super::bucket::{MOST_NS, highest_in, log_linear};
 
 /// Values below this have one bucket each.
 const LINEAR: u64 = 2048;
@@ -53,13 +53,17 @@ impl FineCounts {
 
     /// The same counts as others read them.
     pub fn histogram(&self) -> Histogram<u64> {
-        let mut histogram = Histogram::new_with_bounds(1, MOST_NS, 3)
-            .expect("1 ns to 1 h at 3 digits is in bounds");
+        let mut histogram = new_histogram();
         for (ns, count) in self.iter() {
             histogram.saturating_record_n(ns, count);
         }
         histogram
     }
+}
+
+/// An empty histogram with the same buckets.
+pub(super) fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, MOST_NS, 3).expect("1 ns to 1 h at 3 digits is in bounds")
 }
 
 /// The highest time in the same bucket.
@@ -70,15 +74,11 @@ pub(super) fn highest_like(ns: u64) -> u64 {
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = if ns > LAST_NS { MOST_NS } else { ns };
-    // Drops low bits until 1024..2048 is left.
-    let dropped = (ns | (LINEAR - 1)).ilog2() - 10;
-    (u64::from(dropped) * (LINEAR / 2) + (ns >> dropped)) as usize
+    log_linear(ns, LINEAR) as usize
 }
 
 fn highest_of(bucket: usize) -> u64 {
-    let bucket = bucket as u64;
-    let dropped = (bucket / (LINEAR / 2)).saturating_sub(1);
-    ((bucket - dropped * (LINEAR / 2) + 1) << dropped) - 1
+    highest_in(bucket as u64, LINEAR)
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
         fn the_buckets_are_those_of_hdrhistogram(
             times in prop::collection::vec((0_u32..64, any::<u64>(), 1_u64..5), 1..60),
         ) {
-            let mut theirs = FineCounts::new().histogram();
+            let mut theirs = new_histogram();
             let mut ours = FineCounts::new();
             for (zeros, bits, count) in times {
                 let ns = bits >> zeros;
