@@ -19,5 +19,7 @@ pub(crate) use backoff::{LONGEST_WAIT_NS, wait_ns};
 pub use error::NetError;
 pub(crate) use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twice};
 pub(crate) use http::AnyHttp;
-pub(crate) use lost::{Lost, Remedies, Rule, connect_words, refuses_http2, tls_words};
+pub(crate) use lost::{
+    Lost, PROXY_CLOSED, Remedies, Rule, connect_words, refuses_http2, tls_words,
+};
 pub(crate) use wire::{Phase, Wire};

@@ -1,7 +1,7 @@
 //! Why a connection is lost, in words, with the flags that may help.
 
 use crate::http2::Violation;
-use crate::net::{Lost, Remedies, Rule, connect_words, refuses_http2, tls_words};
+use crate::net::{Lost, PROXY_CLOSED, Remedies, Rule, connect_words, refuses_http2, tls_words};
 
 pub const FLAGS: Remedies = Remedies {
     authority: "`--cacert`",
@@ -34,9 +34,7 @@ pub fn words(lost: &Lost) -> String {
             true => format!("{rule} (check the port; if the server speaks TLS, drop `--insecure`)"),
             false => rule.to_string(),
         },
-        Lost::ClosedEarly { by_proxy: true, .. } => {
-            "the proxy (`HTTPS_PROXY`) closed the connection".to_owned()
-        }
+        Lost::ClosedEarly { by_proxy: true, .. } => PROXY_CLOSED.to_owned(),
         Lost::ClosedEarly { is_tls, .. } => format!(
             "the server closed the connection immediately ({})",
             match is_tls {

@@ -33,6 +33,9 @@ pub enum Lost {
     Io(io::Error),
 }
 
+/// What is said of [`Lost::ClosedEarly`] if the proxy closed it.
+pub const PROXY_CLOSED: &str = "the proxy (`HTTPS_PROXY`) closed the connection";
+
 /// A rule of HTTP that the server broke.
 #[derive(Debug)]
 pub enum Rule {

@@ -3,7 +3,9 @@
 use super::flight::{Fault, FlightKey};
 use crate::http1::Violation;
 use crate::http2;
-use crate::net::{self, AnyHttp, LONGEST_WAIT_NS, Lost, Phase, Rule, connect_words, tls_words};
+use crate::net::{
+    self, AnyHttp, LONGEST_WAIT_NS, Lost, PROXY_CLOSED, Phase, Rule, connect_words, tls_words,
+};
 use crate::scenario::tally::Reason;
 
 /// HTTP on a connection.
@@ -63,10 +65,7 @@ pub fn fault(lost: Lost, remedies: &Remedies) -> Fault {
             (Reason::Tls, words)
         }
         Lost::Rule { rule, .. } => (reason(&rule), rule_words(&rule, remedies)),
-        Lost::ClosedEarly { by_proxy: true, .. } => {
-            let words = "the proxy (`HTTPS_PROXY`) closed the connection";
-            (Reason::Connect, words.to_owned())
-        }
+        Lost::ClosedEarly { by_proxy: true, .. } => (Reason::Connect, PROXY_CLOSED.to_owned()),
         Lost::ClosedEarly { is_tls, .. } => {
             let [plaintext, tls] = remedies.closed_early;
             let remedy = if is_tls { tls } else { plaintext };
