@@ -117,7 +117,6 @@ impl Driver<'_> {
                 self.send(flight, now_ns);
             }
         }
-        self.use_freed(now_ns);
     }
 
     /// Links that can take a request again take those that wait.
