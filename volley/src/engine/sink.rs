@@ -8,8 +8,7 @@ use super::call::{Call, Ticket};
 use super::link::Link;
 use super::script::Script;
 use crate::budget::{Budget, Buffer};
-use crate::grpc::encoding::Encoding;
-use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, heads, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -17,12 +16,6 @@ use crate::measure::{Cause, Outcome};
 
 /// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
-
-/// What is noted about trailers: the status is OK.
-const WENT_WELL: u8 = 1;
-
-/// What is noted about headers: the call goes on. How its compressed replies are compressed is added to it.
-const GOES_ON: u8 = 2;
 
 /// What is said of a call that took too long, as grpc-go says it.
 pub const TOO_LATE: &str = "context deadline exceeded";
@@ -87,28 +80,16 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
         }
         if call.answered {
             if end_stream {
-                call.status = Some(trailers(headers));
+                call.status = Some(heads::trailers(headers));
             }
             return Next::Continue;
         }
         call.answered = true;
-        if headers.tag() >= GOES_ON && !end_stream {
-            call.encoding = Encoding::from_tag(headers.tag() - GOES_ON);
-            return Next::Continue;
+        (call.encoding, call.status) = heads::begun(headers, end_stream);
+        match call.status.is_some() && !end_stream && !status::has_grpc(headers) {
+            true => Next::Cancel(ErrorCode::Cancel), // what follows is not gRPC
+            false => Next::Continue,
         }
-        // An OK here is not yet the call's status: the trailers decide.
-        call.status = Status::from_headers(headers, end_stream)
-            .filter(|status| end_stream || !status.is_ok());
-        if end_stream {
-            return Next::Continue;
-        }
-        call.encoding = Encoding::of(headers);
-        if call.status.is_none() {
-            headers.set_tag(GOES_ON + call.encoding.tag());
-        } else if !status::has_grpc(headers) {
-            return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
-        }
-        Next::Continue
     }
 
     #[inline]
@@ -356,17 +337,4 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
         let message = last.len() - PREFIX_LEN;
         self.sink.run(self.call, last, message, rest) * last.len()
     }
-}
-
-/// The status in trailers. Those of a call that went well are nearly always the same, and then are not read again.
-#[inline]
-fn trailers(fields: &HeaderList) -> Status {
-    if fields.tag() == WENT_WELL {
-        return Status::new(Code::Ok, String::new());
-    }
-    let status = Status::from_trailers(fields);
-    if status.is_ok() {
-        fields.set_tag(WENT_WELL);
-    }
-    status
 }

@@ -2,6 +2,7 @@
 
 pub mod code;
 pub(crate) mod encoding;
+pub(crate) mod heads;
 pub mod reflection;
 pub mod splitter;
 pub mod status;

@@ -5,19 +5,13 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::budget::{Budget, Buffer};
-use crate::grpc::encoding::{DecodeError, Encoding};
-use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, status};
+use crate::grpc::encoding::DecodeError;
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Take, heads, status};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{ErrorCode, Next};
 use crate::scenario::engine::flight::{Fault, Flight, FlightKey, index};
 use crate::scenario::tally::Reason;
-
-/// What is noted about trailers: the status is OK.
-const WENT_WELL: u8 = 1;
-
-/// What is noted about a head: the call goes on. How its compressed replies are compressed is added to it.
-const GOES_ON: u8 = 2;
 
 impl Core<'_> {
     /// A call's headers or trailers came.
@@ -25,15 +19,15 @@ impl Core<'_> {
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
             return Next::Continue;
         };
-        if flight.answered && end && fields.tag() == WENT_WELL {
+        if flight.answered && end && heads::went_well(fields) {
             flight.status = Some(Code::Ok as u16);
             self.check_body(key.0 as usize, Some(fields));
             return Next::Continue;
         }
         let status = match flight.answered {
-            true => end.then(|| trailers(fields)),
+            true => end.then(|| heads::trailers(fields)),
             false => {
-                let (encoding, status) = begun(fields, end);
+                let (encoding, status) = heads::begun(fields, end);
                 flight.encoding = encoding;
                 status
             }
@@ -206,38 +200,6 @@ impl Flight {
         self.replies += count as u64;
         count
     }
-}
-
-/// How replies are compressed, and the status, if the head decides it. Heads of calls that go on are nearly always the
-/// same, and then are not read again.
-#[inline]
-fn begun(fields: &HeaderList, end: bool) -> (Encoding, Option<Status>) {
-    if !end && let Some(encoding) = encoding_of(fields.tag()) {
-        return (encoding, None);
-    }
-    let encoding = Encoding::of(fields);
-    // An OK here is not yet the call's status: the trailers decide.
-    let status = Status::from_headers(fields, end).filter(|status| end || !status.is_ok());
-    if status.is_none() {
-        fields.set_tag(GOES_ON + encoding.tag());
-    }
-    (encoding, status)
-}
-
-/// What is noted of a head after which the call goes on.
-#[inline]
-fn encoding_of(tag: u8) -> Option<Encoding> {
-    let encoding = tag.checked_sub(GOES_ON).map(Encoding::from_tag)?;
-    (GOES_ON + encoding.tag() == tag).then_some(encoding)
-}
-
-/// The status in trailers. Notes that all went well.
-fn trailers(fields: &HeaderList) -> Status {
-    let status = Status::from_trailers(fields);
-    if status.is_ok() {
-        fields.set_tag(WENT_WELL);
-    }
-    status
 }
 
 fn flow(next: Next) -> ControlFlow<()> {
