@@ -6,7 +6,7 @@ mod benchmark;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use volley::grpc::reflection::{Answer, Files, Question, Response};
+use volley::protobuf::reflection::{Answer, Files, Question, Response};
 use volley::protobuf::{Zeros, encoded_file};
 use volley::request::schema::{reflect, text};
 use volley::request::{Ask, ReflectError, Source, messages};

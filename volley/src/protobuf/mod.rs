@@ -14,6 +14,7 @@ mod places;
 mod plain;
 mod pool;
 mod read;
+pub mod reflection;
 mod strict;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 
 use super::farewell::Failure;
 use super::outbox::{Mark, Outbox};
-use crate::grpc::reflection::{
-    Answer, Files, METHOD, Question, Refused, Request, Response, SERVICES, Service, Services,
-};
 use crate::grpc::{Code, PREFIX_LEN};
 use crate::protobuf::compile::compile;
+use crate::protobuf::reflection::{
+    Answer, Files, METHOD, Question, Refused, Request, Response, SERVICES, Service, Services,
+};
 use crate::protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
 use crate::protobuf::{self, Pool};
 

@@ -10,7 +10,7 @@ use h2::server::{self, SendResponse};
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use tokio::net::{TcpListener, TcpStream};
-use volley::grpc::reflection::{self, Answer, Question};
+use volley::protobuf::reflection::{self, Answer, Question};
 
 /// What the server does with a message.
 pub enum Does {

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use volley::grpc::reflection::{Answer, Extensions, Files, Question, Refused, Service, Services};
 use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::FileDescriptorProto;
+use volley::protobuf::reflection::{
+    Answer, Extensions, Files, Question, Refused, Service, Services,
+};
 use volley::protobuf::{FilesError, Pool, encoded_file};
 use volley::request::schema::{self, reflect, text};
 use volley::request::{Ask, ReflectError, messages};

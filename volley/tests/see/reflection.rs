@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use rcgen::{CertificateParams, KeyPair};
-use volley::grpc::reflection::{Answer, Files, Question, Refused};
 use volley::protobuf::descriptor::FileDescriptorProto;
 use volley::protobuf::encoded_file;
+use volley::protobuf::reflection::{Answer, Files, Question, Refused};
 use volley::request::schema;
 use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use volley::grpc::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
 use volley::protobuf::descriptor::{
     DescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
     ServiceDescriptorProto, field_descriptor_proto,
 };
 use volley::protobuf::encoded_file;
+use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
 
 use crate::common::Scratch;
 use crate::common::peer::{Does, peer};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use buffa::Message as _;
 use serde_json::{Value, json};
-use volley::grpc::reflection::{Answer, Files, Question, Refused, Request};
 use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
+use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request};
 use volley::protobuf::{Pool, encoded_file};
 
 use crate::common::Scratch;
@@ -69,7 +69,7 @@ fn echo(files: Vec<FileDescriptorProto>, lacks: &'static str, reply: &[u8]) -> (
             Question::FileOfExtension(..) => pool.files().last(),
             Question::Extensions(_) => {
                 let numbers = vec![100, 101];
-                let list = volley::grpc::reflection::Extensions { numbers };
+                let list = volley::protobuf::reflection::Extensions { numbers };
                 return Answer::Extensions(list).into();
             }
             Question::Services(_) => None,

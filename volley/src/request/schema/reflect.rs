@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
 use crate::protobuf::descriptor::{DescriptorProto, FileDescriptorProto};
 use crate::protobuf::full_name::join;
+use crate::protobuf::reflection::{Answer, Files, Question, Refused};
 use crate::protobuf::{self, FilesError, Pool, compile};
 use crate::request::excerpt::excerpt;
 

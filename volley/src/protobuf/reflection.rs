@@ -1,6 +1,6 @@
 //! The messages of gRPC's server reflection; its two versions have the same.
 
-use crate::protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
+use super::wire::{Piece, encode_bytes, encode_number, pieces};
 
 /// The services that offer it, the newest version first.
 pub const SERVICES: [&str; 2] = [
