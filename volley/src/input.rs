@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-pub mod pem;
 pub mod table;
 
 /// The most bytes of a `--config`.

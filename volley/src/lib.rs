@@ -7,6 +7,7 @@
 //! - `excerpt`: what is long, cut for a line of text.
 //! - `uuid`: random UUIDs.
 //! - `input`: the files that a user names.
+//! - `pem`: certificates and private keys, as they are in such files.
 //! - [`outbox`]: items on their way from a load to their reader.
 //! - [`units`]: how people write times, sizes and other numbers.
 //! - [`budget`]: a limit on the memory of messages.
@@ -65,6 +66,7 @@ pub mod measure;
 pub mod net;
 pub mod outbox;
 pub mod pace;
+mod pem;
 pub mod program;
 pub mod protobuf;
 pub mod report;

@@ -12,7 +12,8 @@ use thiserror::Error;
 use super::certificate::Certificate;
 use super::transport::TlsClient;
 use super::trust::{Trust, Whom, may_sign};
-use crate::input::{self, pem};
+use crate::input;
+use crate::pem;
 use crate::spec::{Target, TargetSpec, TlsSpec, without_port};
 
 /// Why TLS cannot be set up as requested.

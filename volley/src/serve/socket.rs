@@ -12,7 +12,8 @@ use rustls::{ServerConfig, ServerConnection};
 
 use super::ServeError;
 use super::config::Identity;
-use crate::input::{self, pem};
+use crate::input;
+use crate::pem;
 
 /// How many bytes of plain text become records at a time; see [`super::Counts`].
 const TLS_BATCH: usize = 64 << 10;

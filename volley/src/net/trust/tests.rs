@@ -5,8 +5,8 @@ use rustls::crypto::ring;
 
 use super::*;
 use crate::engine::FLAGS;
-use crate::input::pem;
 use crate::net::tls_words;
+use crate::pem;
 
 macro_rules! certificate {
     ($name:literal) => {

@@ -140,12 +140,11 @@ mod tests {
     #[test]
     fn a_key_of_another_certificate_or_of_no_known_kind_is_refused() {
         let provider = rustls::crypto::ring::default_provider();
-        let chain =
-            || certificates(include_bytes!("../../tests/certificates/version-1.pem")).unwrap();
-        let key = include_bytes!("../../tests/certificates/version-1.key");
+        let chain = || certificates(include_bytes!("../tests/certificates/version-1.pem")).unwrap();
+        let key = include_bytes!("../tests/certificates/version-1.key");
         let own = || private_key(key).unwrap();
         assert!(identity(chain(), own(), &provider).is_ok());
-        let authority = certificates(include_bytes!("../../tests/certificates/authority.pem"));
+        let authority = certificates(include_bytes!("../tests/certificates/authority.pem"));
         let refused = identity(authority.unwrap(), own(), &provider).unwrap_err();
         assert!(
             refused.starts_with("the key is not that of the certificate"),
