@@ -10,6 +10,7 @@ WORKDIR /src
 COPY Cargo.toml Cargo.lock build.rs ./
 COPY edit/dist edit/dist
 COPY docs docs
+COPY crates crates
 COPY src src
 RUN cargo build --profile "$PROFILE" --locked $FLAGS && cp "target/$PROFILE/volley" volley-built
 

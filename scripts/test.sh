@@ -277,7 +277,7 @@ lint() {
     step 'gofmt' check_gofmt
     step 'go vet' check_go
     step 'actionlint' check_workflows
-    step 'volley: fmt' in_volley cargo-fmt cargo fmt --check
+    step 'volley: fmt' in_volley cargo-fmt cargo fmt --all --check
     step 'volley: fmt of fuzz' in_volley cargo-fmt cargo fmt --check --manifest-path fuzz/Cargo.toml
 }
 
@@ -288,13 +288,13 @@ test_scripts() {
 # This also builds the volley that other tests run.
 build_volley() {
     step 'volley: page of edit' make_page
-    step 'volley: build' in_volley cargo cargo test --no-run --locked --features docs
+    step 'volley: build' in_volley cargo cargo test --no-run --workspace --locked --features docs
 }
 
 # Most of the slow tests wait: for a deadline, or for the end of a load.
 test_volley() {
-    RUST_TEST_THREADS=$((2 * $(nproc))) step 'volley: test' in_volley cargo cargo test --locked --features docs --no-fail-fast
-    step 'volley: clippy' in_volley cargo-clippy cargo clippy --all-targets --locked --features docs -- -D warnings
+    RUST_TEST_THREADS=$((2 * $(nproc))) step 'volley: test' in_volley cargo cargo test --workspace --locked --features docs --no-fail-fast
+    step 'volley: clippy' in_volley cargo-clippy cargo clippy --workspace --all-targets --locked --features docs -- -D warnings
 }
 
 # Beside tests that may be measuring, these take only the time that those leave.

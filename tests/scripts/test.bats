@@ -82,7 +82,7 @@ volley: test'
     [ "$(table passed | sort)" = "$before_a_commit" ]
     [ "${lines[-1]}" = '= 3 in 1 s =' ]
     grep -q '^bats tests/scripts$' "$calls"
-    grep -q '^cargo test --locked --features docs --no-fail-fast$' "$calls"
+    grep -q '^cargo test --workspace --locked --features docs --no-fail-fast$' "$calls"
     grep -q '^cargo clippy ' "$calls"
     # A bench beside pytest finds its lock installed.
     [ "$(grep '^ensure_venv' "$calls")" = $'ensure_venv requirements.lock\nensure_venv requirements-dev.lock' ]

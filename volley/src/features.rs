@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+pub use volley_base::Lacks;
+
 /// All parts, and whether they are there. Cargo.toml says what each is for.
 const PARTS: [(&str, bool); 6] = [
     ("brotli", cfg!(feature = "brotli")),
@@ -26,13 +28,6 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
         names.join(" ")
     )
 });
-
-/// A part that is needed, and left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "this volley was built without the feature `{0}`: use one with all features (`cargo install --path volley`)"
-)]
-pub struct Lacks(pub &'static str);
 
 /// Whether a part is there.
 ///

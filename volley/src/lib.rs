@@ -1,16 +1,14 @@
 //! volley, a gRPC load generator that counts every message and uses little CPU.
 //!
-//! The modules, lowest layer first. Each uses only modules above it in this list, which a test checks:
+//! Its lower layers are crates of their own, whose modules are here as well, lowest first. Each uses only those above it:
+//!
+//! 1. `volley-base`: [`units`], [`budget`], [`outbox`], and what else all use.
+//!
+//! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
-//! - `excerpt`: what is long, cut for a line of text.
-//! - `uuid`: random UUIDs.
-//! - `input`: the files that a user names.
-//! - `pem`: certificates and private keys, as they are in such files.
-//! - [`outbox`]: items on their way from a load to their reader.
-//! - [`units`]: how people write times, sizes and other numbers.
-//! - [`budget`]: a limit on the memory of messages.
+//! - `pem`: certificates and private keys, as they are in files.
 //! - [`protobuf`]: what files declare, messages of those types, and their JSON; schemas, and their compiler.
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`http1`]: the same for HTTP/1.1, with the same handler.
@@ -34,8 +32,6 @@
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`program`]: the commands.
 
-#![forbid(unsafe_code)]
-
 // Unit tests use servers and tables of the tests of whole runs, which know this library by its name.
 #[cfg(test)]
 extern crate self as volley;
@@ -48,23 +44,19 @@ mod testkit {
 }
 
 pub mod blast;
-pub mod budget;
 pub mod cli;
 pub mod compare;
 pub mod docs;
 pub mod engine;
-mod excerpt;
 pub mod features;
 pub mod grpc;
 pub mod http;
 pub mod http1;
 pub mod http2;
-mod input;
 #[cfg(test)]
 mod layers;
 pub mod measure;
 pub mod net;
-pub mod outbox;
 pub mod pace;
 mod pem;
 pub mod program;
@@ -74,6 +66,7 @@ pub mod request;
 pub mod scenario;
 pub mod serve;
 pub mod spec;
-pub mod units;
-mod uuid;
 pub mod watch;
+
+pub use volley_base::{budget, outbox, units};
+use volley_base::{excerpt, input, uuid};

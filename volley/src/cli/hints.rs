@@ -47,7 +47,12 @@ fn has(command: &Command, flag: &str) -> bool {
 fn every_command_and_flag_that_a_message_names_exists() {
     let tree = tree();
     let mut all = Vec::new();
-    code(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    for folder in ["crates", "src"] {
+        code(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+            &mut all,
+        );
+    }
     let flags = Regex::new(r"(?:^|[ `('\x22])(--[a-zA-Z][a-zA-Z-]*\*?)").unwrap();
     let hints = Regex::new(r"`volley ([a-z]+)([^`]*)`").unwrap();
     let (mut commands, mut named, mut wrong) = (0, 0, Vec::new());

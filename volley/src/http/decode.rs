@@ -16,7 +16,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 #[cfg(any(feature = "brotli", feature = "zstd"))]
 use crate::budget::Lease;
 use crate::budget::{Budget, Buffer, OverBudget};
-use crate::features::{self, Lacks};
+use crate::features::Lacks;
 
 /// The most encodings that one body may have.
 const MOST_LAYERS: usize = 4;
@@ -68,16 +68,23 @@ pub enum DecodeError {
     Broken { encoding: String, reason: String },
 }
 
-/// The encodings that a build may leave out, and the features that have them.
-const FEATURES: [(&str, &str); 2] = [("br", "brotli"), ("zstd", "zstd")];
+/// The encodings that a build may leave out, the features that have them, and whether they are there.
+const FEATURES: [(&str, &str, bool); 2] = [
+    ("br", "brotli", cfg!(feature = "brotli")),
+    ("zstd", "zstd", cfg!(feature = "zstd")),
+];
 
 fn need(encoding: &[u8]) -> Result<(), DecodeError> {
     let found = FEATURES
         .iter()
-        .find(|(name, _)| encoding.eq_ignore_ascii_case(name.as_bytes()));
-    found.map_or(Ok(()), |&(encoding, feature)| {
-        features::need(feature).map_err(|lacks| DecodeError::Lacks { encoding, lacks })
-    })
+        .find(|(name, ..)| encoding.eq_ignore_ascii_case(name.as_bytes()));
+    match found {
+        Some(&(encoding, feature, false)) => Err(DecodeError::Lacks {
+            encoding,
+            lacks: Lacks(feature),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether each encoding that an `accept-encoding` offers can be read.

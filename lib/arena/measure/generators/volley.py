@@ -43,7 +43,7 @@ _LATE_S = 10.0
 
 # The sources of the program: files, and folders of files. The texts in `docs` are a part of it.
 _FILES = ("Cargo.toml", "Cargo.lock", "build.rs")
-_FOLDERS = ("docs", "src")
+_FOLDERS = ("crates", "docs", "src")
 
 # The variable that names the profile of cargo, and the profiles: `dist` takes longer to build, and
 # is for figures that are published.

@@ -45,12 +45,14 @@ DAEMON = docker_stub("volley 0.1.0")
 def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     """Return what finds volley in a checkout that has its sources."""
     (workspace.volley / "src" / "http2").mkdir(parents=True)
+    (workspace.volley / "crates" / "http" / "src").mkdir(parents=True)
     (workspace.volley / "Cargo.toml").write_text('version = "0.1.0"')
     (workspace.volley / "version").write_text("0.1.0")
     (workspace.volley / "Cargo.lock").write_text("locked")
     (workspace.volley / "build.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "http2" / "frame.rs").write_text("struct Frame;")
+    (workspace.volley / "crates" / "http" / "src" / "lib.rs").write_text("")
     (workspace.root / "docker").mkdir()
     (workspace.root / "docker" / "volley.Dockerfile").write_text("FROM rust")
     return finder("volley", bin_, workspace)
@@ -124,7 +126,10 @@ def test_who_waits_for_cargo_is_told_where_its_log_is(
     assert f"log: {workspace.tools / 'volley-build.log'}" in line
 
 
-@pytest.mark.parametrize("changed", ["Cargo.toml", "Cargo.lock", "build.rs", "src/http2/frame.rs"])
+@pytest.mark.parametrize(
+    "changed",
+    ["Cargo.toml", "Cargo.lock", "build.rs", "src/http2/frame.rs", "crates/http/src/lib.rs"],
+)
 def test_when_its_sources_change_it_is_built_again(
     find: Find, bin_: Path, workspace: Workspace, changed: str
 ) -> None:

@@ -4,7 +4,7 @@
 const LISTED: usize = 12;
 
 /// The first `most` characters, control characters as spaces.
-pub(crate) fn excerpt(text: &str, most: usize) -> String {
+pub fn excerpt(text: &str, most: usize) -> String {
     let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut cut: String = characters.by_ref().take(most).collect();
     if characters.next().is_some() {
@@ -14,7 +14,7 @@ pub(crate) fn excerpt(text: &str, most: usize) -> String {
 }
 
 /// "`a`, `b`, 3 more".
-pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names = names.peekable();
     let mut listed: Vec<String> = names
         .by_ref()
