@@ -32,7 +32,7 @@
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`program`]: the commands.
 
-// Unit tests use servers and tables of the tests of whole runs, which know this library by its name.
+// Unit tests use a server of the tests of whole runs, which know this library by its name.
 #[cfg(test)]
 extern crate self as volley;
 #[cfg(test)]
@@ -40,7 +40,7 @@ extern crate self as volley;
 mod testkit {
     #![allow(dead_code, reason = "the tests of whole runs use the rest")]
     pub mod scripted;
-    pub mod table;
+    pub use volley_testkit::table;
 }
 
 pub mod blast;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use volley::cli::Run;
 use volley::spec::{Data, SchemaSource};
+use volley_testkit::table::table;
 
-use crate::table::table;
 use crate::{file, parse};
 
 const JSON: &str = r#"{

@@ -8,8 +8,6 @@ mod profiles;
 mod program;
 mod refusals;
 mod spec;
-#[path = "../common/table.rs"]
-mod table;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

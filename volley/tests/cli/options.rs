@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use volley::spec::Data;
+use volley_testkit::table::{table, words};
 
 use crate::config::with;
-use crate::table::{table, words};
 use crate::{BASE, file, parse, run};
 
 /// What ghz 0.121 writes for `--config` of a file with these settings, in its JSON report.

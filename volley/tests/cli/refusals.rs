@@ -1,6 +1,7 @@
 //! Command lines that give no run: each ends in one line that names the flag and the remedy.
 
-use crate::table::table;
+use volley_testkit::table::table;
+
 use crate::{file, parse, refusal, run};
 
 /// Each row has flags with `|` between them, and the error of an otherwise valid command line with them.

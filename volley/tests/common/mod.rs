@@ -6,7 +6,6 @@
     reason = "each test binary uses a part of it"
 )]
 
-pub mod http;
 pub mod peer;
 mod report;
 mod run;
@@ -14,8 +13,6 @@ mod scratch;
 pub mod scripted;
 mod servers;
 pub mod shape;
-mod table;
-mod wait;
 
 pub use report::Report;
 pub use run::{Finished, Running, Volley};
@@ -23,5 +20,6 @@ pub use scratch::Scratch;
 pub use servers::{
     BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
 };
-pub use table::{table, words};
-pub use wait::{LONGEST, awaited, monotonic_ns};
+pub use volley_testkit::http;
+pub use volley_testkit::table::{table, words};
+pub use volley_testkit::wait::{LONGEST, awaited, monotonic_ns};

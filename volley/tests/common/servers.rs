@@ -9,7 +9,7 @@ use std::time::Duration;
 use socket2::{Domain, Socket, Type};
 use volley::serve::{Config, Counts, Faults, Freeze, Reference};
 
-use super::wait::awaited;
+use super::awaited;
 
 /// How long a connection may take before it counts as one that nobody accepts.
 const PATIENCE: Duration = Duration::from_millis(200);

@@ -2,9 +2,9 @@ use serde::de::DeserializeSeed as _;
 use volley::protobuf::{self, Message, Seed, wire};
 use volley::request::{Expected, Method, Mismatch, Source};
 use volley::spec::Spec;
+use volley_testkit::table::table;
 
 use crate::support::{everything, first, json, load, method, proto, refusal};
-use crate::table::table;
 
 fn expecting(data: &str, rules: &[&str]) -> Spec {
     let mut spec = json(data);

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use volley::request::Source;
 use volley::spec::Templates;
+use volley_testkit::table::{table, words};
 
 use crate::support::{everything, header, json, metadata, method, nth, refusal, shown};
-use crate::table::{table, words};
 
 /// The output of a template, as metadata of the call 17 of worker 3.
 fn rendered(template: &str) -> String {

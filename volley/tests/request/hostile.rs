@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use volley::request::Source;
+use volley_testkit::table::table;
 
 use crate::support::{everything, json, method, refusal};
-use crate::table::table;
 
 fn refused(data: &str, expected: &str) {
     assert_eq!(refusal(&json(data), &method("GetSum")), expected, "{data}");

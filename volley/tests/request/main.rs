@@ -10,7 +10,5 @@ mod reflect;
 mod rows;
 mod schema;
 mod support;
-#[path = "../common/table.rs"]
-mod table;
 mod templates;
 mod walk;

@@ -2,9 +2,9 @@
 
 use volley::request::{Body, Source};
 use volley::spec::{Data, Spec, Templates};
+use volley_testkit::table::table;
 
 use crate::support::{everything, load, messages, metadata, method, nth, proto, refusal, shown};
-use crate::table::table;
 
 fn spec(data: Data) -> Spec {
     let mut spec = Spec::default();

@@ -7,9 +7,9 @@ use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
+use volley_testkit::table::table;
 
 use crate::support::{json, load, method, proto};
-use crate::table::table;
 
 /// The test's own file of all kinds of fields, with all that it imports.
 fn everything() -> FileDescriptorSet {

@@ -3,9 +3,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use volley::request::Source;
 use volley::spec::Templates;
+use volley_testkit::table::table;
 
 use crate::support::{everything, first, header, json, metadata, method, nth, refusal, shown};
-use crate::table::table;
 
 /// The output of a string template in one call.
 fn rendered(template: &str) -> String {
