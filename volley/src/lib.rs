@@ -3,6 +3,7 @@
 //! Its lower layers are crates of their own, whose modules are here as well, lowest first. Each uses only those above it:
 //!
 //! 1. `volley-base`: [`units`], [`budget`], [`outbox`], and what else all use.
+//! 2. `volley-http`: [`http2`], [`http1`], [`http`], [`grpc`]: protocols without I/O.
 //!
 //! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
@@ -10,10 +11,6 @@
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `pem`: certificates and private keys, as they are in files.
 //! - [`protobuf`]: what files declare, messages of those types, and their JSON; schemas, and their compiler.
-//! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
-//! - [`http1`]: the same for HTTP/1.1, with the same handler.
-//! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
-//! - [`grpc`]: gRPC over HTTP/2: messages, statuses, timeouts.
 //! - [`pace`]: when calls are sent.
 //! - [`spec`]: what is to be run, as plain data.
 //! - [`request`]: what is sent, and what the replies must be.
@@ -32,27 +29,12 @@
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`program`]: the commands.
 
-// Unit tests use a server of the tests of whole runs, which know this library by its name.
-#[cfg(test)]
-extern crate self as volley;
-#[cfg(test)]
-#[path = "../tests/common"]
-mod testkit {
-    #![allow(dead_code, reason = "the tests of whole runs use the rest")]
-    pub mod scripted;
-    pub use volley_testkit::table;
-}
-
 pub mod blast;
 pub mod cli;
 pub mod compare;
 pub mod docs;
 pub mod engine;
 pub mod features;
-pub mod grpc;
-pub mod http;
-pub mod http1;
-pub mod http2;
 #[cfg(test)]
 mod layers;
 pub mod measure;
@@ -70,3 +52,6 @@ pub mod watch;
 
 pub use volley_base::{budget, outbox, units};
 use volley_base::{excerpt, input, uuid};
+pub use volley_http::{grpc, http, http1, http2};
+#[cfg(test)]
+use volley_testkit as testkit;

@@ -10,7 +10,6 @@ pub mod peer;
 mod report;
 mod run;
 mod scratch;
-pub mod scripted;
 mod servers;
 pub mod shape;
 
@@ -20,6 +19,6 @@ pub use scratch::Scratch;
 pub use servers::{
     BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
 };
-pub use volley_testkit::http;
 pub use volley_testkit::table::{table, words};
 pub use volley_testkit::wait::{LONGEST, awaited, monotonic_ns};
+pub use volley_testkit::{http, scripted};

@@ -20,12 +20,12 @@ pub mod hpack;
 mod id_map;
 pub(crate) mod output;
 mod pending;
-pub(crate) mod reader;
+pub mod reader;
 pub(crate) mod response;
 mod seen;
-pub(crate) mod settings;
+pub mod settings;
 mod streams;
-pub(crate) mod window;
+pub mod window;
 
 pub use client::Connection;
 pub use error::Violation;

@@ -1,7 +1,7 @@
 //! RFC 9113 §6.7, §6.8: PING and GOAWAY.
 
-use volley::http2::frame::Kind;
-use volley::http2::{Closed, ErrorCode, GoAway, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{Closed, ErrorCode, GoAway, Violation};
 
 use crate::build::{ACK, go_away, head, ping, raw, trailers};
 use crate::peer::{Event, Peer, Sent};

@@ -1,7 +1,7 @@
 //! RFC 9113 §3.4: how a connection begins.
 
-use volley::http2::frame::{Kind, PREFACE};
-use volley::http2::{ErrorCode, Violation};
+use volley_http::http2::frame::{Kind, PREFACE};
+use volley_http::http2::{ErrorCode, Violation};
 
 use crate::build::{ACK, ping, raw, settings, settings_ack};
 use crate::peer::{Peer, Sent};

@@ -1,7 +1,7 @@
 //! RFC 9113 §5.1: which frame may come in which state of a stream.
 
-use volley::http2::frame::Kind;
-use volley::http2::{Closed, ErrorCode, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{Closed, ErrorCode, Violation};
 
 use crate::build::{
     END_STREAM, block, data, head, headers, last_data, raw, rst_stream, trailers, window_update,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use volley::http2::hpack::{Field, Indexing};
-use volley::http2::{Closed, ErrorCode, Head};
+use volley_http::http2::hpack::{Field, Indexing};
+use volley_http::http2::{Closed, ErrorCode, Head};
 
 use crate::build::{END_STREAM, data, head, headers, last_data, settings};
 use crate::peer::{Event, Peer, Sent};

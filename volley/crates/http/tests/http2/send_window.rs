@@ -1,7 +1,7 @@
 //! RFC 9113 §5.2, §6.9: what we may send.
 
-use volley::http2::frame::Kind;
-use volley::http2::{Closed, ErrorCode, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{Closed, ErrorCode, Violation};
 
 use crate::build::{raw, rst_stream, settings, window_update};
 use crate::peer::{Event, Peer, Sent};

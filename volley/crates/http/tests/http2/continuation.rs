@@ -1,7 +1,7 @@
 //! RFC 9113 §4.3, §6.10: header blocks of several frames.
 
-use volley::http2::frame::Kind;
-use volley::http2::{ErrorCode, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{ErrorCode, Violation};
 
 use crate::build::{END_HEADERS, END_STREAM, PADDED, PRIORITY, block, data, head, ping, raw};
 use crate::peer::{Event, Peer, Sent};

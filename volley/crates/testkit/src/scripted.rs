@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind, flag};
-use volley::http2::hpack::{Encoder, Field, Indexing};
+use volley_http::http2::frame::{self, FrameHeader, HEADER_LEN, Kind, flag};
+use volley_http::http2::hpack::{Encoder, Field, Indexing};
 
 /// A script's view of one connection, on the server's side.
 pub struct Peer {

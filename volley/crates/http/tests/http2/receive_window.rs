@@ -1,7 +1,7 @@
 //! RFC 9113 §5.2, §6.9: what the peer may send.
 
-use volley::http2::frame::Kind;
-use volley::http2::{ErrorCode, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{ErrorCode, Violation};
 
 use crate::build::{PADDED, data, head, last_data, raw, settings, settings_ack};
 use crate::peer::{Event, Peer, Sent};

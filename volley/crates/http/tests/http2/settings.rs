@@ -1,7 +1,7 @@
 //! RFC 9113 §6.5: SETTINGS. What INITIAL_WINDOW_SIZE does to streams is in `send_window` and `receive_window`.
 
-use volley::http2::frame::Kind;
-use volley::http2::{ErrorCode, Violation};
+use volley_http::http2::frame::Kind;
+use volley_http::http2::{ErrorCode, Violation};
 
 use crate::build::{ACK, END_STREAM, headers, raw, settings, settings_ack};
 use crate::peer::{Peer, Sent};

@@ -1,8 +1,8 @@
 //! gRPC over HTTP/2: length-prefixed messages, statuses and timeouts.
 
 pub mod code;
-pub(crate) mod encoding;
-pub(crate) mod heads;
+pub mod encoding;
+pub mod heads;
 pub mod splitter;
 pub mod status;
 pub mod timeout;

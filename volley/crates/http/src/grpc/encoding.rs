@@ -7,8 +7,8 @@ use flate2::bufread::MultiGzDecoder;
 use thiserror::Error;
 
 use super::{Code, Status};
-use crate::budget::{Budget, Buffer, OverBudget};
 use crate::http2::hpack::HeaderList;
+use volley_base::budget::{Budget, Buffer, OverBudget};
 
 /// How the replies of a call with flag 1 are compressed: `grpc-encoding`. volley offers gzip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

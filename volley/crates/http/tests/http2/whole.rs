@@ -2,9 +2,9 @@
 //! as then one frame after another is looked at.
 
 use proptest::prelude::*;
-use volley::http2::frame::Kind;
-use volley::http2::hpack::{Field, HeaderList, Indexing};
-use volley::http2::{
+use volley_http::http2::frame::Kind;
+use volley_http::http2::hpack::{Field, HeaderList, Indexing};
+use volley_http::http2::{
     Closed, Config, Connection, Content, ErrorCode, Handler, Head, Next, Own, Violation,
 };
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::{Code, Status};
-use crate::budget::{Budget, Buffer, OverBudget};
+use volley_base::budget::{Budget, Buffer, OverBudget};
 
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;

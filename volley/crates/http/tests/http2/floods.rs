@@ -1,6 +1,6 @@
 //! RFC 9113 §10.5: a peer that causes useless work. Whatever it sends, our memory stays bounded.
 
-use volley::http2::{Closed, ErrorCode, Violation};
+use volley_http::http2::{Closed, ErrorCode, Violation};
 
 use crate::build::{data, head, ping, rst_stream, settings, window_update};
 use crate::peer::{Event, Peer};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use volley::http2::frame::{FrameHeader, HEADER_LEN, Kind, PREFACE, flag};
-use volley::http2::hpack::{Field, HeaderList, Indexing};
-use volley::http2::{Closed, Config, Connection, ErrorCode, Handler, Head, Next, Violation};
+use volley_http::http2::frame::{FrameHeader, HEADER_LEN, Kind, PREFACE, flag};
+use volley_http::http2::hpack::{Field, HeaderList, Indexing};
+use volley_http::http2::{Closed, Config, Connection, ErrorCode, Handler, Head, Next, Violation};
 
 use crate::build;
 

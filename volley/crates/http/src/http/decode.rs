@@ -13,10 +13,10 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 #[cfg(feature = "zstd")]
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use volley_base::Lacks;
 #[cfg(any(feature = "brotli", feature = "zstd"))]
-use crate::budget::Lease;
-use crate::budget::{Budget, Buffer, OverBudget};
-use crate::features::Lacks;
+use volley_base::budget::Lease;
+use volley_base::budget::{Budget, Buffer, OverBudget};
 
 /// The most encodings that one body may have.
 const MOST_LAYERS: usize = 4;

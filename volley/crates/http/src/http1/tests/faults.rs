@@ -1,7 +1,7 @@
 //! What is refused: whatever is broken, and whatever another recipient could read differently.
 
 use super::*;
-use crate::testkit::table::words;
+use volley_testkit::table::words;
 
 fn head_with(fields: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{fields}\r\n")

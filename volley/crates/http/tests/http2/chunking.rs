@@ -1,8 +1,8 @@
 //! The cuts between reads must not matter.
 
 use proptest::prelude::*;
-use volley::http2::Violation;
-use volley::http2::frame::Kind;
+use volley_http::http2::Violation;
+use volley_http::http2::frame::Kind;
 
 use crate::build::*;
 use crate::peer::{Event, Peer};
@@ -20,7 +20,8 @@ fn opened() -> Peer {
     peer.log.cancels.push('d');
     assert_eq!(d, 7);
     let e = peer.open('e');
-    peer.connection.cancel(e, volley::http2::ErrorCode::Cancel);
+    peer.connection
+        .cancel(e, volley_http::http2::ErrorCode::Cancel);
     peer
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use volley::http2::hpack::{Field, Indexing};
-use volley::http2::{Closed, ErrorCode};
+use volley_http::http2::hpack::{Field, Indexing};
+use volley_http::http2::{Closed, ErrorCode};
 
 use crate::build::{
     END_STREAM, PADDED, PRIORITY, block, data, head, headers, last_data, raw, trailers,
 };
 use crate::peer::{Event, Peer, Sent};
-use volley::http2::frame::Kind;
+use volley_http::http2::frame::Kind;
 
 fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
     let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());

@@ -1,6 +1,6 @@
 //! Frames made by hand, so that they can be wrong.
 
-use volley::http2::frame::{FrameHeader, Kind, flag};
+use volley_http::http2::frame::{FrameHeader, Kind, flag};
 
 pub const END_STREAM: u8 = flag::END_STREAM;
 pub const END_HEADERS: u8 = flag::END_HEADERS;
