@@ -51,7 +51,7 @@ fn shown(replies: Option<Message>, exchange: Exchange, words: &str) -> [String; 
 
 #[test]
 fn secrets_of_a_grpc_call_are_masked_in_its_messages_its_reply_and_its_fault() {
-    let pool = protobuf::tests::everything();
+    let pool = crate::testkit::everything();
     let all = pool.message("everything.All").unwrap();
     let reply = json!({"counts": {"api_key": 123_456}, "string": "hush-2"});
     let reply = Seed(&all).deserialize(reply).unwrap();

@@ -436,7 +436,7 @@ fn a_body_is_read_only_if_something_needs_it() {
 
 #[test]
 fn a_grpc_step_reads_code_trailers_and_the_last_reply() {
-    let pool = crate::protobuf::tests::everything();
+    let pool = crate::testkit::everything();
     let method = crate::request::schema::find(&pool, "everything.Everything/Call").unwrap();
     let with = |path| {
         let mut step = step(

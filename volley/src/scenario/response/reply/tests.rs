@@ -8,7 +8,7 @@ use crate::request::schema;
 
 /// The type that has a field of every kind.
 fn all() -> Message {
-    let pool = crate::protobuf::tests::everything();
+    let pool = crate::testkit::everything();
     schema::find(&pool, "everything.Everything/Call")
         .unwrap()
         .output

@@ -4,7 +4,7 @@ use serde::de::DeserializeSeed as _;
 
 use super::super::{Message, Seed, Zeros, encode};
 use super::pool;
-use crate::testkit::table::table;
+use volley_testkit::table::table;
 
 const KINDS: &str = r#"syntax = "proto3"; package k;
     import "google/protobuf/any.proto"; import "google/protobuf/duration.proto";

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::excerpt::excerpt;
+use volley_base::excerpt::excerpt;
 
 /// A place in a file, from 1. A column is a byte; tabs end at multiples of 8, as protoc counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use buffa_descriptor::generated::descriptor::{
 mod as_protoc;
 
 use super::{CompileError, compile};
-use crate::testkit::table::table;
+use volley_testkit::table::table;
 
 /// Compiles `root.proto`; the others are beside it.
 fn files(files: &[(&str, &str)]) -> Result<Vec<FileDescriptorProto>, CompileError> {

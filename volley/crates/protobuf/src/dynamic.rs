@@ -12,7 +12,7 @@ use super::json::key_text;
 use super::lossy;
 use super::pool::Pool;
 use super::types::Message;
-use crate::excerpt::excerpt;
+use volley_base::excerpt::excerpt;
 
 /// So deep messages are read and shown, those in an `Any` included.
 pub(super) const DEEPEST: u32 = buffa::RECURSION_LIMIT;

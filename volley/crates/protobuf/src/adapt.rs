@@ -16,7 +16,7 @@ use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
 };
 use super::full_name::{LONGEST, join};
-use crate::excerpt::excerpt;
+use volley_base::excerpt::excerpt;
 
 /// Why files give no schema.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -2,6 +2,19 @@
 //!
 //! The descriptors and the codec are buffa's. Its pool is strict and knows indices only: here files are made fit for it, and
 //! types and fields are handles that are cheap to clone.
+//!
+//! Words:
+//!
+//! - *file*: a `.proto` file, as text or as its descriptor. *Set*: a file and those that it imports.
+//! - *descriptor*: a declaration as a message of protobuf, as protoc writes it.
+//! - *pool*: all types that some files declare, by name. *Type*: a message type or an enum.
+//! - *message*: a type with fields, or a value of it. *Field*: a member, with a name, a number and a kind.
+//! - *oneof*: fields of which a message has one at most. *Extension*: a field that is declared outside of its message.
+//! - *service*, *method*: what is called, with the types of its requests and replies.
+//! - *seed*: reads JSON as a message of one type. *Zeros*: whether JSON shows fields that are zero or empty.
+//! - *adapt*: to make files fit for buffa's pool, as names that it does not take. *Lossy*: shown with replacement characters.
+//! - *wire*: the encoding, and its pieces: a key and a value each.
+//! - *reflection*: a service that tells which files a server knows; here are its messages.
 
 mod adapt;
 pub mod compile;
@@ -17,7 +30,7 @@ mod read;
 pub mod reflection;
 mod strict;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 mod types;
 mod well_known;
 pub mod wire;
@@ -29,7 +42,7 @@ pub use compile::json_name;
 pub use dynamic::{Undecodable, default_value, encode};
 pub use field::{Field, Kind};
 pub use json::Zeros;
-pub(crate) use plain::{LENIENT, bytes_of, float_of};
+pub use plain::{LENIENT, bytes_of, float_of};
 pub use pool::Pool;
 pub use read::{KnownSeed, PartSeed, Seed};
 pub use types::{Enum, Extension, Message, Method, Oneof, Service};

@@ -10,8 +10,8 @@ use super::Pool;
 use super::compile::compile;
 
 /// What the tests' own file of all kinds of fields declares.
-pub fn everything() -> Pool {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/protos");
+fn everything() -> Pool {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/protos");
     let mut open = move |name: &str| Ok(std::fs::read(folder.join(name)).ok());
     Pool::new(compile("everything.proto", &mut open).unwrap()).unwrap()
 }

@@ -18,7 +18,7 @@ use super::pool::Pool;
 use super::strict;
 use super::types::Message;
 use super::well_known::{self, WellKnown};
-use crate::excerpt::excerpt;
+use volley_base::excerpt::excerpt;
 
 /// Reads one message of a type, which must be whole.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use super::compile;
 use super::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use super::places::Places;
 use super::types::{Enum, Extension, Message, Service};
-use crate::excerpt::excerpt;
+use volley_base::excerpt::excerpt;
 
 /// Google's own messages that have a JSON form of their own, and the empty one.
 static WELL_KNOWN: LazyLock<Pool> = LazyLock::new(|| {

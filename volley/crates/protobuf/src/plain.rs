@@ -10,7 +10,7 @@ use buffa_descriptor::{MapKey, ScalarType, Value};
 use serde::de::{Deserializer, Error, Visitor};
 
 /// Standard base64, with or without its padding.
-pub(crate) const LENIENT: GeneralPurpose = GeneralPurpose::new(
+pub const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_allow_trailing_bits(true)
@@ -209,7 +209,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// The float or double of a text in JSON; `None` if it is none, or too large.
-pub(crate) fn float_of<F: FromStr + Copy + Into<f64>>(text: &str) -> Option<F> {
+pub fn float_of<F: FromStr + Copy + Into<f64>>(text: &str) -> Option<F> {
     if matches!(text, "NaN" | "Infinity" | "-Infinity") {
         return text.parse().ok();
     }
@@ -218,7 +218,7 @@ pub(crate) fn float_of<F: FromStr + Copy + Into<f64>>(text: &str) -> Option<F> {
 }
 
 /// The bytes of base64 in either alphabet.
-pub(crate) fn bytes_of(text: &str) -> Option<Vec<u8>> {
+pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let standard = match text.contains(['-', '_']) {
         true => Cow::Owned(text.replace('-', "+").replace('_', "/")),
         false => Cow::Borrowed(text),
