@@ -5,14 +5,13 @@
 //! 1. `volley-base`: [`units`], [`budget`], [`outbox`], and what else all use.
 //! 2. `volley-http`: [`http2`], [`http1`], [`http`], [`grpc`]: protocols without I/O.
 //! 3. `volley-protobuf`: [`protobuf`]: what files declare, messages of those types, and their JSON; the compiler of files.
+//! 4. `volley-load`: [`pace`], [`spec`]: when calls are sent; what is to be run, as plain data.
 //!
 //! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `pem`: certificates and private keys, as they are in files.
-//! - [`pace`]: when calls are sent.
-//! - [`spec`]: what is to be run, as plain data.
 //! - [`request`]: what is sent, and what the replies must be.
 //! - [`net`]: names, sockets, TLS, proxies, timers and signals; a connection, whatever is asked over it.
 //! - [`measure`]: counting and timing, one tally per thread.
@@ -39,14 +38,12 @@ pub mod features;
 mod layers;
 pub mod measure;
 pub mod net;
-pub mod pace;
 mod pem;
 pub mod program;
 pub mod report;
 pub mod request;
 pub mod scenario;
 pub mod serve;
-pub mod spec;
 #[cfg(test)]
 mod testkit;
 pub mod watch;
@@ -54,4 +51,5 @@ pub mod watch;
 pub use volley_base::{budget, outbox, units};
 use volley_base::{excerpt, input, uuid};
 pub use volley_http::{grpc, http, http1, http2};
+pub use volley_load::{pace, spec};
 pub use volley_protobuf as protobuf;

@@ -25,9 +25,9 @@ pub use timetable::{Even, Timetable};
 pub use workers::Workers;
 
 /// Nanoseconds in a second.
-pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+pub const SECOND_NS: u64 = 1_000_000_000;
 
 /// A duration in whole nanoseconds; durations over 584 years count as 584 years.
-pub(crate) fn whole_ns(duration: std::time::Duration) -> u64 {
+pub fn whole_ns(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

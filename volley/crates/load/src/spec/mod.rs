@@ -11,7 +11,7 @@ mod host;
 mod listen;
 pub mod secret;
 mod share;
-pub(crate) mod threshold;
+pub mod threshold;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,16 +22,13 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use data::Data;
 pub use error::SpecError;
-#[cfg(test)]
-pub(crate) use host::COMMANDS;
-pub use host::{Address, Endpoint, HostError, Target};
-pub(crate) use host::{address, misspelt, without_port};
+pub use host::{Address, COMMANDS, Endpoint, HostError, Target, address, misspelt, without_port};
 pub use listen::{ListenAddress, ListenError};
 pub use threshold::{Threshold, ThresholdError};
 
-use crate::budget::{self, Budget, MAX_MEMORY};
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
-use crate::units::{duration, size};
+use volley_base::budget::{self, Budget, MAX_MEMORY};
+use volley_base::units::{duration, size};
 
 /// ghz's own setting for its client, in both directions.
 const MAX_MESSAGE: u32 = i32::MAX as u32;
@@ -44,7 +41,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Names are not looked up more often than this.
-pub(crate) const RESOLVE_LEAST: Duration = Duration::from_millis(100);
+pub const RESOLVE_LEAST: Duration = Duration::from_millis(100);
 const WARMUP_AT_MOST: Duration = Duration::from_secs(300);
 
 /// A run.

@@ -40,7 +40,7 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub(crate) const COMMANDS: [&str; 14] = [
+pub const COMMANDS: [&str; 14] = [
     "blast",
     "check",
     "compare",
@@ -107,7 +107,7 @@ pub enum HostError {
 }
 
 /// The command from which a word is one slip away.
-pub(crate) fn misspelt(word: &str) -> Option<&'static str> {
+pub fn misspelt(word: &str) -> Option<&'static str> {
     let is_near = |name: &&str| !word.contains(':') && strsim::osa_distance(name, word) == 1;
     COMMANDS.into_iter().find(is_near)
 }
@@ -238,7 +238,7 @@ fn unix(text: &str, path: String) -> Result<Target, HostError> {
 }
 
 /// Reads `host:port`, `[address]:port`, or `:port` for localhost; without a port, if there is a default.
-pub(crate) fn address(text: &str, default: Option<u16>) -> Result<Address, HostError> {
+pub fn address(text: &str, default: Option<u16>) -> Result<Address, HostError> {
     let owned = || text.to_owned();
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

@@ -107,14 +107,14 @@ pub enum ThresholdError {
 }
 
 /// `p99`, `>` and `20ms`.
-pub(crate) struct Parts<'a> {
+pub struct Parts<'a> {
     pub name: &'a str,
     pub comparison: Comparison,
     pub limit: &'a str,
 }
 
 /// Divides a condition.
-pub(crate) fn parts(text: &str) -> Result<Parts<'_>, ThresholdError> {
+pub fn parts(text: &str) -> Result<Parts<'_>, ThresholdError> {
     let place = text.find(['<', '>']).ok_or(ThresholdError::Form)?;
     let (name, rest) = text.split_at(place);
     let signs = [
@@ -140,7 +140,7 @@ pub(crate) fn parts(text: &str) -> Result<Parts<'_>, ThresholdError> {
 }
 
 /// A number of at least 0. A comma or an underscore may stand before each group of three digits; `0,1` is none.
-pub(crate) fn number(text: &str) -> Option<f64> {
+pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_whole = |c: char| c.is_ascii_digit() || matches!(c, ',' | '_');
     let (whole, rest) = text.split_at(text.find(|c| !is_whole(c)).unwrap_or(text.len()));

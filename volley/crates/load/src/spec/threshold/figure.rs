@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{ThresholdError, Unit, number};
 use crate::pace::whole_ns;
-use crate::units::duration;
+use volley_base::units::duration;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ impl FromStr for Statistic {
 
 impl Figure {
     /// Reads a figure that these runs have.
-    pub(crate) fn read(name: &str, runs: Runs) -> Result<Self, ThresholdError> {
+    pub fn read(name: &str, runs: Runs) -> Result<Self, ThresholdError> {
         let words: Vec<&str> = name.split_whitespace().collect();
         let found = match words[..] {
             [name] => match PLAIN.iter().find(|(known, ..)| *known == name) {
@@ -288,7 +288,7 @@ impl Figure {
     }
 
     /// Whether it is of whole iterations, so that no step has it.
-    pub(crate) fn is_of_iterations(self) -> bool {
+    pub fn is_of_iterations(self) -> bool {
         matches!(
             self,
             Self::Time(Times::Delay | Times::Iteration, _)
@@ -302,7 +302,7 @@ impl Figure {
     }
 
     /// Whether it is known while scenarios run: of the times, the main latency is.
-    pub(crate) fn is_known_early(self) -> bool {
+    pub fn is_known_early(self) -> bool {
         matches!(
             self,
             Self::Time(Times::Latency, _) | Self::Count(_) | Self::Rate(_)
@@ -310,7 +310,7 @@ impl Figure {
     }
 
     /// Whether only an open loop has it.
-    pub(crate) fn is_of_open_loop(self) -> bool {
+    pub fn is_of_open_loop(self) -> bool {
         matches!(self, Self::Time(Times::Service | Times::SendDelay, _))
     }
 }
