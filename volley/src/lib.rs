@@ -6,13 +6,13 @@
 //! 2. `volley-http`: [`http2`], [`http1`], [`http`], [`grpc`]: protocols without I/O.
 //! 3. `volley-protobuf`: [`protobuf`]: what files declare, messages of those types, and their JSON; the compiler of files.
 //! 4. `volley-load`: [`pace`], [`spec`]: when calls are sent; what is to be run, as plain data.
+//! 5. `volley-request`: [`request`]: what is sent, and what the replies must be.
 //!
 //! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `pem`: certificates and private keys, as they are in files.
-//! - [`request`]: what is sent, and what the replies must be.
 //! - [`net`]: names, sockets, TLS, proxies, timers and signals; a connection, whatever is asked over it.
 //! - [`measure`]: counting and timing, one tally per thread.
 //! - [`report`]: a finished run as plain data, and every output format.
@@ -41,7 +41,6 @@ pub mod net;
 mod pem;
 pub mod program;
 pub mod report;
-pub mod request;
 pub mod scenario;
 pub mod serve;
 #[cfg(test)]
@@ -53,3 +52,4 @@ use volley_base::{excerpt, input, uuid};
 pub use volley_http::{grpc, http, http1, http2};
 pub use volley_load::{pace, spec};
 pub use volley_protobuf as protobuf;
+pub use volley_request as request;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use scopes::{OUTERMOST, Scopes, Sort, View};
 use thiserror::Error;
+use volley_base::excerpt::excerpt;
 
 use super::compile::json_name;
 use super::descriptor::field_descriptor_proto::{Label, Type};
@@ -16,7 +17,6 @@ use super::descriptor::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
 };
 use super::full_name::{LONGEST, join};
-use volley_base::excerpt::excerpt;
 
 /// Why files give no schema.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

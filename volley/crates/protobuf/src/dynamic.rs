@@ -5,6 +5,7 @@ use std::sync::Arc;
 use buffa::DecodeError;
 use buffa_descriptor::{DynamicMessage, ReflectMessage as _, Value, ValueRef};
 use thiserror::Error;
+use volley_base::excerpt::excerpt;
 
 use super::compile::unescaped;
 use super::field::{Field, Kind};
@@ -12,7 +13,6 @@ use super::json::key_text;
 use super::lossy;
 use super::pool::Pool;
 use super::types::Message;
-use volley_base::excerpt::excerpt;
 
 /// So deep messages are read and shown, those in an `Any` included.
 pub(super) const DEEPEST: u32 = buffa::RECURSION_LIMIT;

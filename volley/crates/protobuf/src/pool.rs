@@ -6,13 +6,13 @@ use std::sync::{Arc, LazyLock};
 
 use buffa::editions::FieldPresence;
 use buffa_descriptor::{DescriptorPool, FieldDescriptor, MessageIndex};
+use volley_base::excerpt::excerpt;
 
 use super::adapt::{FilesError, adapt};
 use super::compile;
 use super::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use super::places::Places;
 use super::types::{Enum, Extension, Message, Service};
-use volley_base::excerpt::excerpt;
 
 /// Google's own messages that have a JSON form of their own, and the empty one.
 static WELL_KNOWN: LazyLock<Pool> = LazyLock::new(|| {

@@ -11,6 +11,7 @@ use buffa_descriptor::{
 };
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
+use volley_base::excerpt::excerpt;
 
 use super::dynamic::missing;
 use super::plain::{Plain, bytes_of, map_key};
@@ -18,7 +19,6 @@ use super::pool::Pool;
 use super::strict;
 use super::types::Message;
 use super::well_known::{self, WellKnown};
-use volley_base::excerpt::excerpt;
 
 /// Reads one message of a type, which must be whole.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use csv::StringRecord;
 
 use super::rows::Rows;
+use crate::excerpt::excerpt;
 use crate::input::table::{self, Table};
-use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::Pointer;
 

@@ -13,9 +13,9 @@ use super::plan::{Plan, Request};
 use super::report::{Names, StepNames};
 use super::secrets::Secrets;
 use super::tally::{Reason, Timing};
+use crate::excerpt::excerpt;
 use crate::outbox::Outbox;
 use crate::protobuf::Message;
-use crate::request::excerpt::excerpt;
 pub use line::line;
 pub use page::page;
 

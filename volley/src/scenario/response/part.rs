@@ -3,9 +3,9 @@
 use thiserror::Error;
 
 use super::reply::Path;
+use crate::excerpt::excerpt;
 use crate::grpc::status;
 use crate::http2::hpack::HeaderList;
-use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{JsonType, Part, Pointer, Request, Step};
 use crate::scenario::secrets::promises;

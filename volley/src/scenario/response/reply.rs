@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
+use crate::excerpt::list;
 use crate::protobuf::{Field, Kind, Message, Zeros};
-use crate::request::excerpt::list;
 use crate::request::expect::{Fault, Number, Reader, Wire, skip};
 
 /// A compiled path.

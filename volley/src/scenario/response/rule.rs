@@ -3,7 +3,7 @@
 use memchr::memmem;
 use regex::bytes::Regex;
 
-use crate::request::excerpt::excerpt;
+use crate::excerpt::excerpt;
 use crate::scenario::plan::{JsonType, Rule};
 use crate::scenario::secrets::{SHORTEST, masked};
 use crate::scenario::{Slot, Text, Unrendered, Values};

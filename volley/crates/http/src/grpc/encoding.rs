@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 use thiserror::Error;
+use volley_base::budget::{Budget, Buffer, OverBudget};
 
 use super::{Code, Status};
 use crate::http2::hpack::HeaderList;
-use volley_base::budget::{Budget, Buffer, OverBudget};
 
 /// How the replies of a call with flag 1 are compressed: `grpc-encoding`. volley offers gzip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

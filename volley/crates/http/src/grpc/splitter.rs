@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use thiserror::Error;
+use volley_base::budget::{Budget, Buffer, OverBudget};
 
 use super::{Code, Status};
-use volley_base::budget::{Budget, Buffer, OverBudget};
 
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use volley_http::http2::frame::Kind;
 use volley_http::http2::hpack::{Field, Indexing};
 use volley_http::http2::{Closed, ErrorCode};
 
@@ -9,7 +10,6 @@ use crate::build::{
     END_STREAM, PADDED, PRIORITY, block, data, head, headers, last_data, raw, trailers,
 };
 use crate::peer::{Event, Peer, Sent};
-use volley_http::http2::frame::Kind;
 
 fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
     let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());

@@ -1,6 +1,8 @@
 //! Whole responses are taken at once, and nobody can tell: a peer's bytes give the same results when each is read alone,
 //! as then one frame after another is looked at.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use volley_http::http2::frame::Kind;
 use volley_http::http2::hpack::{Field, HeaderList, Indexing};
@@ -9,8 +11,6 @@ use volley_http::http2::{
 };
 
 use crate::build::*;
-
-use std::sync::Arc;
 
 /// The calls that are open, on the streams 1, 3, 5, …
 const CALLS: u32 = 24;

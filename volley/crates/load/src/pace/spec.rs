@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-
 use volley_base::units::duration;
 
 /// How a value changes over time.

@@ -26,9 +26,10 @@ pub use host::{Address, COMMANDS, Endpoint, HostError, Target, address, misspelt
 pub use listen::{ListenAddress, ListenError};
 pub use threshold::{Threshold, ThresholdError};
 
-use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 use volley_base::budget::{self, Budget, MAX_MEMORY};
 use volley_base::units::{duration, size};
+
+use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 
 /// ghz's own setting for its client, in both directions.
 const MAX_MESSAGE: u32 = i32::MAX as u32;

@@ -1,7 +1,6 @@
 //! Why a file cannot be compiled, and where.
 
 use thiserror::Error;
-
 use volley_base::excerpt::excerpt;
 
 /// A place in a file, from 1. A column is a byte; tabs end at multiples of 8, as protoc counts them.

@@ -11,8 +11,9 @@ use buffa_descriptor::generated::descriptor::{
 
 mod as_protoc;
 
-use super::{CompileError, compile};
 use volley_testkit::table::table;
+
+use super::{CompileError, compile};
 
 /// Compiles `root.proto`; the others are beside it.
 fn files(files: &[(&str, &str)]) -> Result<Vec<FileDescriptorProto>, CompileError> {

@@ -1,10 +1,10 @@
 //! JSON in both directions.
 
 use serde::de::DeserializeSeed as _;
+use volley_testkit::table::table;
 
 use super::super::{Message, Seed, Zeros, encode};
 use super::pool;
-use volley_testkit::table::table;
 
 const KINDS: &str = r#"syntax = "proto3"; package k;
     import "google/protobuf/any.proto"; import "google/protobuf/duration.proto";

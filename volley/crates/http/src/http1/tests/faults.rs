@@ -1,7 +1,8 @@
 //! What is refused: whatever is broken, and whatever another recipient could read differently.
 
-use super::*;
 use volley_testkit::table::words;
+
+use super::*;
 
 fn head_with(fields: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{fields}\r\n")

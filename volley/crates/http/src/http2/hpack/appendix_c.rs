@@ -1,7 +1,8 @@
 //! The examples of RFC 7541 Appendix C.2 to C.6. (C.1, integers, is tested beside the integers.)
 
-use super::{DEFAULT_TABLE_SIZE, Decoder, Encoder, Field, HeaderList, Indexing};
 use volley_testkit::table::table;
+
+use super::{DEFAULT_TABLE_SIZE, Decoder, Encoder, Field, HeaderList, Indexing};
 
 /// C.2.1 to C.2.4. Each row has a block, the fields it holds, and the dynamic table after it with its size.
 const FIELDS: [&str; 4] = [

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use volley_base::units::duration;
+
 use super::{ThresholdError, Unit, number};
 use crate::pace::whole_ns;
-use volley_base::units::duration;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! What protoc takes and what it refuses, found by comparing with it.
 
-use super::{E2023, E2024, PROTO2, PROTO3, files, options, place};
 use volley_testkit::table::{table, words};
+
+use super::{E2023, E2024, PROTO2, PROTO3, files, options, place};
 
 /// A file whose first message has an option, a message `S` with these fields.
 fn with_options(syntax: &str, fields: &str, text: &str) -> String {
