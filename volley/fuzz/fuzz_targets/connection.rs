@@ -13,7 +13,7 @@ mod windows;
 mod world;
 
 use libfuzzer_sys::fuzz_target;
-use volley::http2::Violation;
+use volley_http::http2::Violation;
 use world::World;
 
 fuzz_target!(|script: &[u8]| {

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use volley::scenario::data::{Crowd, Feeds, Room, Store, Undrawn};
 use volley::scenario::plan::{AtEnd, Feed, Order, Slice, Source};
 use volley::scenario::{Slot, Values};
-use volley::spec::Share;
+use volley_load::spec::Share;
 
 /// All rows; `None` if the file is refused.
 fn rows(source: Source, folder: &Path, room: Room) -> Option<Vec<Vec<Vec<u8>>>> {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::http2::frame::{
+use volley_http::http2::frame::{
     FrameHeader, HEADER_LEN, Kind, flag, skip_priority, unpad, write_data, write_headers,
 };
 

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::http2::hpack::{Decoder, Encoder, Field, HeaderList, HpackError, Indexing};
+use volley_http::http2::hpack::{Decoder, Encoder, Field, HeaderList, HpackError, Indexing};
 
 /// A block, and a size for the dynamic table, which may be announced before it.
 type Step<'a> = (Option<u16>, &'a [u8]);

@@ -5,9 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::http1::{Config, Connection, Violation};
-use volley::http2::hpack::HeaderList;
-use volley::http2::{Closed, ErrorCode, Handler, Next};
+use volley_http::http1::{Config, Connection, Violation};
+use volley_http::http2::hpack::HeaderList;
+use volley_http::http2::{Closed, ErrorCode, Handler, Next};
 
 /// Whether the request was HEAD, and the bytes that come while it is open or after it.
 type Answer = (bool, Vec<u8>);

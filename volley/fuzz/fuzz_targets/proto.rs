@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::protobuf::compile::compile;
+use volley_protobuf::compile::compile;
 
 /// After so many, imports are missing.
 const IMPORTS: usize = 8;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::spec::Spec;
+use volley_load::spec::Spec;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(spec) = serde_json::from_slice::<Spec>(data) else {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use volley::grpc::{SplitError, Splitter};
+use volley_http::grpc::{SplitError, Splitter};
 
 type Message = (bool, Vec<u8>);
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use volley::protobuf::Pool;
-use volley::request::schema;
-use volley::spec::SchemaSource;
+use volley_protobuf::Pool;
+use volley_request::schema;
+use volley_load::spec::SchemaSource;
 
 /// What `requests/benchmark.proto` declares.
 pub fn pool() -> Pool {

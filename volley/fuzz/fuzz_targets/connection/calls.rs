@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use volley::http2::hpack::HeaderList;
-use volley::http2::{Closed, ErrorCode, Handler, Next};
+use volley_http::http2::hpack::HeaderList;
+use volley_http::http2::{Closed, ErrorCode, Handler, Next};
 
 use crate::world::MAX_HEADER_LIST;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use volley::http2::frame::{FrameHeader, Kind};
+use volley_http::http2::frame::{FrameHeader, Kind};
 
 /// How much may be sent: at most what the peer has ever allowed.
 pub struct Windows {

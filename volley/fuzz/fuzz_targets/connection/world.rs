@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use volley::http2::frame::{FrameHeader, HEADER_LEN, Kind, PREFACE};
-use volley::http2::hpack::{Field, Indexing};
-use volley::http2::{Config, Connection, ErrorCode, Head, Violation};
+use volley_http::http2::frame::{FrameHeader, HEADER_LEN, Kind, PREFACE};
+use volley_http::http2::hpack::{Field, Indexing};
+use volley_http::http2::{Config, Connection, ErrorCode, Head, Violation};
 
 use crate::calls::Calls;
 use crate::windows::Windows;
