@@ -7,6 +7,7 @@
 //! 3. `volley-protobuf`: [`protobuf`]: what files declare, messages of those types, and their JSON; the compiler of files.
 //! 4. `volley-load`: [`pace`], [`spec`]: when calls are sent; what is to be run, as plain data.
 //! 5. `volley-request`: [`request`]: what is sent, and what the replies must be.
+//! 6. `volley-report`: [`measure`], [`report`], [`compare`]: counts and times, a finished run and its outputs, two runs.
 //!
 //! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
 //!
@@ -14,9 +15,6 @@
 //! - [`docs`]: texts that are made of the code, and kept in files.
 //! - `pem`: certificates and private keys, as they are in files.
 //! - [`net`]: names, sockets, TLS, proxies, timers and signals; a connection, whatever is asked over it.
-//! - [`measure`]: counting and timing, one tally per thread.
-//! - [`report`]: a finished run as plain data, and every output format.
-//! - [`compare`]: two runs, and what their difference shows.
 //! - [`serve`]: a reference server with its own counts, and with faults on demand.
 //! - [`engine`]: the load loop: connections, threads, time.
 //! - [`blast`]: many calls at one moment, repeatedly.
@@ -30,17 +28,14 @@
 
 pub mod blast;
 pub mod cli;
-pub mod compare;
 pub mod docs;
 pub mod engine;
 pub mod features;
 #[cfg(test)]
 mod layers;
-pub mod measure;
 pub mod net;
 mod pem;
 pub mod program;
-pub mod report;
 pub mod scenario;
 pub mod serve;
 #[cfg(test)]
@@ -52,4 +47,5 @@ use volley_base::{excerpt, input, uuid};
 pub use volley_http::{grpc, http, http1, http2};
 pub use volley_load::{pace, spec};
 pub use volley_protobuf as protobuf;
+pub use volley_report::{compare, measure, report};
 pub use volley_request as request;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-pub use volley_testkit::{scripted, table};
+pub use volley_testkit::{output, scripted, table};
 
 use crate::protobuf::Pool;
 use crate::protobuf::compile::compile;

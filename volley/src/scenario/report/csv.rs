@@ -70,8 +70,8 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
+    use crate::testkit::output::written_by;
 
     fn written(report: &Report) -> String {
         written_by(report, write)

@@ -314,8 +314,8 @@ fn at(latency: &Latency, rank_ppm: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
+    use crate::testkit::output::written_by;
 
     fn written(report: &Report) -> String {
         written_by(report, write)

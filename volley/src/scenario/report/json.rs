@@ -365,8 +365,8 @@ fn event(event: &Event) -> EventView<'_> {
 mod tests {
     use super::*;
     use crate::measure::latency::decode;
-    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
+    use crate::testkit::output::written_by;
 
     #[test]
     fn a_run_reads_as_expected() {

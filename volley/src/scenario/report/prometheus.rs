@@ -250,8 +250,8 @@ fn head(out: &mut impl Write, name: &str, help: &str, kind: &str) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
+    use crate::testkit::output::written_by;
 
     fn written(report: &Report) -> String {
         written_by(report, write)

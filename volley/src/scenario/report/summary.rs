@@ -261,8 +261,8 @@ fn table(rows: &[Vec<String>], left: &[usize], out: &mut impl Write) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
+    use crate::testkit::output::written_by;
 
     fn written(report: &Report) -> String {
         written_by(report, write)

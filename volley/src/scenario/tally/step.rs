@@ -128,7 +128,7 @@ impl Times {
 
     /// From the asking to the sending, of all requests.
     pub fn blocked(&mut self) -> Distribution {
-        let mut blocked = self.blocked.take().unwrap_or_else(Distribution::new);
+        let mut blocked = self.blocked.take().unwrap_or_default();
         blocked.record_zeros(self.response.len() + self.aged - blocked.len());
         blocked
     }

@@ -1,0 +1,144 @@
+//! All latencies in one table, one row each.
+
+use volley_base::units::numbers::{Unit, at_least, grouped};
+
+use super::figure::Table;
+use crate::measure::{Latency, LatencyKind, Percentile};
+use crate::report::model::Report;
+
+/// A column's name, and its value for a latency.
+type Figure = (&'static str, fn(&Latency) -> Option<Percentile>);
+
+const FIGURES: [Figure; 10] = [
+    ("Mean", Latency::mean),
+    ("Least", least),
+    ("p50", |latency| latency.at(500_000)),
+    ("p75", |latency| latency.at(750_000)),
+    ("p90", |latency| latency.at(900_000)),
+    ("p95", |latency| latency.at(950_000)),
+    ("p99", |latency| latency.at(990_000)),
+    ("p99.9", |latency| latency.at(999_000)),
+    ("p99.99", |latency| latency.at(999_900)),
+    ("Greatest", Latency::longest),
+];
+
+/// Of what ended.
+fn least(latency: &Latency) -> Option<Percentile> {
+    let exact = Percentile {
+        rank_ppm: 0,
+        ns: latency.min_ns,
+        is_at_least: false,
+    };
+    (latency.samples > 0).then_some(exact)
+}
+
+pub fn section(report: &Report) -> String {
+    let kind = |latency: &Latency| match latency.kind {
+        LatencyKind::Service => "Service",
+        LatencyKind::Response => "Response",
+    };
+    let mut columns = vec![(kind(&report.latency), &report.latency)];
+    columns.extend(
+        report
+            .service_latency
+            .as_ref()
+            .map(|latency| (kind(latency), latency)),
+    );
+    columns.extend(
+        report
+            .first_message
+            .as_ref()
+            .map(|latency| ("First message", latency)),
+    );
+    columns.extend(report.gap.as_ref().map(|latency| ("Message gap", latency)));
+    columns.retain(|(_, latency)| !latency.is_empty());
+    if columns.is_empty() {
+        return String::new();
+    }
+    let units: Vec<Unit> = columns.iter().map(|(_, latency)| unit(latency)).collect();
+    let mut rows: Vec<Vec<String>> = FIGURES
+        .iter()
+        .map(|(name, figure)| {
+            let cells = columns
+                .iter()
+                .zip(&units)
+                .map(|((_, latency), unit)| show(*unit, figure(latency)));
+            std::iter::once((*name).to_owned()).chain(cells).collect()
+        })
+        .collect();
+    let samples = columns.iter().map(|(_, latency)| grouped(latency.samples));
+    rows.push(
+        std::iter::once("Samples".to_owned())
+            .chain(samples)
+            .collect(),
+    );
+    let names = columns
+        .iter()
+        .zip(&units)
+        .map(|((name, _), unit)| format!("{name} ({})", unit.name));
+    let table = Table {
+        columns: std::iter::once("Latency".to_owned()).chain(names).collect(),
+        rows,
+        words: &[0],
+        full: false,
+        label: "Latencies".to_owned(),
+    };
+    let about: Vec<&str> = columns.iter().map(|(name, _)| explained(name)).collect();
+    format!(
+        "<section>\n<h2>Latencies</h2>\n<p class=\"about\">{}</p>\n{}</section>\n",
+        about.join(" "),
+        table.html()
+    )
+}
+
+fn explained(name: &str) -> &'static str {
+    match name {
+        "Response" => "Response: from when a call was due until it ended.",
+        "Service" => "Service: from when a call was sent until it ended.",
+        "First message" => "First message: from when a call was sent until its first reply.",
+        _ => "Message gap: between two replies of one stream.",
+    }
+}
+
+/// One unit for the whole column: the median's, or the next larger one if that fits the maximum
+/// better.
+fn unit(latency: &Latency) -> Unit {
+    let found_ns = |found: Option<Percentile>| found.map_or(0, |found| found.ns);
+    let median_ns = found_ns(latency.at(500_000));
+    let larger = Unit::for_ns(median_ns.saturating_mul(10));
+    if found_ns(latency.longest()) as f64 >= 100.0 * larger.ns {
+        larger
+    } else {
+        Unit::for_ns(median_ns)
+    }
+}
+
+fn show(unit: Unit, found: Option<Percentile>) -> String {
+    let Some(Percentile {
+        ns, is_at_least, ..
+    }) = found
+    else {
+        return "–".to_owned();
+    };
+    let value = ns as f64 / unit.ns;
+    let figure = if value >= 999.5 {
+        grouped(value.round() as u64)
+    } else {
+        unit.show(ns)
+    };
+    at_least(&figure, is_at_least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_unit_that_reads_best_from_median_to_maximum() {
+        let unit =
+            |samples: Vec<u64>| unit(&Latency::from_samples(LatencyKind::Service, samples)).name;
+        assert_eq!(unit(vec![480_000, 480_000, 996_000_000]), "ms");
+        assert_eq!(unit(vec![310_000_000, 310_000_000, 977_000_000]), "ms");
+        assert_eq!(unit(vec![905, 905, 17_200]), "ns");
+    }
+}

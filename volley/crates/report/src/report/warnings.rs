@@ -1,0 +1,242 @@
+//! Warnings that follow from a run's own counts.
+
+use volley_base::units::numbers::duration;
+
+use super::model::Report;
+use crate::measure::{EndedBy, Silence, Warning};
+
+/// More late sends than one in this many cause a warning.
+const LATE_PART: u64 = 100;
+/// From this share on, the generator counts as the limit (measuring.md: client-bound).
+const BUSY_PERCENT: u32 = 90;
+/// Shorter runs consist mostly of their beginning and end.
+const BUSY_LEAST_NS: u64 = 100_000_000;
+
+/// Adds the warnings that follow from the report's counts. `details_most` is the number of single
+/// calls that were to be kept.
+pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
+    let failed = report.calls.failed_total();
+    let (sends, silence) = (report.sends, report.silence);
+    let (kept, count) = (report.details.len() as u64, report.calls.count());
+    let busy_percent = busy_percent(report);
+    let is_stopped = report.is_stopped();
+
+    let mut warn = |due: bool, warning: Warning| {
+        if due && !report.warnings.contains(&warning) {
+            report.warnings.push(warning);
+        }
+    };
+    let ended = report.calls.ok + failed;
+    let interrupted = report.ended_by == EndedBy::Signal;
+    let after = duration(report.elapsed_ns);
+    warn(
+        interrupted,
+        match is_stopped {
+            true => Warning::Stopped { after },
+            false => Warning::Interrupted { after },
+        },
+    );
+    warn(
+        ended == 0 && skipped == 0 && !interrupted,
+        Warning::NothingEnded,
+    );
+    warn(ended == 0 && skipped > 0, Warning::AllSkipped { skipped });
+    warn(
+        report.calls.ok == 0 && failed > 0,
+        Warning::AllFailed { count: failed },
+    );
+    let intended = sends.sent + sends.missed;
+    if let Some(Silence { since_ns, .. }) = silence {
+        let missed = sends.missed;
+        warn(true, Warning::Silent { since_ns, missed });
+    }
+    warn(
+        sends.missed > 0 && silence.is_none(),
+        Warning::Missed {
+            missed: sends.missed,
+            intended,
+        },
+    );
+    warn(
+        sends.late > sends.sent / LATE_PART && silence.is_none(),
+        Warning::Late {
+            late: sends.late,
+            sent: sends.sent,
+        },
+    );
+    warn(
+        busy_percent >= BUSY_PERCENT && report.elapsed_ns >= BUSY_LEAST_NS,
+        Warning::ClientBound {
+            busy_percent,
+            threads: report.threads,
+        },
+    );
+    warn(
+        report.reconnects > 0,
+        Warning::Reconnected {
+            reconnects: report.reconnects,
+        },
+    );
+    warn(
+        report.checks.failed > 0,
+        Warning::WrongReplies {
+            wrong: report.checks.failed,
+            sample: report.checks.samples.first().cloned().unwrap_or_default(),
+        },
+    );
+    warn(
+        details_most > 0 && kept < count,
+        Warning::DetailsCapped { kept, count },
+    );
+}
+
+/// The share of their time that its threads spent on a CPU, or the busiest one alone.
+fn busy_percent(report: &Report) -> u32 {
+    let average_s = report.cost.cpu_s / f64::from(report.threads.max(1));
+    let busiest_s = average_s.max(report.cost.busiest_thread_s);
+    (100.0 * busiest_s / report.elapsed_s()).round().min(100.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use volley_http::grpc::Code;
+    use volley_load::spec::CountSpec;
+
+    use crate::measure::samples::{MS, S, cut, ended, facts, options, report, timed};
+    use crate::measure::{Cause, Cost, Outcome, RunFacts, Tally, TallyOptions, Warning};
+
+    fn tally(sent: u64, late: u64) -> Tally {
+        let mut tally = Tally::new(&options());
+        for call in 0..sent {
+            tally.sent(0, if call < late { 2 * MS } else { 0 });
+            tally.ended(&ended(0, 0, 5, Outcome::Ok));
+        }
+        tally
+    }
+
+    fn warnings(tally: Tally) -> Vec<Warning> {
+        report(tally, facts(&timed(), S)).warnings
+    }
+
+    #[test]
+    fn a_good_run_has_no_warning() {
+        assert_eq!(warnings(tally(1000, 10)), []);
+    }
+
+    #[test]
+    fn more_than_one_late_call_in_a_hundred_is_warned_of() {
+        assert_eq!(
+            warnings(tally(1000, 11)),
+            [Warning::Late {
+                late: 11,
+                sent: 1000
+            }]
+        );
+    }
+
+    #[test]
+    fn missed_sends_are_warned_of_with_what_was_intended() {
+        let mut tally = tally(90, 0);
+        tally.missed(0, 9, 10);
+        assert_eq!(
+            warnings(tally),
+            [Warning::Missed {
+                missed: 10,
+                intended: 100
+            }]
+        );
+    }
+
+    #[test]
+    fn an_empty_a_failed_and_a_skipped_run_are_told_apart() {
+        assert_eq!(warnings(tally(0, 0)), [Warning::NothingEnded]);
+
+        let mut failing = tally(0, 0);
+        let outcome = Outcome::Failed {
+            code: Code::Unavailable,
+            error: "down".to_owned(),
+            cause: Cause::Answer,
+        };
+        failing.ended(&ended(0, 0, 5, outcome));
+        assert_eq!(warnings(failing), [Warning::AllFailed { count: 1 }]);
+
+        let mut skipping = Tally::new(&TallyOptions {
+            count: CountSpec {
+                skip_first: 9,
+                ..CountSpec::default()
+            },
+            ..options()
+        });
+        skipping.ended(&ended(0, 0, 5, Outcome::Ok));
+        assert_eq!(warnings(skipping), [Warning::AllSkipped { skipped: 1 }]);
+    }
+
+    #[test]
+    fn a_busy_generator_is_warned_of() {
+        let cost = |cpu_s| Cost {
+            cpu_s,
+            ..Cost::default()
+        };
+        let spec = timed();
+        let run = |cost| RunFacts {
+            threads: 2,
+            cost,
+            ..facts(&spec, S)
+        };
+        assert_eq!(report(tally(1, 0), run(cost(1.78))).warnings, []);
+        let busy = Warning::ClientBound {
+            busy_percent: 90,
+            threads: 2,
+        };
+        let one_thread_alone = Cost {
+            busiest_thread_s: 0.9,
+            ..cost(1.0)
+        };
+        for cost in [cost(1.8), one_thread_alone] {
+            assert_eq!(
+                report(tally(1, 0), run(cost)).warnings,
+                std::slice::from_ref(&busy)
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_engine_has_said_is_not_said_twice() {
+        let warning = Warning::Reconnected { reconnects: 3 };
+        let spec = timed();
+        let run = RunFacts {
+            reconnects: 3,
+            warnings: vec![warning.clone()],
+            ..facts(&spec, S)
+        };
+        assert_eq!(report(tally(1, 0), run).warnings, [warning]);
+    }
+
+    #[test]
+    fn single_calls_left_out_are_warned_of_only_if_any_were_asked_for() {
+        let mut some = Tally::new(&TallyOptions {
+            count: CountSpec {
+                details: 1,
+                ..CountSpec::default()
+            },
+            ..options()
+        });
+        some.ended(&ended(0, 0, 5, Outcome::Ok));
+        some.cut_call(&cut(0, 0, 9));
+        assert_eq!(
+            warnings(some),
+            [Warning::DetailsCapped { kept: 1, count: 2 }]
+        );
+    }
+
+    #[test]
+    fn a_wrong_reply_is_warned_of() {
+        let mut wrong = tally(1, 0);
+        wrong.wrong_reply(7, "reply 0: `result` is 4, expected 3");
+        let sample = "reply 0: `result` is 4, expected 3".to_owned();
+        assert_eq!(
+            warnings(wrong),
+            [Warning::WrongReplies { wrong: 1, sample }]
+        );
+    }
+}
