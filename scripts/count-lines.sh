@@ -6,7 +6,8 @@
 #
 # Prints a table: each room (a module of src/, a crate of crates/, or what else is there), the lines of its code,
 # and those of its tests; then their sums. Tests are what `#[cfg(test)]` compiles, with the files that only such a
-# `mod` reaches, tests.rs, and what is below tests/. Counts volley/, or FOLDER, but nothing below a target/.
+# `mod` reaches, tests.rs, what is below tests/, and the crate testkit. Counts volley/, or FOLDER, but nothing below
+# a target/.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
@@ -126,7 +127,7 @@ function reach(item, folder) {
 }
 
 function of_tests(path, part) {
-    if (("/" path) ~ /\/tests(\/|\.rs$)/) return 1
+    if (("/" path) ~ /\/tests(\/|\.rs$)|^\/crates\/testkit\//) return 1
     sub(/\.rs$/, "", path)
     while (path ~ /\//) {
         if (path in reached) return 1

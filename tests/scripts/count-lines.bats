@@ -74,16 +74,17 @@ all 7 20' ]
 
 @test "a room is a module, a crate or a folder; what was built is none" {
     mkdir -p "$folder/src/a/b" "$folder/crates/volley-net/src/a" "$folder/crates/volley-net/tests" \
-        "$folder/target" "$folder/fuzz/target"
+        "$folder/crates/testkit/src" "$folder/target" "$folder/fuzz/target"
     echo 'fn code() {}' | tee "$folder/src/a.rs" "$folder/src/a/b/c.rs" "$folder/build.rs" \
         "$folder/crates/volley-net/src/lib.rs" "$folder/crates/volley-net/src/a/b.rs" \
-        "$folder/crates/volley-net/tests/a.rs" "$folder/target/built.rs" "$folder/fuzz/target/built.rs"
+        "$folder/crates/volley-net/tests/a.rs" "$folder/crates/testkit/src/lib.rs" "$folder/target/built.rs" "$folder/fuzz/target/built.rs"
     run table
     [ "$output" = 'room code tests
 a 2 0
 build 1 0
+crates/testkit 0 1
 crates/volley-net 2 1
-all 5 1' ]
+all 5 2' ]
 }
 
 @test "a text that does not end belongs to its own file" {
