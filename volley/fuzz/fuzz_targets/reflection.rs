@@ -6,11 +6,11 @@ mod benchmark;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
+use volley_load::spec::{Data, Spec};
 use volley_protobuf::reflection::{Answer, Files, Question, Response};
 use volley_protobuf::{Zeros, encoded_file};
 use volley_request::schema::{reflect, text};
 use volley_request::{Ask, ReflectError, Source, messages};
-use volley_load::spec::{Data, Spec};
 
 /// What comes back for each question.
 enum Reply<'a> {

@@ -6,8 +6,8 @@ mod benchmark;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use volley_request::{Expected, Source, schema};
 use volley_load::spec::{Data, Spec};
+use volley_request::{Expected, Source, schema};
 
 /// The expectation `result = a + b + i`, and none.
 fn expected() -> &'static [std::sync::Arc<Expected>; 2] {

@@ -6,8 +6,8 @@ mod benchmark;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use volley_request::{Method, Source, schema};
 use volley_load::spec::{Data, Spec};
+use volley_request::{Method, Source, schema};
 
 /// What a rendered call may take: the text of a template ends at 64 MiB.
 const MOST: usize = 65 << 20;

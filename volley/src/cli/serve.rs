@@ -220,7 +220,7 @@ fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::table::table;
+    use volley_testkit::table::table;
 
     const HELP: &str = include_str!("../../tests/expected/serve-help.txt");
 

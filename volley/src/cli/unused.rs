@@ -112,6 +112,16 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
             "without `-z` or `-x`: all calls are waited for",
         ),
         (
+            "coalesce",
+            !load.coalesce.is_zero() && !load.is_open_loop(),
+            "without `--rps`",
+        ),
+        (
+            "coalesce-sends",
+            !load.coalesce_sends.is_zero() && !load.is_open_loop(),
+            "without `--rps`",
+        ),
+        (
             "drain-timeout",
             load.drain_timeout.is_some() && load.duration_stop != DurationStop::Wait,
             "without `--duration-stop wait`",

@@ -16,9 +16,8 @@ pub mod shape;
 pub use report::Report;
 pub use run::{Finished, Running, Volley};
 pub use scratch::Scratch;
-pub use servers::{
-    BlackHole, closing, freeze_of, one, own_address, quiet_listener, reference, settled, until,
-};
+pub use servers::{freeze_of, one, reference, settled, until};
+pub use volley_testkit::sockets::{BlackHole, closing, own_address, quiet_listener};
 pub use volley_testkit::table::{table, words};
 pub use volley_testkit::wait::{LONGEST, awaited, monotonic_ns};
 pub use volley_testkit::{http, scripted};

@@ -1,4 +1,4 @@
-//! `--keepalive`: a silent connection gets a PING.
+//! Silent connections: with `--keepalive`, or after a timeout, they get a PING.
 
 use volley::http2::frame::{Kind, flag, write_ping};
 
@@ -46,4 +46,16 @@ fn no_ping_is_sent_unless_asked_for() {
     });
     let report = UNARY.run().flags("-n 6 -c 1 --rps 10").report(address);
     assert_eq!((report.all_ok(), report.number("/reconnects")), (6, 0));
+}
+
+#[test]
+fn a_connection_that_is_silent_after_a_timeout_is_replaced() {
+    let report = UNARY
+        .run()
+        .flags("-n 20 -c 1 -t 200ms")
+        .report(scripted::mute_first());
+    let failed = report.failed_total();
+    assert!(report.ok() > 0, "{:?}", report.failed());
+    assert!(failed > 0 && report.ok() + failed == 20);
+    assert_eq!(report.number("/reconnects"), 1);
 }

@@ -39,6 +39,18 @@ fn intended(report: &Report) -> Vec<u64> {
 }
 
 #[test]
+fn wake_ups_that_are_bunched_lose_no_call_and_are_named() {
+    for (flag, words) in [
+        ("--coalesce", "latencies can be up to 20.0 ms too long"),
+        ("--coalesce-sends", "calls can be sent up to 20.0 ms late"),
+    ] {
+        let report = scheduled(&format!("--rps 300 -z 500ms -c 50 {flag} 20ms"));
+        assert_eq!(due(&report), 150);
+        assert!(report.warns_of(words), "{:?}", report.warnings());
+    }
+}
+
+#[test]
 fn a_rate_makes_exactly_its_calls_in_a_window() {
     for shape in ALL {
         let server = reference(Faults::default());

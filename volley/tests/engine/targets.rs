@@ -335,7 +335,7 @@ fn a_server_replaced_behind_a_name_keeps_its_load_by_round_robin() {
 
 #[test]
 fn a_black_hole_does_not_eat_the_time_of_the_next_address() {
-    let (hole, server) = (BlackHole::new(), reference(Faults::default()));
+    let (hole, server) = (BlackHole::default(), reference(Faults::default()));
     let target = list(&[hole.address(), server.address()]);
     for flags in ["", "--lb-strategy round_robin"] {
         let report = UNARY

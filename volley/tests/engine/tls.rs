@@ -126,7 +126,8 @@ fn any_certificate_will_do_with_skip_tls() {
 
 #[test]
 fn an_old_certificate_will_do_with_skip_tls() {
-    let file = |name: &str| PathBuf::from(format!("tests/certificates/version-1.{name}"));
+    let file =
+        |name: &str| PathBuf::from(format!("crates/net/tests/certificates/version-1.{name}"));
     let server = Reference::start(Config {
         tls: Some(Identity {
             cert: file("pem"),
@@ -142,7 +143,7 @@ fn an_old_certificate_will_do_with_skip_tls() {
         volley.run(server.address())
     };
     assert_eq!(run("--skipTLS").report().all_ok(), 4);
-    let refused = run("--cacert tests/certificates/authority.pem");
+    let refused = run("--cacert crates/net/tests/certificates/authority.pem");
     let words = "TLS: the server's certificate is of X.509 version 1, which volley cannot check: give it another, or \
                  accept any certificate with `--skipTLS`";
     assert!(refused.error().ends_with(words), "{refused:?}");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{closing, quiet_listener, reference, scripted};
+use crate::common::{BlackHole, closing, quiet_listener, reference, scripted};
 
 /// The error line of a run that cannot start.
 fn error(address: SocketAddr, flags: &str) -> String {
@@ -92,6 +92,16 @@ fn a_name_with_several_addresses_is_tried_until_one_answers() {
         .checked()
         .flags("-n 20 -c 4 --connections 2 --threads 2")
         .report(target);
+    assert_eq!(report.all_ok(), 20);
+}
+
+#[test]
+fn an_address_that_takes_long_shares_its_time_with_the_next() {
+    let (hole, server) = (BlackHole::default(), reference(Faults::default()));
+    let report = UNARY
+        .checked()
+        .flags("-n 20 -c 2 --connect-timeout 1h")
+        .report(format!("{},{}", hole.address(), server.address()));
     assert_eq!(report.all_ok(), 20);
 }
 

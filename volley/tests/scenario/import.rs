@@ -13,7 +13,7 @@ use volley::serve::{Config, Reference};
 use crate::common::{Scratch, words};
 
 /// The keys of the schema, with the lists that hold them.
-const KEYS: &str = include_str!("../../src/scenario/file/import/keys.txt");
+const KEYS: &str = include_str!("../../crates/scenario/src/file/import/keys.txt");
 
 /// Files that use all keys between them.
 const FILES: [&str; 6] = [

@@ -11,15 +11,20 @@ use volley::http2::frame::{
     Kind, write_data, write_go_away, write_rst_stream, write_settings, write_settings_ack,
     write_window_update,
 };
+use volley::serve::{Config, Reference};
 
-use crate::common::Scratch;
 use crate::common::scripted::{self, Peer};
+use crate::common::{BlackHole, Scratch};
 
 /// More than the sockets' buffers take.
 const LARGE: u64 = 16 << 20;
 
 /// What a run may say that went as it should: no status is a good one, and each request had a connection of its own.
-const SAID: [&str; 2] = ["failed: no request succeeded", "waited for a connection"];
+const SAID: [&str; 3] = [
+    "failed: no request succeeded",
+    "iterations; the report says why",
+    "waited for a connection",
+];
 
 /// The only row of the report of a run whose checks must hold.
 fn ran(scratch: &Scratch, name: &str, text: &str) -> Value {
@@ -198,4 +203,38 @@ fn a_program_reads_the_status_of_a_call_as_others_do() {
         let row = ran(&Scratch::new(), "a.lua", &text);
         assert_eq!(row["statuses"][code], 10, "{row:#}");
     }
+}
+
+/// How many requests of the only row got a response, if each has so long.
+fn answered(row: &Value) -> u64 {
+    row["statuses"]["200"].as_u64().unwrap_or_default()
+}
+
+#[test]
+fn a_connection_that_is_silent_after_a_timeout_is_replaced() {
+    let scratch = Scratch::new();
+    let step = "get: '${api}/', timeout: 200ms";
+    let text = scenario(scripted::mute_first(), 2, step);
+    let row = ran(&scratch, "a.yaml", &text);
+    assert!((1..10).contains(&answered(&row)), "{row:#}");
+    let text = program(scripted::mute_first(), 2, ("http", "GET", "'', 200"), "");
+    let row = ran(&scratch, "a.lua", &text);
+    assert!((1..10).contains(&answered(&row)), "{row:#}");
+}
+
+#[test]
+fn an_address_that_takes_long_shares_its_time_with_the_next() {
+    let (hole, server) = (BlackHole::default(), Reference::start(Config::default()));
+    let server = server.unwrap();
+    let text = format!(
+        "targets: {{api: {{hosts: ['http://{}', 'http://{}']}}}}
+http: {{connections: 1, connect_timeout: 1h}}
+load: [{{iterations: 10}}]
+scenarios: {{s: {{steps: [{{post: '${{api}}/v1/items', json: {{owner: ann}}}}]}}}}
+",
+        hole.address(),
+        server.address()
+    );
+    let row = ran(&Scratch::new(), "a.yaml", &text);
+    assert_eq!(row["statuses"]["201"], 10, "{row:#}");
 }

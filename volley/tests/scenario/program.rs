@@ -683,7 +683,7 @@ fn its_time_or_a_signal_ends_it() {
 
 #[test]
 fn requests_that_wait_for_a_connection_at_the_end_have_ages() {
-    let hole = BlackHole::new();
+    let hole = BlackHole::default();
     let text = to(
         hole.address(),
         "send_http_request_and_await_response(to('GET', '/'), '', 600000)",

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
-use crate::common::shape::{ALL, Shape};
-use crate::common::{Scratch, one, reference};
+use crate::common::shape::{ALL, Shape, UNARY};
+use crate::common::{BlackHole, Scratch, one, reference};
 use crate::{error, flood, volley};
 
 /// The exit status and the report of one call.
@@ -46,6 +46,17 @@ fn a_call_of_any_shape_is_shown_from_its_request_to_its_status() {
         server.stop().messages_received,
         1 + 1 + 3 + 4 + 4,
         "and one question each"
+    );
+}
+
+#[test]
+fn an_address_that_takes_long_shares_its_time_with_the_next() {
+    let (hole, server) = (BlackHole::default(), reference(Faults::default()));
+    let both = format!("{},{}", hole.address(), server.address());
+    let (status, seen) = shaped(&both, UNARY, &["--connect-timeout", "1h"]);
+    assert_eq!(
+        (status, &seen["response"]["status"]["code"]),
+        (0, &json!("OK"))
     );
 }
 

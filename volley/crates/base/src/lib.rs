@@ -3,7 +3,7 @@
 //! - [`budget`]: a limit on the memory of messages.
 //! - [`excerpt`]: what is long, cut for a line of text.
 //! - [`input`]: the files that a user names.
-//! - [`Lacks`]: a part that a build leaves out.
+//! - `lacks`: a part that a build leaves out.
 //! - [`outbox`]: items on their way from a load to their reader.
 //! - [`units`]: how people write times, sizes and other numbers.
 //! - [`uuid`]: random UUIDs.

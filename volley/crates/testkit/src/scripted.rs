@@ -103,6 +103,19 @@ pub fn saying(words: &'static [u8]) -> SocketAddr {
     })
 }
 
+/// Greets on the first connection, and says nothing more there; answers every request on the others.
+pub fn mute_first() -> SocketAddr {
+    serve(|number| {
+        move |header, peer| {
+            let is_whole = matches!(header.kind, Kind::Headers | Kind::Data);
+            if number > 0 && is_whole && header.has(flag::END_STREAM) {
+                peer.answer(header.stream, &[]);
+            }
+            true
+        }
+    })
+}
+
 /// An address at which nobody listens.
 pub fn nobody() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use volley_load::spec::SchemaSource;
 use volley_protobuf::Pool;
 use volley_request::schema;
-use volley_load::spec::SchemaSource;
 
 /// What `requests/benchmark.proto` declares.
 pub fn pool() -> Pool {

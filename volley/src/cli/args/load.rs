@@ -65,6 +65,15 @@ pub struct LoadArgs {
     #[arg(long, value_name = "NS|stdin", value_parser = start_at)]
     pub start_at: Option<StartAt>,
 
+    /// + With --rps: look for replies at most once in this time, such as 1ms, which takes less CPU at
+    ///   high rates; latencies can then be too long by as much, and the report says so
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub coalesce: Option<Duration>,
+
+    /// + The same, and send what is due only then: calls are late by up to this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub coalesce_sends: Option<Duration>,
+
     /// + Run the same load for this long first, without counting it
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub warmup: Option<Duration>,

@@ -1,6 +1,7 @@
 //! Refuses runs that make no sense.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::secret::{MASK, is_secret};
 use super::threshold::{Figure, Threshold, Times};
@@ -8,6 +9,9 @@ use super::{
     LoadSpec, RESOLVE_LEAST, RequestSpec, SchemaSource, Spec, SpecError, TargetSpec, some,
 };
 use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec, whole_ns};
+
+/// Longer than any reply should wait to be read.
+const MOST_COALESCE: Duration = Duration::from_millis(100);
 
 impl Spec {
     /// Refuses what makes no sense, before anything is opened.
@@ -165,6 +169,12 @@ impl LoadSpec {
         refuse_unused("load", rate.schedule, unused_of_rate(rate))?;
         refuse_unused("concurrency", workers.schedule, unused_of_workers(workers))?;
         Schedule::new(rate)?;
+        if self.coalesce.max(self.coalesce_sends) > MOST_COALESCE {
+            return Err(SpecError::CoalescedTooLong);
+        }
+        if !self.coalesce.is_zero() && !self.coalesce_sends.is_zero() {
+            return Err(SpecError::CoalescedTwice);
+        }
         let most = Workers::new(workers)?.most();
         self.check_connections(most)?;
         self.check_opening()

@@ -95,6 +95,12 @@ pub enum Warning {
         "no address was found for `{names}` when the run started: check the name, or drop it from HOST"
     )]
     Unresolved { names: String },
+    #[error("latencies can be up to {every} too long, as `--coalesce` asks for")]
+    LateReads { every: String },
+    #[error(
+        "calls can be sent up to {every} late, and latencies be too long by as much, as `--coalesce-sends` asks for"
+    )]
+    LateSends { every: String },
     #[error(
         "the TLS server did not agree to HTTP/2 (it has no ALPN) and was taken to speak it: clients such as grpc-go 1.67 \
          refuse it"

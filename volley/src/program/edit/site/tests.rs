@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::spec::ListenAddress;
-use crate::testkit::scripted;
 use crate::watch::Server;
+use volley_testkit::scripted;
 
 const TOKEN: &str = "t0ken";
 

@@ -1,0 +1,21 @@
+//! A connection of a link: HTTP/2, and what is known about it.
+
+use super::call::Call;
+use volley_http::http2::Connection;
+use volley_net as net;
+
+/// A connection, and the link that it serves.
+pub type Wire<M> = net::Wire<Connection<Call<M>>, Service>;
+
+/// A thread's connections.
+pub type Net<M> = net::Sockets<Connection<Call<M>>, Service>;
+
+/// What a link knows about its connection.
+pub struct Service {
+    /// The link whose workers' calls it carries.
+    pub link: usize,
+    /// How many of its streams were opened before the window.
+    pub uncounted: u32,
+    /// Its serial number among all connections of its thread.
+    pub serial: u64,
+}

@@ -1,0 +1,71 @@
+//! Setup and teardown.
+
+use super::Compiler;
+use super::names::Scope;
+use crate::file::mistake::Path;
+use crate::file::model::Step;
+use crate::plan::Action;
+use crate::secrets::lifetime_name;
+
+impl Compiler<'_> {
+    /// Gives the first slots to what setup saves. Returns their number.
+    pub(super) fn read_common(&mut self, at: &Path) -> u16 {
+        let file = self.file;
+        for (index, step) in file.setup.iter().enumerate() {
+            let together = step.together.iter().flatten();
+            for (name, save) in std::iter::once(step)
+                .chain(together)
+                .flat_map(|step| step.save.iter())
+            {
+                let at = at.index(index);
+                self.slot(&at, name);
+                let refresh = save.0.refresh.as_ref();
+                if refresh.is_some_and(|refresh| refresh.after.starts_with('/')) {
+                    self.slot(&at, &lifetime_name(name));
+                }
+            }
+            for step in std::iter::once(step).chain(step.together.iter().flatten()) {
+                for name in self.assigned(step) {
+                    self.slot(&at.index(index), &name);
+                }
+            }
+        }
+        u16::try_from(self.names.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The steps of setup, and what scenarios know from them.
+    pub(super) fn setup(&mut self, at: &Path) -> (Vec<Action>, Scope) {
+        let file = self.file;
+        let mut scope = Scope::new("", &Scope::default(), &file.setup, file.redirects);
+        scope.is_setup = true;
+        let actions = self.once(&mut scope, at, &file.setup);
+        let common = Scope {
+            common: scope.saved.keys().cloned().collect(),
+            saved: scope.saved,
+            names: scope.names,
+            ..Scope::default()
+        };
+        (actions, common)
+    }
+
+    pub(super) fn teardown(&mut self, at: &Path, common: &Scope) -> Vec<Action> {
+        let file = self.file;
+        let mut scope = Scope::new("", common, &file.teardown, file.redirects);
+        // In reports, nothing else tells steps of setup and teardown apart.
+        scope.names.clone_from(&common.names);
+        self.once(&mut scope, at, &file.teardown)
+    }
+
+    /// Steps that belong to no iteration draw what they need first.
+    fn once(&mut self, scope: &mut Scope, at: &Path, steps: &[Step]) -> Vec<Action> {
+        let first = self.refreshes.len();
+        let actions = self.actions(scope, at, steps);
+        self.keep_responses(&actions, false);
+        self.refuse_slices(scope, at);
+        for refresh in self.refreshes.iter_mut().skip(first) {
+            refresh.action += scope.draws.len();
+        }
+        let draws = scope.draws.iter().copied().map(Action::Draw);
+        draws.chain(actions).collect()
+    }
+}

@@ -1,0 +1,16 @@
+//! What unit tests share.
+
+use std::fs;
+use std::path::Path;
+
+pub use volley_testkit::{output, scripted, sockets, table};
+
+use volley_protobuf::Pool;
+use volley_protobuf::compile::compile;
+
+/// What the tests' own file of all kinds of fields declares.
+pub fn everything() -> Pool {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/protos");
+    let mut open = move |name: &str| Ok(fs::read(folder.join(name)).ok());
+    Pool::new(compile("everything.proto", &mut open).unwrap()).unwrap()
+}

@@ -1,0 +1,139 @@
+//! The server's settings, and what all its connections share.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::faults::{Fault, Faults, Hit, Numbers};
+use super::items::Store;
+use volley_base::budget::Budget;
+use volley_http::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
+use volley_load::pace::whole_ns;
+
+/// All settings of a server. The default listens on a free port of 127.0.0.1 in plaintext, without faults.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// Listen on this Unix socket instead. An abstract name begins with a NUL.
+    pub unix: Option<PathBuf>,
+    /// Threads that own connections; `None`: one per CPU the process may use.
+    pub threads: Option<NonZeroUsize>,
+    /// Use TLS; `None`: plaintext (h2c with prior knowledge).
+    pub tls: Option<Identity>,
+    /// The protocols that TLS offers (ALPN); none: TLS without ALPN.
+    pub alpn: Vec<String>,
+    /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
+    pub max_concurrent_streams: Option<u32>,
+    /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
+    /// at least the 65,535 of RFC 9113 §6.9.2.
+    pub window: u32,
+    /// How long a token of `/oauth/token` is valid, as its answer says, in whole seconds. No request needs one.
+    pub token_life: Duration,
+    /// The faults to make.
+    pub faults: Faults,
+}
+
+/// The server's certificate chain and its key, as PEM files.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            unix: None,
+            threads: None,
+            tls: None,
+            alpn: ["h2", "http/1.1"].map(str::to_owned).into(),
+            max_concurrent_streams: None,
+            window: 1 << 20,
+            token_life: Duration::from_secs(3600),
+            faults: Faults::default(),
+        }
+    }
+}
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) faults: Faults,
+    pub(super) delay_ns: u64,
+    pub(super) window: u32,
+    pub(super) max_streams: Option<u32>,
+    pub(super) store: Arc<Store>,
+    /// For requests that have not come whole.
+    pub(super) budget: Arc<Budget>,
+    /// The numbers of calls of the whole server; used only if a fault needs them.
+    needs_numbers: bool,
+    calls: AtomicU64,
+    items: AtomicU64,
+    creates: AtomicU64,
+}
+
+impl Fate {
+    /// Nothing but the delay.
+    pub(super) const NONE: Self = Self {
+        fault: None,
+        is_late: true,
+    };
+}
+
+/// What happens to a call on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) fault: Option<Fault>,
+    /// Its answer waits for the server's delay, if it has one.
+    pub(super) is_late: bool,
+}
+
+impl Rules {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            faults: config.faults.clone(),
+            delay_ns: whole_ns(config.faults.delay),
+            window: config.window,
+            max_streams: config.max_concurrent_streams,
+            store: Arc::new(Store::new(config.token_life.as_secs())),
+            budget: Arc::default(),
+            needs_numbers: config.faults.needs_numbers(),
+            calls: AtomicU64::new(0),
+            items: AtomicU64::new(0),
+            creates: AtomicU64::new(0),
+        }
+    }
+
+    /// Numbers a call, and returns what happens to it.
+    pub(super) fn draw_fate(&self, hit: Hit) -> Fate {
+        if !self.needs_numbers {
+            return Fate::NONE;
+        }
+        // Relaxed: the numbers only have to be different.
+        let next = |counter: &AtomicU64, is_counted| match is_counted {
+            true => counter.fetch_add(1, Ordering::Relaxed) + 1,
+            false => 0,
+        };
+        let numbers = Numbers {
+            call: next(&self.calls, true),
+            item: next(&self.items, matches!(hit, Hit::Item | Hit::Create)),
+            create: next(&self.creates, hit == Hit::Create),
+        };
+        Fate {
+            fault: self.faults.draw(hit, numbers),
+            is_late: self.faults.delays(numbers),
+        }
+    }
+
+    /// The window of a whole connection, in bytes.
+    pub(super) fn connection_window(&self) -> u32 {
+        self.window
+            .saturating_mul(16)
+            .clamp(DEFAULT_WINDOW, MAX_WINDOW)
+    }
+}
