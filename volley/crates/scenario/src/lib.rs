@@ -56,13 +56,3 @@ mod values;
 pub use secrets::is_lifetime;
 pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    #[test]
-    fn a_module_uses_only_those_below_it() {
-        volley_testkit::layers::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    }
-}

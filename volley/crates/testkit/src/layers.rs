@@ -8,6 +8,8 @@ use std::path::Path;
 fn layers(lib: &str) -> Vec<&str> {
     let lines = lib.lines();
     let named = lines.filter_map(|line| line.strip_prefix("//! - "));
+    // Its words begin otherwise.
+    let named = named.filter(|line| line.starts_with(['`', '[']));
     let names = named.filter_map(|line| line.split('`').nth(1));
     names.collect()
 }
