@@ -30,7 +30,11 @@ from tools.bench_sentinel.stranger import loops_beside, stranger
 @click.argument("profile", default="stream-grpc")
 @click.option(
     "--windows", type=click.IntRange(1, 10_000), default=100, show_default=True,
-    help="How many windows with a burst, and as many without.",
+    help="How many windows with a burst.",
+)  # fmt: skip
+@click.option(
+    "--calm", type=click.IntRange(1, 10_000),
+    help="How many windows without one.  [default: as many]",
 )  # fmt: skip
 @click.option(
     "--scatter", "starts", type=click.IntRange(2, 1000), metavar="STARTS",
@@ -59,6 +63,7 @@ def command(
     frameworks: str,
     profile: str,
     windows: int,
+    calm: int | None,
     starts: int | None,
     runs: int,
     duration: float,
@@ -101,7 +106,8 @@ def command(
         if starts:
             text = scatter(rig, plans, starts, runs, warm_up, quiet_wait)
         else:
-            text = bursts(rig, plans[0], them, windows, warm_up, quiet_wait)
+            counts = (windows, calm or windows)
+            text = bursts(rig, plans[0], them, counts, warm_up_s=warm_up, wait_s=quiet_wait)
     click.echo(text)
 
 
