@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use volley::scenario::data::{Crowd, Feeds, Room, Store, Undrawn};
-use volley::scenario::plan::{AtEnd, Feed, Order, Slice, Source};
-use volley::scenario::{Slot, Values};
 use volley_load::spec::Share;
+use volley_scenario::data::{Crowd, Feeds, Room, Store, Undrawn};
+use volley_scenario::plan::{AtEnd, Feed, Order, Slice, Source};
+use volley_scenario::{Slot, Values};
 
 /// All rows; `None` if the file is refused.
 fn rows(source: Source, folder: &Path, room: Room) -> Option<Vec<Vec<Vec<u8>>>> {

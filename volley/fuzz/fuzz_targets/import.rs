@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use volley::scenario::file::{self, How};
+use volley_scenario::file::{self, How};
 
 fuzz_target!(|input: (bool, &str)| {
     let (as_run, text) = input;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use volley::measure::Part;
-use volley::report::Report;
+use volley_report::measure::Part;
+use volley_report::report::Report;
 
 fuzz_target!(|data: &[u8]| {
     let Some(Ok(mut part)) = serde_json::from_slice(data).ok().map(Part::read) else {

@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use volley::scenario::json::{Found, Tree, text};
-use volley::scenario::plan::Pointer;
+use volley_scenario::json::{Found, Tree, text};
+use volley_scenario::plan::Pointer;
 
 /// Whether an object has a name twice. volley takes the first value, serde_json the last.
 fn has_doubles(document: &[u8]) -> bool {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use volley::scenario::file;
+use volley_scenario::file;
 
 fuzz_target!(|text: &str| {
     // No file is beside it.
