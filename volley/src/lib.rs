@@ -1,6 +1,6 @@
 //! volley, a gRPC load generator that counts every message and uses little CPU.
 //!
-//! Its lower layers are crates of their own, whose modules are here as well, lowest first. Each uses only those above it:
+//! Its lower layers are crates of their own, whose modules are here as well, lowest first. Each uses only those listed before it:
 //!
 //! 1. `volley-base`: [`units`], [`budget`], [`outbox`], and what else all use.
 //! 2. `volley-http`: [`http2`], [`http1`], [`http`], [`grpc`]: protocols without I/O.
@@ -13,7 +13,7 @@
 //! 9. `volley-plain`: [`engine`], [`blast`]: the load of calls to one method, and bursts of them.
 //! 10. `volley-scenario`: [`scenario`]: requests that depend on each other, and scripts and programs of Lua.
 //!
-//! The modules of this crate, lowest layer first. Each uses only modules above it in this list, which a test checks:
+//! The modules of this crate, lowest layer first. Each uses only those listed before it, which a test checks:
 //!
 //! - [`features`]: the parts that a build may leave out.
 //! - [`docs`]: texts that are made of the code, and kept in files.

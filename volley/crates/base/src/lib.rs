@@ -1,4 +1,5 @@
-//! What all crates of volley use, and what knows nothing of a load. The modules, none of which uses another:
+//! Tools that every crate uses. They know no requests, no connections and no reports. The modules, none of which uses
+//! another:
 //!
 //! - [`budget`]: a limit on the memory of messages.
 //! - [`excerpt`]: what is long, cut for a line of text.
@@ -12,7 +13,7 @@
 //!
 //! - *budget*: the bytes that all messages of a process may take together.
 //! - *lease*: a part of the budget, held as long as its memory is.
-//! - *buffer*: bytes that are on a lease beyond the first few.
+//! - *buffer*: bytes in memory; all but the first few are charged to a lease.
 //! - *excerpt*: the beginning of a user's text, on one line of an error.
 //! - *input*: a plain file or a pipe, with a limit on its length.
 //! - *table*: an input of rows, whose first row names the columns.

@@ -1,5 +1,5 @@
 //! What a load has done: counts and times while it goes on, a finished run as plain data and in every format, and two runs
-//! compared. The modules, lowest first; each uses only those above it:
+//! compared. The modules, lowest first; each uses only those listed before it:
 //!
 //! - [`measure`]: counting and timing, one tally per thread.
 //! - [`report`]: a finished run, and every output format.
@@ -10,10 +10,11 @@
 //! - *tally*: the counts and times of one thread. *Part*: those of one process; parts are merged exactly.
 //! - *outcome*: how a call ended: ok, failed with a status, or wrong. *Cut*: still open when the run ended.
 //! - *latency*: from the moment when a call was due, or was sent, to its end. *Distribution*: all of them, in buckets.
-//! - *age*: how long a call without an end has been open. *Estimate*: of the distribution, those calls included.
-//! - *bound*: a percentile that may be longer, shown with `≥`.
+//! - *age*: how long a call without an end has been open. *Estimate*: percentiles that count open calls
+//!   by their ages (Kaplan–Meier).
+//! - *bound*: a percentile that is known only as a minimum, shown with `≥`.
 //! - *window*: the time that counts: after the warm-up, until the end. *Second*, *bin*: parts of it.
-//! - *chronicle*: what happened second by second. *Slices*: the same of latencies.
+//! - *chronicle*: what happened second by second. *Slices*: a histogram of latencies for each second, or longer.
 //! - *report*: a finished run as plain data; the outputs are functions of it.
 //! - *verdict*: whether a threshold was met, and by what figure.
 //! - *batch*: some seconds of a run; leaving one out shows how much a figure scatters.

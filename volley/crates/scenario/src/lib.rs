@@ -3,7 +3,7 @@
 //! A file says what users do; [`plan`] is what it is compiled into, once, before the load. While the load runs, an
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 //!
-//! The modules, lowest layer first. Each uses only modules above it in this list, which a test checks:
+//! The modules, lowest layer first. Each uses only those listed before it, which a test checks:
 //!
 //! - `values`: the values of one iteration.
 //! - `text`: constant bytes, and values that are written as their place requires.

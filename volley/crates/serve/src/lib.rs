@@ -1,13 +1,13 @@
 //! `volley serve`: a reference server of `benchmark.BenchmarkService`, faster than any generator, and of [`items`] over
 //! HTTP/1.1 and HTTP/2.
 //!
-//! It is the maximum that a generator can be tested against, the ground truth for its counts, and a source of faults on
-//! demand. [`connection::ServerSide`] and [`http1::Http1`] are the protocols without sockets: bytes in, bytes out. A worker thread owns its
-//! sockets and connections and keeps its own counts. Counts are requested by message, so nothing is shared while bytes
-//! move.
+//! It is fast enough never to be the limit of a generator's test, counts what it receives, and makes faults on demand
+//! ([`Faults`] draws them). [`connection::ServerSide`] and [`http1::Http1`] are the protocols without sockets: bytes in, bytes out. A worker thread owns its
+//! sockets and connections and keeps its own counts. Another thread asks a worker for its counts by a message, so
+//! nothing is shared while bytes move.
 //!
 //! Every reply is a length-prefixed message in its own DATA frame, as in grpc-go, unless the peer's window has room for
-//! only a part of it. Health and reflection are offered beside it. `grpc-timeout` is left to the client: the server
+//! only a part of it. Health and reflection are offered beside that service. `grpc-timeout` is left to the client: the server
 //! never cuts an answer.
 
 mod beside;
