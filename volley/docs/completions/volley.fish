@@ -53,7 +53,7 @@ complete -c volley -n "__fish_volley_needs_command" -l threads -d '+ Threads tha
 complete -c volley -n "__fish_volley_needs_command" -l share -d '+ Make the K-th of N parts of the load: calls and connections are dealt out in turn, and the JSON report holds what `volley merge` needs' -r
 complete -c volley -n "__fish_volley_needs_command" -l start-at -d '+ Start the load when CLOCK_MONOTONIC shows this many ns, or those that come as a line on stdin; a line `volley: ready` on stderr says that all connections stand' -r
 complete -c volley -n "__fish_volley_needs_command" -l coalesce -d '+ With --rps: look for replies at most once in this time, such as 1ms, which takes less CPU at high rates; latencies can then be too long by as much, and the report says so' -r
-complete -c volley -n "__fish_volley_needs_command" -l coalesce-sends -d '+ The same, and send what is due only then: calls are late by up to this time' -r
+complete -c volley -n "__fish_volley_needs_command" -l coalesce-sends -d '+ With --rps: wake at most once in this time, to look for replies and to send what is due; calls are late by up to as much' -r
 complete -c volley -n "__fish_volley_needs_command" -l warmup -d '+ Run the same load for this long first, without counting it' -r
 complete -c volley -n "__fish_volley_needs_command" -l warmup-at-most -d '+ With --open-on-stdin: end the run if its warm-up gets longer than this (default 5m)' -r
 complete -c volley -n "__fish_volley_needs_command" -l drain-timeout -d '+ With --duration-stop wait: time limit for open calls to finish (default: that of -t, else 20s)' -r
@@ -342,7 +342,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -l threads -d 'Thread
 complete -c volley -n "__fish_volley_using_subcommand try" -l share -d 'Make the K-th of N parts of the load: calls and connections are dealt out in turn, and the JSON report holds what `volley merge` needs' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l start-at -d 'Start the load when CLOCK_MONOTONIC shows this many ns, or those that come as a line on stdin; a line `volley: ready` on stderr says that all connections stand' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l coalesce -d 'With --rps: look for replies at most once in this time, such as 1ms, which takes less CPU at high rates; latencies can then be too long by as much, and the report says so' -r
-complete -c volley -n "__fish_volley_using_subcommand try" -l coalesce-sends -d 'The same, and send what is due only then: calls are late by up to this time' -r
+complete -c volley -n "__fish_volley_using_subcommand try" -l coalesce-sends -d 'With --rps: wake at most once in this time, to look for replies and to send what is due; calls are late by up to as much' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l warmup -d 'Run the same load for this long first, without counting it' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l warmup-at-most -d 'With --open-on-stdin: end the run if its warm-up gets longer than this (default 5m)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l drain-timeout -d 'With --duration-stop wait: time limit for open calls to finish (default: that of -t, else 20s)' -r

@@ -32,7 +32,7 @@ fn a_silent_connection_is_sent_a_ping() {
 }
 
 #[test]
-fn no_ping_is_sent_unless_asked_for() {
+fn no_ping_is_sent_to_a_server_that_answers() {
     let address = scripted::serve(|_| {
         |header, peer| {
             match header.kind {

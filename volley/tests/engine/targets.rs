@@ -260,8 +260,8 @@ fn an_address_that_comes_back_gets_its_share_again() {
         .flags("-z 10m -c 4 --connections 4 --threads 2 --lb-strategy round_robin")
         .start(list(&all));
     until(&one, |counts| counts.calls_ok > 100);
-    drop(one);
     let before = two.counts().connections;
+    drop(one);
     until(&two, |counts| counts.connections >= before + 2);
     let one = local(2, all[0].port()).unwrap();
     until(&one, |counts| {

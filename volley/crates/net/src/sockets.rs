@@ -27,8 +27,17 @@ const READ_BYTES: usize = 256 * 1024;
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: u8 = 8;
 
-/// An answer to a PING has at least so much time.
-const PONG_NS: u64 = 1_000_000_000;
+/// An answer to a PING that no option asks for has at least so much time.
+const LEAST_PONG_NS: u64 = 1_000_000_000;
+
+/// A server may close a connection that sends it more PINGs before it has sent anything else (gRPC's `too_many_pings`).
+const MOST_PINGS: u8 = 2;
+
+/// A read that brings only the answer to a PING is shorter, over TLS, too.
+const LONGEST_PONG: usize = 64;
+
+/// So long before an edge, what has come is looked at, although wake-ups are bunched.
+const BEFORE_EDGE_NS: u64 = 100_000;
 
 /// The most sockets that one wait reports.
 const MOST_EVENTS: usize = 1024;
@@ -36,6 +45,9 @@ const MOST_EVENTS: usize = 1024;
 /// The tokens of the alarm and of the mail; connections use the slab's keys.
 const ALARM: Token = Token(usize::MAX);
 const MAIL: Token = Token(usize::MAX - 1);
+
+/// The key of a connection that was removed.
+const GONE: usize = usize::MAX - 2;
 
 /// What came of a connection, or of another thread.
 #[derive(Debug)]
@@ -96,6 +108,8 @@ pub struct Sockets<H, X> {
     coalesce: Coalesce,
     /// When the sockets were last looked at, if that is coalesced.
     looked_ns: u64,
+    /// A moment over which no wake-up is bunched: what comes after it counts otherwise.
+    pub edge_ns: u64,
     poll: Poll,
     alarm: Alarm,
     waker: Arc<Waker>,
@@ -122,19 +136,16 @@ impl<H: Http, X> Sockets<H, X> {
     /// # Errors
     ///
     /// The host's.
-    pub fn new(clock: Clock, coalesce: Coalesce) -> Result<Self, NetError> {
-        if coalesce.every_ns > 0 {
-            // Otherwise this thread would sleep up to 50 µs longer. A host that refuses costs no more than that.
-            let _ = set_current_timer_slack(NonZeroU64::new(1));
-        }
+    pub fn new(clock: Clock) -> Result<Self, NetError> {
         let poll = Poll::new().map_err(NetError::host("open a poll"))?;
         let alarm = Alarm::new(poll.registry(), ALARM).map_err(NetError::host("open a timer"))?;
         let waker = Waker::new(poll.registry(), MAIL).map_err(NetError::host("open a waker"))?;
         Ok(Self {
             wires: Slab::new(),
             clock,
-            coalesce,
+            coalesce: Coalesce::default(),
             looked_ns: 0,
+            edge_ns: u64::MAX,
             poll,
             alarm,
             waker: Arc::new(waker),
@@ -149,6 +160,15 @@ impl<H: Http, X> Sockets<H, X> {
             touched: Vec::new(),
             buffer: vec![0; READ_BYTES],
         })
+    }
+
+    /// From here on, the wake-ups of this thread, which must be the one that waits, are bunched so.
+    pub fn coalesce(&mut self, coalesce: Coalesce) {
+        self.coalesce = coalesce;
+        if coalesce.every_ns > 0 {
+            // Otherwise it would sleep up to 50 µs longer. A host that refuses costs no more than that.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
+        }
     }
 
     /// Wakes this thread from others, which it hears of as [`Event::Mail`].
@@ -180,8 +200,17 @@ impl<H: Http, X> Sockets<H, X> {
     /// Closes a connection at once, and forgets it.
     pub fn remove(&mut self, key: usize) -> Option<Wire<H, X>> {
         let wire = self.wires.try_remove(key)?;
+        // The next connection may have the same key.
         self.broken.retain(|(other, _)| *other != key);
         self.doubts.retain(|(other, ..)| *other != key);
+        self.reading.take_if(|reading| reading.key == key);
+        for unread in [&mut self.unread, &mut self.unread_next] {
+            unread.retain(|left| left.key != key);
+        }
+        let ready = self.ready.iter_mut().skip(self.looked_at);
+        for one in ready.filter(|one| one.key == key) {
+            one.key = GONE;
+        }
         wire.leave(self.poll.registry());
         Some(wire)
     }
@@ -243,6 +272,7 @@ impl<H: Http, X> Sockets<H, X> {
     /// Sleeps, whatever the sockets have, until they may be looked at again. Returns whether `until_ns` came first.
     fn rest(&self, until_ns: u64) -> bool {
         let next_ns = self.looked_ns.saturating_add(self.coalesce.every_ns);
+        let next_ns = next_ns.min(self.edge_ns.saturating_sub(BEFORE_EDGE_NS));
         let now_ns = self.clock.now_ns();
         let is_due = !self.coalesce.sends && until_ns < next_ns && now_ns < next_ns;
         let rest_ns = if is_due { until_ns } else { next_ns };
@@ -281,7 +311,9 @@ impl<H: Http, X> Sockets<H, X> {
                 self.reading = Some(left);
                 continue;
             }
-            let ready = *self.ready.get(self.looked_at)?;
+            let Some(ready) = self.ready.get(self.looked_at).copied() else {
+                return self.next_mute();
+            };
             self.looked_at += 1;
             if ready.key == MAIL.0 {
                 return Some(Event::Mail);
@@ -350,6 +382,9 @@ impl<H: Http, X> Sockets<H, X> {
             Ok(0) => None,
             Ok(length) => {
                 wire.heard_ns = at_ns;
+                if length > LONGEST_PONG {
+                    wire.pings = 0;
+                }
                 // A read that does not fill the buffer has drained the socket: more bytes will raise a new event.
                 if to_end {
                     wire.expect_end();
@@ -405,16 +440,24 @@ impl<H: Http, X> Sockets<H, X> {
     }
 
     /// A request has taken too long. If its connection has brought nothing since it was sent, that is asked for a sign of
-    /// life, for which it has as long again: see [`end_doubts`](Self::end_doubts).
+    /// life with a PING, and has as long again for it, at least a second.
     pub fn overdue(&mut self, key: usize, sent_ns: u64, now_ns: u64) {
         let took_ns = now_ns.saturating_sub(sent_ns);
-        let wire = self.wires.get(key);
-        if wire.is_some_and(|wire| wire.heard_ns < sent_ns) {
-            self.ask(key, now_ns, now_ns.saturating_add(took_ns.max(PONG_NS)));
+        if let Some(wire) = self.wires.get_mut(key)
+            && wire.heard_ns <= sent_ns
+            && !wire.is_doubted
+            && wire.pings < MOST_PINGS
+        {
+            wire.pings += 1;
+            self.ask(
+                key,
+                now_ns,
+                now_ns.saturating_add(took_ns.max(LEAST_PONG_NS)),
+            );
         }
     }
 
-    /// Asks a connection for a sign of life, which must come until a moment.
+    /// Asks a connection for a sign of life. It is lost if none has come by `until_ns`.
     pub fn ask(&mut self, key: usize, now_ns: u64, until_ns: u64) {
         if let Some(wire) = self.wires.get_mut(key)
             && !wire.is_doubted
@@ -427,26 +470,30 @@ impl<H: Http, X> Sockets<H, X> {
         }
     }
 
-    /// Looks at the connections that were asked. Those that have brought nothing in time are lost.
-    pub fn end_doubts(&mut self, now_ns: u64) {
-        let Self {
-            wires,
-            doubts,
-            broken,
-            ..
-        } = self;
-        doubts.retain(|(key, asked_ns, until_ns)| {
-            let wire = wires.get_mut(*key).filter(|wire| wire.is_doubted);
-            let Some(wire) = wire else {
-                return false;
-            };
-            wire.is_doubted = wire.heard_ns <= *asked_ns;
-            let is_lost = wire.is_doubted && now_ns >= *until_ns;
-            if is_lost {
-                broken.push((*key, Lost::Mute));
-            }
-            wire.is_doubted && !is_lost
+    /// A connection that was asked, and has brought nothing in time. All that has come is read by now.
+    #[inline]
+    fn next_mute(&mut self) -> Option<Event> {
+        match self.doubts.is_empty() || self.has_more() {
+            true => None,
+            false => self.look_at_doubts(),
+        }
+    }
+
+    #[cold]
+    fn look_at_doubts(&mut self) -> Option<Event> {
+        let now_ns = self.clock.now_ns();
+        let wires = &mut self.wires;
+        self.doubts.retain(|(key, asked_ns, _)| {
+            let wire = wires.get_mut(*key);
+            wire.is_some_and(|wire| {
+                wire.is_doubted = wire.heard_ns <= *asked_ns;
+                wire.is_doubted
+            })
         });
+        let mut doubts = self.doubts.iter();
+        let at = doubts.position(|(.., until_ns)| *until_ns <= now_ns)?;
+        let (key, ..) = self.doubts.swap_remove(at);
+        Some(self.ended(key, Some(Lost::Mute)))
     }
 
     /// Notes that something is to be sent on a connection: see [`flush_touched`](Self::flush_touched).
@@ -503,5 +550,115 @@ impl From<&Readiness> for Ready {
             is_readable: event.is_readable() || to_end,
             to_end,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use volley_http::http2::{Config, Connection};
+
+    const MS: u64 = 1_000_000;
+
+    type Plain = Sockets<Connection<()>, ()>;
+
+    fn sockets() -> Plain {
+        Sockets::new(Clock::start()).unwrap()
+    }
+
+    /// A connection that is ready, as far as it knows.
+    fn open(sockets: &mut Plain, listener: &TcpListener) -> usize {
+        let route = Arc::new(Route::from(listener.local_addr().unwrap()));
+        let http = Connection::new(&Config::default());
+        let key = sockets.open(&route, None, http, (), 0).unwrap();
+        sockets.wires[key].phase = Phase::Ready;
+        key
+    }
+
+    #[test]
+    fn a_connection_that_is_still_to_be_read_is_read_once() {
+        let mut sockets = sockets();
+        for (key, to_end) in [(3, false), (1, false), (3, true), (1, false)] {
+            sockets.leave_unread(key, to_end);
+        }
+        assert!(sockets.has_more());
+        sockets.take_unread();
+        let unread = sockets.unread.iter().rev();
+        let unread: Vec<_> = unread.map(|one| (one.key, one.to_end)).collect();
+        assert_eq!(unread, [(1, false), (3, true)]);
+        assert!(!sockets.has_more());
+    }
+
+    #[test]
+    fn what_is_known_of_a_connection_goes_with_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sockets = sockets();
+        let key = open(&mut sockets, &listener);
+        sockets.leave_unread(key, true);
+        sockets.broken.push((key, Lost::Mute));
+        sockets.ask(key, 1, 2);
+        sockets.ready.push(Ready {
+            key,
+            is_writable: true,
+            is_readable: true,
+            to_end: true,
+        });
+        sockets.remove(key).unwrap();
+        assert_eq!(open(&mut sockets, &listener), key);
+        assert!(sockets.next_event().is_none() && !sockets.has_more());
+        assert!(!sockets.wires[key].is_ending);
+    }
+
+    #[test]
+    fn a_silent_connection_is_asked_twice_and_lost_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sockets = sockets();
+        let key = open(&mut sockets, &listener);
+        let now_ns = sockets.clock.now_ns();
+        let wire = &mut sockets.wires[key];
+        wire.heard_ns = now_ns + 2;
+        sockets.overdue(key, now_ns + 1, now_ns + 3);
+        assert!(!sockets.wires[key].is_doubted, "it has brought something");
+
+        for pings in 1..4 {
+            sockets.overdue(key, now_ns + 2, now_ns + 3);
+            assert_eq!(sockets.wires[key].is_doubted, pings <= 2);
+            sockets.wires[key].heard_ns += 10;
+            assert!(sockets.next_event().is_none());
+            assert!(!sockets.wires[key].is_doubted);
+            sockets.wires[key].heard_ns = now_ns + 2;
+        }
+        sockets.ask(key, now_ns + 3, now_ns + 4);
+        let lost = sockets.next_event();
+        assert!(
+            matches!(
+                lost,
+                Some(Event::Ended {
+                    lost: Some(Lost::Mute),
+                    ..
+                })
+            ),
+            "{lost:?}"
+        );
+        assert!(sockets.next_event().is_none());
+    }
+
+    #[test]
+    fn bunched_wake_ups_keep_to_what_is_due_and_to_edges() {
+        let mut sockets = sockets();
+        let every_ns = 3_600_000 * MS;
+        let mut rests = |sends, until_ns, edge_ns| {
+            sockets.coalesce = Coalesce { every_ns, sends };
+            (sockets.looked_ns, sockets.edge_ns) = (sockets.clock.now_ns(), edge_ns);
+            sockets.rest(until_ns)
+        };
+        assert!(
+            rests(false, MS, u64::MAX),
+            "a send is due before the next look"
+        );
+        assert!(!rests(false, u64::MAX, MS), "the edge comes before it");
+        assert!(!rests(true, MS, 2 * MS), "sends wait, but not over an edge");
     }
 }

@@ -76,6 +76,8 @@ pub struct Wire<H, X> {
     pub is_ending: bool,
     /// It was asked for a sign of life, and has brought nothing since, as far as is known.
     pub is_doubted: bool,
+    /// So many PINGs that nobody asked for, since it brought more than answers to them.
+    pub pings: u8,
     /// The socket took less than was offered; a writable event will follow.
     blocked: bool,
     /// Why nothing can be written any more. What the server sent before may still be read.
@@ -106,6 +108,7 @@ impl<H: Http, X> Wire<H, X> {
             is_touched: false,
             is_ending: false,
             is_doubted: false,
+            pings: 0,
             blocked: false,
             mute: None,
         })

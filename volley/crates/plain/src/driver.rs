@@ -143,7 +143,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             index,
             clock,
             shared,
-            net: Sockets::new(clock, plan.coalesce)?,
+            net: Sockets::new(clock)?,
             links: plan
                 .links_of(index)
                 .map(|link| Link::new(link, plan.workers_of(link, plan.most_workers)))

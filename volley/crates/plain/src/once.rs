@@ -21,9 +21,7 @@ use volley_net as net;
 use volley_net::names;
 use volley_net::proxy::Proxies;
 use volley_net::transport::agreed;
-use volley_net::{
-    Clock, Coalesce, Event as Came, NetError, Phase, Place, Sockets, Way, connect_words, tls,
-};
+use volley_net::{Clock, Event as Came, NetError, Phase, Place, Sockets, Way, connect_words, tls};
 use volley_report::measure::Warning;
 use volley_request::Expected;
 
@@ -146,7 +144,7 @@ impl Caller {
         let shown = names::words(&target, &routes);
         let clock = Clock::start();
         let mut caller = Self {
-            net: Sockets::new(clock, Coalesce::default())?,
+            net: Sockets::new(clock)?,
             key: usize::MAX,
             clock: Moments {
                 began: Instant::now(),

@@ -164,7 +164,9 @@ pub fn run(
     let coalesce_ns = plan.limits.coalesce_ns;
     let coalesced = (coalesce_ns > 0).then(|| {
         let grain = duration(coalesce_ns);
-        format!("latencies can be up to {grain} too long, as `limits.coalesce` asks for")
+        format!(
+            "iterations can begin up to {grain} late, and latencies be too long by as much, as `limits.coalesce` asks for"
+        )
     });
     let store = Store::open(&plan.feeds, &plan.folder, crowd(plan, threads))?;
     let seed = fastrand::u64(..);

@@ -70,7 +70,8 @@ pub struct LoadArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub coalesce: Option<Duration>,
 
-    /// + The same, and send what is due only then: calls are late by up to this time
+    /// + With --rps: wake at most once in this time, to look for replies and to send what is due;
+    ///   calls are late by up to as much
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub coalesce_sends: Option<Duration>,
 

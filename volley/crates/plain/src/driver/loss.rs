@@ -210,7 +210,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         let is_due = self.next_call_ns().is_none_or(|due_ns| due_ns <= now_ns) && !self.all_sent();
         // A thread that is stuck leaves its calls to others, so that none is due here.
-        if !(is_due || self.is_gone) || !self.stage.sends() || self.broken {
+        if !(is_due || self.is_gone) || !self.stage.sends() || self.broken || self.ready == 0 {
             self.stuck_since_ns = None;
             return;
         }
@@ -223,7 +223,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     /// Asks silent connections for a sign of life.
     pub(super) fn keep_alive(&mut self, now_ns: u64) {
-        self.net.end_doubts(now_ns);
         let Some(every_ns) = self.plan.keepalive_ns else {
             return;
         };

@@ -11,7 +11,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// arrived in between, and reopens lost connections. One that cannot be opened stays down.
     pub(crate) fn mend(&mut self) -> Result<(), EngineError> {
         self.stage = Stage::Salvo;
-        self.net.end_doubts(self.clock.now_ns());
         self.turn(0)?;
         self.close_retired(self.clock.now_ns());
         if self.links.iter().all(|link| link.place.wire.is_some()) {

@@ -15,6 +15,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     pub(super) fn start(&mut self, start_ns: u64, opening: Arc<Opening>) {
         self.started_ns = start_ns;
         self.opening = opening;
+        self.net.coalesce(self.plan.coalesce);
         self.next_sweep_ns = start_ns.saturating_add(self.sweep_every_ns());
         self.stirred = true;
         if self.opening.at_ns() > start_ns {

@@ -23,6 +23,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Sleeps until a socket is ready, or until something is due.
     pub(super) fn wait(&mut self) -> Result<(), EngineError> {
         let wake_ns = self.next_wake_ns(self.clock.now_ns());
+        self.net.edge_ns = self.next_edge_ns();
         Ok(self.net.wait(wake_ns, self.stirred)?)
     }
 

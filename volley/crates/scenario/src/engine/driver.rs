@@ -216,11 +216,7 @@ impl<'a> Driver<'a> {
     /// What the host refused, or a step that cannot be made ready.
     pub fn new(common: Common<'a>, index: u32) -> Result<Self, RunError> {
         let plan = common.plan;
-        let coalesce = Coalesce {
-            every_ns: plan.limits.coalesce_ns,
-            sends: true,
-        };
-        let net = Sockets::new(common.clock, coalesce)?;
+        let net = Sockets::new(common.clock)?;
         let pool = |site: &Site| pool(site, index, common.threads);
         let shots = plan.steps.iter().map(|step| {
             Ok(match &step.request {
@@ -300,6 +296,10 @@ impl<'a> Driver<'a> {
     /// What the host refused.
     pub fn run(mut self, start_ns: u64) -> Result<Harvest, NetError> {
         let cpu_s = process::thread_cpu_s();
+        self.net.coalesce(Coalesce {
+            every_ns: self.common.plan.limits.coalesce_ns,
+            sends: true,
+        });
         self.core.tally.reset(start_ns);
         // From now on, each second is reported.
         self.report(start_ns);

@@ -99,7 +99,6 @@ impl Driver<'_> {
         if version != self.version {
             (self.values, self.version) = (self.common.board.get(), version);
         }
-        self.net.end_doubts(now_ns);
         self.expect_greetings(now_ns);
         self.fail_back(now_ns);
     }
@@ -125,6 +124,7 @@ impl Driver<'_> {
     pub(super) fn wait(&mut self) -> Result<(), NetError> {
         let has_work = self.links_changed || !self.core.ready.is_empty();
         let wake_ns = self.next_wake_ns();
+        self.net.edge_ns = self.ends_ns;
         self.net.wait(wake_ns, has_work)
     }
 

@@ -464,6 +464,8 @@ fn wake_ups_that_are_coalesced_lose_nothing_and_are_named() {
     assert_eq!(step(&report, "a").counts.ok, begun);
     assert_eq!(
         report.facts.warnings,
-        ["latencies can be up to 20.0 ms too long, as `limits.coalesce` asks for"]
+        [
+            "iterations can begin up to 20.0 ms late, and latencies be too long by as much, as `limits.coalesce` asks for"
+        ]
     );
 }

@@ -232,13 +232,17 @@ impl Worker {
 
     /// Gives up the attempts that take too long, and tries the next way beside those that take long.
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
-        // Each of a host's addresses has its share.
+        // Each of a host's addresses has its share; the last one has all.
         let limit_ns = |_, wire: &Wire| {
             let site = self.pools.get(wire.owner.pool);
             let site = site.and_then(|pool| pool.site.as_ref());
             let host = site.and_then(|site| site.hosts.first());
             let ways = host.map_or(1, |host| host.names.routes().len());
-            CONNECT_NS / ways.max(1) as u64
+            let link = self.links.get(wire.owner.link);
+            match link.is_some_and(|link| link.place.tried >= ways) {
+                true => CONNECT_NS,
+                false => CONNECT_NS / ways.max(1) as u64,
+            }
         };
         let (overdue, slow) = self.net.late(now_ns, limit_ns);
         for key in overdue {

@@ -48,7 +48,6 @@ impl Worker {
         let now_ns = self.now_ns();
         if now_ns >= self.next_glance_ns {
             self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
-            self.net.end_doubts(now_ns);
             self.expect_greetings(now_ns);
         }
         self.ring(now_ns);

@@ -25,8 +25,8 @@ use crate::report::EndedBy;
 use crate::script::Trouble;
 use crate::tally::Tally;
 use volley_http::http2::Head;
+use volley_net::Sockets;
 use volley_net::timers::{Deadlines, Timers};
-use volley_net::{Coalesce, Sockets};
 use volley_report::measure::{Failures, process};
 
 /// What other threads send to a worker.
@@ -145,7 +145,7 @@ impl Worker {
     /// The host refused something, or the program cannot be compiled.
     pub fn new(shared: &Arc<Shared>, index: u32, group: Option<Group>) -> Result<Self, RunError> {
         let cpu_s = process::thread_cpu_s();
-        let net = Sockets::new(shared.clock, Coalesce::default())?;
+        let net = Sockets::new(shared.clock)?;
         let (sender, mail) = channel();
         let postbox = Postbox {
             sender,
