@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use check::MOST_COALESCE;
 pub use command::Command;
 pub use data::Data;
 pub use error::SpecError;

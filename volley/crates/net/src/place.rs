@@ -124,18 +124,23 @@ impl<H: Http, X> Sockets<H, X> {
         Err(failure)
     }
 
-    /// The attempts that take longer than they may, and those that are to share their time with the next way.
+    /// The attempts that take longer than they may, and those that are to share their time with the next way. `latest`: the
+    /// latest attempt at the place of a connection; those before it have shared theirs already.
     pub fn late(
         &self,
         now_ns: u64,
         limit_ns: impl Fn(usize, &Wire<H, X>) -> u64,
+        latest: impl Fn(&X) -> Option<usize>,
     ) -> (Vec<usize>, Vec<usize>) {
         let (mut overdue, mut slow) = (Vec::new(), Vec::new());
         for (key, wire) in self.wires.iter().filter(|(_, wire)| wire.is_attempt()) {
             let took_ns = now_ns.saturating_sub(wire.began_ns);
             if took_ns >= limit_ns(key, wire) {
                 overdue.push(key);
-            } else if took_ns >= NEXT_AFTER_NS && wire.phase == Phase::Connecting {
+            } else if took_ns >= NEXT_AFTER_NS
+                && wire.phase == Phase::Connecting
+                && latest(&wire.owner) == Some(key)
+            {
                 slow.push(key);
             }
         }

@@ -1,6 +1,8 @@
 //! The sockets of a thread. Its loop waits for them, then asks for one event after another, and does with each what it
 //! will: nothing here calls it back.
 
+mod doubts;
+
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -26,12 +28,6 @@ const READ_BYTES: usize = 256 * 1024;
 
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: u8 = 8;
-
-/// An answer to a PING that no option asks for has at least so much time.
-const LEAST_PONG_NS: u64 = 1_000_000_000;
-
-/// A server may close a connection that sends it more PINGs before it has sent anything else (gRPC's `too_many_pings`).
-const MOST_PINGS: u8 = 2;
 
 /// A read that brings only the answer to a PING is shorter, over TLS, too.
 const LONGEST_PONG: usize = 64;
@@ -223,7 +219,7 @@ impl<H: Http, X> Sockets<H, X> {
     }
 
     /// Whether something is left that no socket will report again.
-    pub fn has_more(&self) -> bool {
+    fn has_more(&self) -> bool {
         !self.unread_next.is_empty() || !self.broken.is_empty()
     }
 
@@ -385,10 +381,10 @@ impl<H: Http, X> Sockets<H, X> {
                 if length > LONGEST_PONG {
                     wire.pings = 0;
                 }
-                // A read that does not fill the buffer has drained the socket: more bytes will raise a new event.
                 if to_end {
                     wire.expect_end();
                 }
+                // A read that does not fill the buffer has drained the socket: more bytes will raise a new event.
                 if length == READ_BYTES || to_end {
                     reading.left -= 1;
                     match reading.left {
@@ -437,63 +433,6 @@ impl<H: Http, X> Sockets<H, X> {
             true => Err(None),
             false => Ok(()),
         }
-    }
-
-    /// A request has taken too long. If its connection has brought nothing since it was sent, that is asked for a sign of
-    /// life with a PING, and has as long again for it, at least a second.
-    pub fn overdue(&mut self, key: usize, sent_ns: u64, now_ns: u64) {
-        let took_ns = now_ns.saturating_sub(sent_ns);
-        if let Some(wire) = self.wires.get_mut(key)
-            && wire.heard_ns <= sent_ns
-            && !wire.is_doubted
-            && wire.pings < MOST_PINGS
-        {
-            wire.pings += 1;
-            self.ask(
-                key,
-                now_ns,
-                now_ns.saturating_add(took_ns.max(LEAST_PONG_NS)),
-            );
-        }
-    }
-
-    /// Asks a connection for a sign of life. It is lost if none has come by `until_ns`.
-    pub fn ask(&mut self, key: usize, now_ns: u64, until_ns: u64) {
-        if let Some(wire) = self.wires.get_mut(key)
-            && !wire.is_doubted
-            && !wire.is_attempt()
-            && wire.http.ping(now_ns.to_be_bytes())
-        {
-            wire.is_doubted = true;
-            self.doubts.push((key, now_ns, until_ns));
-            self.flush(key);
-        }
-    }
-
-    /// A connection that was asked, and has brought nothing in time. All that has come is read by now.
-    #[inline]
-    fn next_mute(&mut self) -> Option<Event> {
-        match self.doubts.is_empty() || self.has_more() {
-            true => None,
-            false => self.look_at_doubts(),
-        }
-    }
-
-    #[cold]
-    fn look_at_doubts(&mut self) -> Option<Event> {
-        let now_ns = self.clock.now_ns();
-        let wires = &mut self.wires;
-        self.doubts.retain(|(key, asked_ns, _)| {
-            let wire = wires.get_mut(*key);
-            wire.is_some_and(|wire| {
-                wire.is_doubted = wire.heard_ns <= *asked_ns;
-                wire.is_doubted
-            })
-        });
-        let mut doubts = self.doubts.iter();
-        let at = doubts.position(|(.., until_ns)| *until_ns <= now_ns)?;
-        let (key, ..) = self.doubts.swap_remove(at);
-        Some(self.ended(key, Some(Lost::Mute)))
     }
 
     /// Notes that something is to be sent on a connection: see [`flush_touched`](Self::flush_touched).
@@ -554,111 +493,4 @@ impl From<&Readiness> for Ready {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-
-    use super::*;
-    use volley_http::http2::{Config, Connection};
-
-    const MS: u64 = 1_000_000;
-
-    type Plain = Sockets<Connection<()>, ()>;
-
-    fn sockets() -> Plain {
-        Sockets::new(Clock::start()).unwrap()
-    }
-
-    /// A connection that is ready, as far as it knows.
-    fn open(sockets: &mut Plain, listener: &TcpListener) -> usize {
-        let route = Arc::new(Route::from(listener.local_addr().unwrap()));
-        let http = Connection::new(&Config::default());
-        let key = sockets.open(&route, None, http, (), 0).unwrap();
-        sockets.wires[key].phase = Phase::Ready;
-        key
-    }
-
-    #[test]
-    fn a_connection_that_is_still_to_be_read_is_read_once() {
-        let mut sockets = sockets();
-        for (key, to_end) in [(3, false), (1, false), (3, true), (1, false)] {
-            sockets.leave_unread(key, to_end);
-        }
-        assert!(sockets.has_more());
-        sockets.take_unread();
-        let unread = sockets.unread.iter().rev();
-        let unread: Vec<_> = unread.map(|one| (one.key, one.to_end)).collect();
-        assert_eq!(unread, [(1, false), (3, true)]);
-        assert!(!sockets.has_more());
-    }
-
-    #[test]
-    fn what_is_known_of_a_connection_goes_with_it() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut sockets = sockets();
-        let key = open(&mut sockets, &listener);
-        sockets.leave_unread(key, true);
-        sockets.broken.push((key, Lost::Mute));
-        sockets.ask(key, 1, 2);
-        sockets.ready.push(Ready {
-            key,
-            is_writable: true,
-            is_readable: true,
-            to_end: true,
-        });
-        sockets.remove(key).unwrap();
-        assert_eq!(open(&mut sockets, &listener), key);
-        assert!(sockets.next_event().is_none() && !sockets.has_more());
-        assert!(!sockets.wires[key].is_ending);
-    }
-
-    #[test]
-    fn a_silent_connection_is_asked_twice_and_lost_once() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut sockets = sockets();
-        let key = open(&mut sockets, &listener);
-        let now_ns = sockets.clock.now_ns();
-        let wire = &mut sockets.wires[key];
-        wire.heard_ns = now_ns + 2;
-        sockets.overdue(key, now_ns + 1, now_ns + 3);
-        assert!(!sockets.wires[key].is_doubted, "it has brought something");
-
-        for pings in 1..4 {
-            sockets.overdue(key, now_ns + 2, now_ns + 3);
-            assert_eq!(sockets.wires[key].is_doubted, pings <= 2);
-            sockets.wires[key].heard_ns += 10;
-            assert!(sockets.next_event().is_none());
-            assert!(!sockets.wires[key].is_doubted);
-            sockets.wires[key].heard_ns = now_ns + 2;
-        }
-        sockets.ask(key, now_ns + 3, now_ns + 4);
-        let lost = sockets.next_event();
-        assert!(
-            matches!(
-                lost,
-                Some(Event::Ended {
-                    lost: Some(Lost::Mute),
-                    ..
-                })
-            ),
-            "{lost:?}"
-        );
-        assert!(sockets.next_event().is_none());
-    }
-
-    #[test]
-    fn bunched_wake_ups_keep_to_what_is_due_and_to_edges() {
-        let mut sockets = sockets();
-        let every_ns = 3_600_000 * MS;
-        let mut rests = |sends, until_ns, edge_ns| {
-            sockets.coalesce = Coalesce { every_ns, sends };
-            (sockets.looked_ns, sockets.edge_ns) = (sockets.clock.now_ns(), edge_ns);
-            sockets.rest(until_ns)
-        };
-        assert!(
-            rests(false, MS, u64::MAX),
-            "a send is due before the next look"
-        );
-        assert!(!rests(false, u64::MAX, MS), "the edge comes before it");
-        assert!(!rests(true, MS, 2 * MS), "sends wait, but not over an edge");
-    }
-}
+mod tests;

@@ -71,17 +71,7 @@ impl Link {
     }
 
     /// Notes that the connection takes no more calls. `since_ns`: should the next one have to wait, from when on.
-    pub fn parted(
-        &mut self,
-        (has_answered, has_lasted): (bool, bool),
-        reason: String,
-        since_ns: u64,
-        now_ns: u64,
-    ) {
-        if has_answered {
-            self.place.answered(now_ns);
-        }
-        let was_of_use = has_answered || has_lasted;
+    pub fn parted(&mut self, was_of_use: bool, reason: String, since_ns: u64, now_ns: u64) {
         self.place.parted(was_of_use, since_ns, now_ns);
         self.is_planned = false;
         self.down = Some(Down {
@@ -101,7 +91,7 @@ mod tests {
     fn a_link_is_down_since_its_connection_was_lost() {
         let mut link = Link::new(0, 0..1);
         link.place.won(7);
-        link.parted((true, true), "it was closed".to_owned(), 500, 1_000);
+        link.parted(true, "it was closed".to_owned(), 500, 1_000);
         for now_ns in [2_000, 3_000] {
             link.broke("refused".to_owned(), now_ns);
         }

@@ -10,12 +10,13 @@ use thiserror::Error;
 
 use super::EngineError;
 use super::call::{Call, Ticket};
-use super::words::words;
+use super::words::{not_in_time, words};
 use volley_base::budget::{Budget, Buffer};
 use volley_http::grpc::encoding::Encoding;
 use volley_http::grpc::{Code, SplitError, Status, status};
 use volley_http::http2::hpack::HeaderList;
 use volley_http::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next, Own};
+use volley_load::pace::whole_ns;
 use volley_load::spec::{SpecError, TargetSpec};
 use volley_net as net;
 use volley_net::names;
@@ -97,20 +98,20 @@ pub struct Caller {
     signal: Arc<AtomicBool>,
 }
 
-/// Moments, as callers and as sockets know them.
-struct Moments {
-    began: Instant,
-    clock: Clock,
-}
+/// Moments of callers as sockets know them: in ns since this one.
+struct Moments(Instant);
 
 impl Moments {
     fn ns(&self, moment: Instant) -> u64 {
-        let since = moment.saturating_duration_since(self.began);
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+        whole_ns(moment.saturating_duration_since(self.0))
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.ns(Instant::now())
     }
 
     fn at(&self, ns: u64) -> Instant {
-        self.began + Duration::from_nanos(ns)
+        self.0 + Duration::from_nanos(ns)
     }
 }
 
@@ -142,14 +143,10 @@ impl Caller {
         let tls = tls::client(spec, &target).map_err(NetError::from)?;
         let routes = names::routes(&target, proxies)?;
         let shown = names::words(&target, &routes);
-        let clock = Clock::start();
         let mut caller = Self {
-            net: Sockets::new(clock)?,
+            net: Sockets::new(Clock::start())?,
             key: usize::MAX,
-            clock: Moments {
-                began: Instant::now(),
-                clock,
-            },
+            clock: Moments(Instant::now()),
             came: VecDeque::new(),
             lost: None,
             waits_for: "nothing answered",
@@ -176,9 +173,7 @@ impl Caller {
             Err(Lost::Interrupted) => return Err(NetError::Interrupted.into()),
             Err(Lost::Broken(words)) => words,
             Err(Lost::TimedOut) => {
-                let seconds = spec.connect_timeout.as_secs_f64();
-                let words = caller.waits_for;
-                format!("{words} within {seconds} s (`--connect-timeout`)")
+                not_in_time(caller.waits_for, spec.connect_timeout.as_secs_f64())
             }
         };
         let target = shown;
@@ -196,7 +191,7 @@ impl Caller {
         let mut place = Place::default();
         let mut why = Lost::TimedOut;
         loop {
-            let now_ns = self.clock.clock.now_ns();
+            let now_ns = self.clock.now_ns();
             if !place.is_trying() {
                 match self.net.try_next(&mut place, now_ns, &way) {
                     Ok(()) => {}
@@ -229,14 +224,14 @@ impl Caller {
                 true => share_ns,
                 false => u64::MAX,
             };
-            let now_ns = self.clock.clock.now_ns();
-            let (overdue, slow) = self.net.late(now_ns, limit_ns);
+            let now_ns = self.clock.now_ns();
+            let (overdue, slow) = self.net.late(now_ns, limit_ns, |()| place.attempt());
             for key in overdue {
                 why = Lost::TimedOut;
                 place.failed(key);
                 self.net.remove(key);
             }
-            if slow.iter().any(|key| place.attempt() == Some(*key)) {
+            if !slow.is_empty() {
                 // Without another way, the wait goes on.
                 let _ = self.net.try_next(&mut place, now_ns, &way);
             }

@@ -13,6 +13,11 @@ pub const FLAGS: Remedies = Remedies {
     identity: "`--cert` and `--key`",
 };
 
+/// What a server has not done in so many seconds, so that no connection is ready.
+pub fn not_in_time(what: &str, seconds: f64) -> String {
+    format!("{what} within {seconds} s (`--connect-timeout`)")
+}
+
 /// The reason, for people.
 pub fn words(lost: &Lost) -> String {
     match lost {

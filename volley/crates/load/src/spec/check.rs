@@ -10,8 +10,8 @@ use super::{
 };
 use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec, whole_ns};
 
-/// Longer than any reply should wait to be read.
-const MOST_COALESCE: Duration = Duration::from_millis(100);
+/// The longest time between two wake-ups of a thread: no reply should wait longer to be read.
+pub const MOST_COALESCE: Duration = Duration::from_millis(100);
 
 impl Spec {
     /// Refuses what makes no sense, before anything is opened.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Book, Driver, EngineError, Script, Stage};
 use crate::wire::{Service, Wire};
-use crate::words::words;
+use crate::words::{not_in_time, words};
 use volley_http::http2::Connection;
 use volley_net::names::Route;
 use volley_net::transport::agreed;
@@ -226,8 +226,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// What a connection that is not ready was waiting for.
     fn unanswered(&self, wire: Option<&Wire<S::Mark>>) -> String {
         let what = wire.map_or("nothing answered", |wire| wire.transport.wait_words());
-        let seconds = self.plan.connect_timeout_ns as f64 / 1e9;
-        format!("{what} within {seconds} s (`--connect-timeout`)")
+        not_in_time(what, self.plan.connect_timeout_ns as f64 / 1e9)
     }
 
     /// An attempt failed. Unless another one has taken its place, the link's next address is tried.
@@ -269,7 +268,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                     (true, false) => "the server sent GOAWAY",
                     (true, true) => "it was closed to be opened again",
                 };
-                link.parted((was_used, was_used), reason.to_owned(), now_ns, now_ns);
+                if was_used {
+                    link.place.answered(now_ns);
+                }
+                link.parted(was_used, reason.to_owned(), now_ns, now_ns);
                 link.is_planned = was_used && is_planned;
                 self.broken = true;
                 self.try_beside(at, now_ns);
@@ -351,7 +353,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 false => patience_ns,
             }
         };
-        let (overdue, slow) = self.net.late(now_ns, limit_ns);
+        let latest = |owner: &Service| self.links.get(owner.link)?.place.attempt();
+        let (overdue, slow) = self.net.late(now_ns, limit_ns, latest);
         for key in overdue {
             let reason = self.unanswered(self.net.wires.get(key));
             self.lose(key, &reason, now_ns);
@@ -359,9 +362,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         for key in slow {
             let wire = self.net.wires.get(key);
             let at = wire.map_or(usize::MAX, |wire| wire.owner.link);
-            let place = self.links.get(at).map(|link| &link.place);
-            let is_latest = |place: &Place| place.wire.is_none() && place.attempt() == Some(key);
-            if place.is_some_and(is_latest) {
+            let link = self.links.get(at);
+            // A move is not worth a second attempt.
+            if link.is_some_and(|link| link.place.wire.is_none()) {
                 self.try_next(at, None, now_ns);
             }
         }

@@ -123,7 +123,8 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let was_ready = wire.phase == Phase::Ready;
         // A call has ended on it; that this side has given one up is not told apart.
         let has_answered = wire.http.opened() as usize > wire.http.open_streams();
-        let (has_lasted, since_ns) = (wire.has_lasted(now_ns), wire.began_ns);
+        let was_of_use = has_answered || wire.has_lasted(now_ns);
+        let since_ns = wire.began_ns;
         self.ready -= usize::from(was_ready);
         let route = Arc::clone(&wire.route);
         let reason = match wire.http.go_away() {
@@ -156,7 +157,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if let Some(link) = self.links.get_mut(at)
             && link.place.wire == Some(key)
         {
-            link.parted((has_answered, has_lasted), reason, since_ns, now_ns);
+            if has_answered {
+                link.place.answered(now_ns);
+            }
+            link.parted(was_of_use, reason, since_ns, now_ns);
             self.plan.names.ask();
             self.try_beside(at, now_ns);
         }

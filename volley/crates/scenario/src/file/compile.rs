@@ -32,14 +32,12 @@ use names::{Names, Scope};
 use step::asks;
 pub use thresholds::{check_part, check_samples};
 use volley_base::Lacks;
-use volley_load::spec::ListenAddress;
+use volley_load::pace::whole_ns;
+use volley_load::spec::{ListenAddress, MOST_COALESCE};
 use volley_protobuf::Pool;
 
 /// The most iterations that can be open.
 const MOST_OPEN: u32 = 10_000_000;
-
-/// The longest time between two wake-ups of a thread.
-const MOST_COALESCE_NS: u64 = 100_000_000;
 
 /// What is known so far.
 pub(super) struct Compiler<'a> {
@@ -242,7 +240,7 @@ impl<'a> Compiler<'a> {
             );
         }
         let coalesce_ns = written.coalesce.map_or(0, |time| time.0);
-        if coalesce_ns > MOST_COALESCE_NS {
+        if coalesce_ns > whole_ns(MOST_COALESCE) {
             self.wrong(&at.key("coalesce"), "it is at most 100ms".to_owned());
         }
         Limits {

@@ -327,7 +327,11 @@ impl Driver<'_> {
             let site = self.common.sites.get(wire.owner.target);
             site.map_or(u64::MAX, |site| site.connect_timeout_ns)
         };
-        let (overdue, slow) = self.net.late(now_ns, limit_ns);
+        let latest = |owner: &Service| {
+            let pool = self.pools.get(owner.target)?;
+            pool.links.get(owner.link)?.place.attempt()
+        };
+        let (overdue, slow) = self.net.late(now_ns, limit_ns, latest);
         for key in overdue {
             if let Some(fault) = self.net.wires.get(key).map(not_in_time) {
                 self.lose(key, fault, now_ns);
@@ -339,10 +343,9 @@ impl Driver<'_> {
             };
             let (target, at) = (wire.owner.target, wire.owner.link);
             let fault = not_in_time(wire);
-            let place = self.link_mut(target, at).map(|link| &link.place);
-            match place.filter(|place| place.attempt() == Some(key)) {
-                Some(place) if place.wire.is_none() => self.try_next(target, at, fault, now_ns),
-                Some(_) => self.try_return(target, at, now_ns),
+            match self.link_mut(target, at).map(|link| link.place.wire) {
+                Some(None) => self.try_next(target, at, fault, now_ns),
+                Some(Some(_)) => self.try_return(target, at, now_ns),
                 None => {}
             }
         }

@@ -244,7 +244,8 @@ impl Worker {
                 false => CONNECT_NS / ways.max(1) as u64,
             }
         };
-        let (overdue, slow) = self.net.late(now_ns, limit_ns);
+        let latest = |owner: &Service| self.links.get(owner.link)?.place.attempt();
+        let (overdue, slow) = self.net.late(now_ns, limit_ns, latest);
         for key in overdue {
             if let Some(wire) = self.net.wires.get(key) {
                 let words = wire.transport.wait_words();
@@ -253,12 +254,7 @@ impl Worker {
             }
         }
         for key in slow {
-            let wire = self.net.wires.get(key);
-            let Some(link) = wire.map(|wire| wire.owner.link) else {
-                continue;
-            };
-            let latest = self.links.get(link).and_then(|link| link.place.attempt());
-            if latest == Some(key) {
+            if let Some(link) = self.net.wires.get(key).map(|wire| wire.owner.link) {
                 let fault = Fault::new(Reason::Connect, String::new());
                 self.try_next(link, fault, now_ns);
             }
