@@ -10,7 +10,7 @@
 //! 6. `volley-net`: names, sockets, TLS, proxies, timers and signals; a connection, whatever is asked over it.
 //! 7. `volley-report`: [`measure`], [`report`], [`compare`]: counts and times, a finished run and its outputs, two runs.
 //! 8. `volley-serve`: [`serve`]: a reference server with its own counts, and with faults on demand.
-//! 9. `volley-plain`: [`engine`], [`blast`]: the load of calls to one method, and bursts of them.
+//! 9. `volley-plain`: [`plain`], [`blast`]: the load of calls to one method, and bursts of them.
 //! 10. `volley-scenario`: [`scenario`]: requests that depend on each other, and scripts and programs of Lua.
 //!
 //! The modules of this crate, lowest layer first. Each uses only those listed before it, which a test checks:
@@ -32,7 +32,7 @@ use volley_base::{excerpt, input};
 pub use volley_http::{grpc, http, http1, http2};
 pub use volley_load::{pace, spec};
 use volley_net as net;
-pub use volley_plain::{self as engine, blast};
+pub use volley_plain::{self as plain, blast};
 pub use volley_protobuf as protobuf;
 pub use volley_report::{compare, measure, report};
 pub use volley_request as request;

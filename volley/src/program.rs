@@ -47,8 +47,8 @@ pub use scenario::run_scenario;
 pub use trial::try_once;
 
 use crate::cli::{Format, Listen, Output, Run, ServeArgs};
-use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::net::NetError;
+use crate::plain::{self, LoadError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{
@@ -84,12 +84,12 @@ impl Failure {
     }
 }
 
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
         Self {
             status: match error {
-                EngineError::NoStart => 3,
-                EngineError::StartPassed => 4,
+                LoadError::NoStart => 3,
+                LoadError::StartPassed => 4,
                 _ if error.is_usage() => 2,
                 _ => 1,
             },
@@ -100,7 +100,7 @@ impl From<EngineError> for Failure {
 
 impl From<NetError> for Failure {
     fn from(error: NetError) -> Self {
-        EngineError::from(error).into()
+        LoadError::from(error).into()
     }
 }
 
@@ -155,10 +155,10 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let mut news = NewsDesk::new(run, &session, stats, lines, log);
     let on_news = &mut |item: News<'_>| news.tell(item);
     let report = match &writer {
-        None => engine::run(spec, session, on_news),
+        None => plain::run(spec, session, on_news),
         Some(writer) => {
             let script = |spec: &_, method: &_| Reading::new(spec, method, writer.source());
-            engine::run_script(spec, script, session, on_news)
+            plain::run_script(spec, script, session, on_news)
         }
     };
     let mut log = news.into_log();

@@ -10,7 +10,7 @@ use super::args::{
 use super::exit::UsageError;
 use super::options::STDOUT;
 use super::{files, payload};
-use crate::engine::StartAt;
+use crate::plain::StartAt;
 use crate::spec::{
     CheckSpec, CountSpec, LoadSpec, RequestSpec, SchemaSource, Spec, StreamSpec, TargetSpec,
     Templates,

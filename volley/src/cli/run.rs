@@ -11,7 +11,7 @@ use super::config::Config;
 use super::exit::CliExit;
 use super::options::{Output, Watched};
 use super::{argv, config, payload, unused, usage};
-use crate::engine::StartAt;
+use crate::plain::StartAt;
 use crate::spec::Spec;
 
 /// What `volley [FLAGS] HOST` asks for.

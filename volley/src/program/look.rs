@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::{Look, Question};
-use crate::engine::{Asked, EngineError};
 use crate::excerpt::list as list_of;
+use crate::plain::{Asked, LoadError};
 use crate::protobuf::{Pool, Service};
 use crate::report::visible;
 use crate::request::SchemaError;
@@ -39,7 +39,7 @@ pub fn look(look: &Look) -> Result<ExitCode, Failure> {
 }
 
 fn list(look: &Look) -> Result<String, Failure> {
-    if let Some(pool) = schema::read(&look.spec.request.schema).map_err(EngineError::from)? {
+    if let Some(pool) = schema::read(&look.spec.request.schema).map_err(LoadError::from)? {
         return Ok(pool.services().map(|service| methods(&service)).collect());
     }
     let mut server = ask(look)?;
@@ -56,7 +56,7 @@ fn list(look: &Look) -> Result<String, Failure> {
     Ok(shown.collect())
 }
 
-fn service(look: &Look) -> Result<Service, EngineError> {
+fn service(look: &Look) -> Result<Service, LoadError> {
     match schema::read(&look.spec.request.schema)? {
         Some(pool) => Ok(schema::service(&pool, &look.name)?),
         None => ask(look)?.service(&look.name),
@@ -82,7 +82,7 @@ fn describe(look: &Look) -> Result<String, Failure> {
     let pool = pool(look, &wanted)?;
     let found = text::declaration(&pool, &symbol);
     let missing = || {
-        EngineError::from(SchemaError::NoSymbol {
+        LoadError::from(SchemaError::NoSymbol {
             symbol: look.name.clone(),
             hint: hint(look, &pool, &symbol),
         })
@@ -129,14 +129,14 @@ fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
 }
 
 /// What declares these symbols: a file's schema, or what the server says.
-fn pool(look: &Look, symbols: &[String]) -> Result<Pool, EngineError> {
+fn pool(look: &Look, symbols: &[String]) -> Result<Pool, LoadError> {
     match schema::read(&look.spec.request.schema)? {
         Some(pool) => Ok(pool),
         None => ask(look)?.pool(symbols),
     }
 }
 
-fn ask(look: &Look) -> Result<Asked<'_>, EngineError> {
+fn ask(look: &Look) -> Result<Asked<'_>, LoadError> {
     let server = Asked::connect(&look.spec, &nobody())?;
     if let Some(warning) = server.warning() {
         warn(&warning.to_string());

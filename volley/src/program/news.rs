@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::live_line;
 use crate::cli::Run;
-use crate::engine::{News, Session};
 use crate::measure::{Bin, Told};
+use crate::plain::{News, Session};
 use crate::report::live::{self, Live, Moment};
 use crate::spec::Command;
 use crate::watch::{self, DebugLog, JsonLines, Keys, Stats};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::look::nobody;
 use super::{Failure, Out, success_if, warn};
 use crate::cli::{Format, Trial};
-use crate::engine::{Asked, Caller, EngineError, Event, Lost, Wanted, enough_replies};
 use crate::grpc::{Code, Status};
+use crate::plain::{Asked, Caller, Event, LoadError, Lost, Wanted, enough_replies};
 use crate::report::trial::{self, Seen};
 use crate::report::{write_json, write_pretty_json};
 use crate::request::schema::{self, any};
@@ -32,8 +32,8 @@ pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     let (mut method, mut caller, connect) = prepare(spec)?;
     let warning = caller.warning().map(|warning| warning.to_string());
     warn(warning.as_slice(), output);
-    let mut source = Source::new(spec, &method).map_err(EngineError::from)?;
-    let request = source.next(0, 0).map_err(EngineError::from)?.clone();
+    let mut source = Source::new(spec, &method).map_err(LoadError::from)?;
+    let request = source.next(0, 0).map_err(LoadError::from)?.clone();
     let mut seen = call(trial, method.shape, &mut caller, &request);
     seen.connect = connect;
     let mut json = trial::json(spec, &method, &request, &seen);
@@ -63,7 +63,7 @@ fn more(types: &mut BTreeSet<String>, new: BTreeSet<String>) -> bool {
 }
 
 /// Finds the method and connects. What can be said against a file is said before the server is asked.
-fn prepare(spec: &Spec) -> Result<(Method, Caller, Duration), EngineError> {
+fn prepare(spec: &Spec) -> Result<(Method, Caller, Duration), LoadError> {
     let Some(pool) = schema::read(&spec.request.schema)? else {
         let began = Instant::now();
         let mut server = Asked::connect(spec, &nobody())?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::shown::{Asked, Refused, Shown};
 use super::stats::Stats;
 use super::text;
-use crate::engine::{Handle, Refusal};
+use crate::plain::{Handle, Refusal};
 use crate::report::write_json;
 use crate::spec::Command;
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::stats::SecondNow;
-use crate::engine::{News, Stage};
 use crate::measure::DetailOutcome;
+use crate::plain::{News, Stage};
 use crate::report::{Report, ghz_options, write_json};
 use crate::spec::Spec;
 use crate::units::timestamp::{to_the_ns, unix_ns};

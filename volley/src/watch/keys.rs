@@ -11,7 +11,7 @@ use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
 use super::stats::{LoadNow, Stats};
-use crate::engine::Handle;
+use crate::plain::Handle;
 use crate::spec::Command;
 
 /// How often it is looked whether a signal ends the run. The second one ends the program at once: by then the terminal

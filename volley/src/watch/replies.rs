@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use serde_json::{Value, json};
 
 use super::writer::Writer;
-use crate::engine::{Record, Replies};
 use crate::measure::Outcome;
+use crate::plain::{Record, Replies};
 use crate::protobuf::Zeros;
 use crate::report::write_json;
 use crate::request::messages::{self, LEFT_OUT};

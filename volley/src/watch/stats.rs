@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::engine::Stage;
 use crate::measure::latency::bounds;
 use crate::measure::{Bin, Percentile, Told, WithOpen};
 use crate::pace::{SECOND_NS, ScheduleKind};
+use crate::plain::Stage;
 use crate::spec::{Command, LoadSpec, Spec};
 
 /// What is known of a run: its load, its last second, and the sums since its window opened.

@@ -5,11 +5,11 @@
 //! waits at a barrier. After the barrier, threads only write, read, and record into slots that exist already. The
 //! conductor counts the results after the blast.
 
-mod gun;
 mod order;
 mod point;
-mod slots;
+mod results;
 mod sweep;
+mod thread;
 mod way;
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 pub use sweep::{OnBlast, run};
 use thiserror::Error;
 
-use crate::EngineError;
+use crate::LoadError;
 use volley_load::pace::whole_ns;
 use volley_load::spec::Spec;
 use volley_report::report::ghz_options;
@@ -28,7 +28,7 @@ use volley_report::report::ghz_options;
 pub enum BlastError {
     /// The load could not be started.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(#[from] LoadError),
     /// A blast's throughput is calls over time, which says little about streams.
     #[error(
         "`--call`: `{0}` is a streaming method, but `volley blast` makes only unary calls: choose another"

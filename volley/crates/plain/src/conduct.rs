@@ -5,15 +5,15 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::book::Book;
 use super::driver::Driver;
 use super::orders::{Change, Line, Note, Order, Refusal, Session, StartAt, agenda};
-use super::outcome::{self, Finished};
 use super::plan::Plan;
+use super::recorder::Recorder;
+use super::report::{self, Finished};
 use super::script::{Plain, Script};
 use super::shared::Shared;
 use super::stage::{self, Opener, Stage};
-use super::{EngineError, MOST_WORKERS};
+use super::{LoadError, MOST_WORKERS};
 use volley_load::pace::{Agenda, whole_ns};
 use volley_load::spec::{Command, Spec};
 use volley_net as net;
@@ -53,8 +53,8 @@ pub type OnNews<'a> = &'a mut dyn FnMut(News<'_>);
 ///
 /// # Errors
 ///
-/// [`EngineError`] if the load could not be started. A run in which calls fail still gives a report.
-pub fn run(spec: &Spec, session: Session, on_news: OnNews<'_>) -> Result<Report, EngineError> {
+/// [`LoadError`] if the load could not be started. A run in which calls fail still gives a report.
+pub fn run(spec: &Spec, session: Session, on_news: OnNews<'_>) -> Result<Report, LoadError> {
     run_script(spec, Plain::new, session, on_news)
 }
 
@@ -68,7 +68,7 @@ pub fn run_script<S: Script + Sync>(
     script: impl FnOnce(&Spec, &Method) -> Result<S, RequestError>,
     session: Session,
     on_news: OnNews<'_>,
-) -> Result<Report, EngineError> {
+) -> Result<Report, LoadError> {
     let plan = Plan::new(spec, &session.signal)?;
     let script = script(spec, &plan.method)?;
     net::allow_sockets(plan.own_connections());
@@ -108,7 +108,7 @@ pub fn run_script<S: Script + Sync>(
     let finished = crew(plan.threads, &shared, &session.post, hire, work, |lines| {
         Watch::new(&plan, clock, &shared, lines).conduct(&session, on_news)
     })?;
-    Ok(outcome::report(&plan, &counting, finished))
+    Ok(report::report(&plan, &counting, finished))
 }
 
 /// Starts threads. Each has its own driver; all are connected before any gets an order.
@@ -119,14 +119,14 @@ pub fn run_script<S: Script + Sync>(
 /// # Errors
 ///
 /// The reason why a thread could not connect, or the error of `conduct`.
-pub(crate) fn crew<'a, B: Book, S: Script, O: Send, R: Send, T>(
+pub(crate) fn crew<'a, B: Recorder, S: Script, O: Send, R: Send, T>(
     threads: u32,
     shared: &Shared,
     post: &Sender<R>,
-    hire: impl Fn(u32) -> Result<Driver<'a, B, S>, EngineError> + Sync,
+    hire: impl Fn(u32) -> Result<Driver<'a, B, S>, LoadError> + Sync,
     work: impl Fn(Driver<'a, B, S>, &Receiver<O>, &Sender<R>) + Sync,
-    conduct: impl FnOnce(&[Line<O>]) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+    conduct: impl FnOnce(&[Line<O>]) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
     let (hire, work) = (&hire, &work);
     thread::scope(|scope| {
         let (ready, readiness) = mpsc::channel();
@@ -150,7 +150,7 @@ pub(crate) fn crew<'a, B: Book, S: Script, O: Send, R: Send, T>(
         drop(ready);
         // A failure drops `orders`, which ends every thread that waits for one. The signal ends those that are still
         // connecting.
-        let stop = |_: &EngineError| shared.stop();
+        let stop = |_: &LoadError| shared.stop();
         let ready = readiness.iter().take(orders.len());
         let mut ready = ready.collect::<Result<Vec<_>, _>>().inspect_err(stop)?;
         ready.sort_by_key(|(index, _)| *index);
@@ -192,7 +192,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Starts all threads at the same moment, watches them, and gathers their results.
-    fn conduct(mut self, session: &Session, on_news: OnNews<'_>) -> Result<Finished, EngineError> {
+    fn conduct(mut self, session: &Session, on_news: OnNews<'_>) -> Result<Finished, LoadError> {
         self.started_ns = self.agree(session.start_at, on_news)?;
         let mut opener = Opener::new(&self.plan.window, self.clock, self.started_ns, LEAD);
         for line in self.lines {
@@ -239,7 +239,7 @@ impl<'a> Watch<'a> {
                 Note::Done(thread, result) => {
                     let mut result = (*result)?;
                     let ages = std::mem::take(&mut result.ages);
-                    let last = result.book.last(result.ended_ns, ages);
+                    let last = result.recorder.last(result.ended_ns, ages);
                     results.push(result);
                     self.chronicle.leave(thread, last)
                 }
@@ -291,7 +291,7 @@ impl<'a> Watch<'a> {
     }
 
     /// When the load starts.
-    fn agree(&self, start_at: StartAt, on_news: OnNews<'_>) -> Result<u64, EngineError> {
+    fn agree(&self, start_at: StartAt, on_news: OnNews<'_>) -> Result<u64, LoadError> {
         let monotonic_ns = match start_at {
             StartAt::Ready => return Ok(self.clock.now_ns()),
             StartAt::Monotonic(ns) => {
@@ -306,16 +306,16 @@ impl<'a> Watch<'a> {
         };
         match self.clock.when(monotonic_ns) {
             Some(at_ns) if at_ns > self.clock.now_ns() => Ok(at_ns),
-            _ => Err(EngineError::StartPassed),
+            _ => Err(LoadError::StartPassed),
         }
     }
 
     /// The number on a line.
-    fn hear(&self, line: &Receiver<Option<String>>) -> Result<u64, EngineError> {
+    fn hear(&self, line: &Receiver<Option<String>>) -> Result<u64, LoadError> {
         loop {
             match line.recv_timeout(LOOK) {
-                Ok(Some(line)) => return line.trim().parse().map_err(|_| EngineError::NoStart),
-                Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(EngineError::NoStart),
+                Ok(Some(line)) => return line.trim().parse().map_err(|_| LoadError::NoStart),
+                Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(LoadError::NoStart),
                 Err(RecvTimeoutError::Timeout) if self.shared.is_stopped() => {
                     return Err(NetError::Interrupted.into());
                 }

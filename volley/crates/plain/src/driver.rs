@@ -3,13 +3,13 @@
 mod ages;
 mod connect;
 mod dispatch;
-mod due;
 mod loss;
 mod receive;
-mod salvo;
+mod release;
 #[cfg(test)]
 mod samples;
 mod stages;
+mod streaming;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -20,18 +20,18 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 
 use mio::Waker;
 
-use super::EngineError;
-use super::book::Book;
+use super::LoadError;
 use super::link::Link;
 use super::orders::{self, Change, Order};
 use super::plan::Plan;
+use super::recorder::Recorder;
 use super::script::Script;
 use super::shared::Shared;
-use super::sink::Desk;
+use super::sink::CallContext;
 use super::stage::{Opening, Stage};
 use super::thread_result::ThreadResult;
 use super::wire::Net;
-use due::{Due, FEW_DUES};
+use streaming::{FEW_TIMERS, StreamTimer};
 use volley_base::budget::Buffer;
 use volley_load::pace::{Agenda, Lane, SECOND_NS};
 use volley_load::spec::Command;
@@ -59,7 +59,7 @@ pub struct Driver<'a, B, S: Script> {
     /// Connections that have opened as many streams as they may.
     spent: Vec<usize>,
     without_alpn: bool,
-    desk: Desk<B, S>,
+    context: CallContext<B, S>,
     stage: Stage,
     /// When the load started, warm-up included.
     started_ns: u64,
@@ -96,11 +96,11 @@ pub struct Driver<'a, B, S: Script> {
     next_number: u64,
     /// Links that may take an open loop's next call, in turn.
     listed: VecDeque<usize>,
-    dues: BinaryHeap<Due>,
+    timers: BinaryHeap<StreamTimer>,
     /// How many of them there may be before those of calls that are over are removed.
-    most_dues: usize,
+    most_timers: usize,
     /// By connection: those that wait for flow control or for the socket.
-    held: HashMap<usize, Vec<Due>>,
+    held: HashMap<usize, Vec<StreamTimer>>,
     /// When the first of them must go on anyway.
     held_until_ns: u64,
     next_sweep_ns: u64,
@@ -127,16 +127,16 @@ pub struct Driver<'a, B, S: Script> {
     gave_up: Option<Warning>,
 }
 
-impl<'a, B: Book, S: Script> Driver<'a, B, S> {
+impl<'a, B: Recorder, S: Script> Driver<'a, B, S> {
     /// A thread's loop before its connections are open.
     pub fn new(
         plan: &'a Plan,
         index: u32,
         clock: Clock,
         shared: &'a Shared,
-        book: B,
+        recorder: B,
         script: S,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadError> {
         let lane = plan.lane_of(index);
         Ok(Self {
             plan,
@@ -154,8 +154,8 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             uses: BTreeMap::new(),
             spent: Vec::new(),
             without_alpn: false,
-            desk: Desk {
-                book,
+            context: CallContext {
+                recorder,
                 script,
                 rules: plan.rules,
                 counted_from_ns: 0,
@@ -184,8 +184,8 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             lane,
             next_number: lane.first,
             listed: VecDeque::new(),
-            dues: BinaryHeap::new(),
-            most_dues: FEW_DUES,
+            timers: BinaryHeap::new(),
+            most_timers: FEW_TIMERS,
             held: HashMap::new(),
             held_until_ns: u64::MAX,
             next_sweep_ns: u64::MAX,
@@ -213,7 +213,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
         mut self,
         orders: &Receiver<Order>,
         post: &mut dyn FnMut(Passed),
-    ) -> Result<Option<ThreadResult<B>>, EngineError> {
+    ) -> Result<Option<ThreadResult<B>>, LoadError> {
         // Meanwhile the server may ask for an answer, or retire a connection.
         let (at_ns, opening) = loop {
             match orders.try_recv() {
@@ -241,7 +241,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             if !self.stage.goes_on() {
                 break;
             }
-            self.run_due(now_ns);
+            self.run_timers(now_ns);
             self.reconnect(now_ns);
             self.dispatch(now_ns);
             self.wait()?;
@@ -262,7 +262,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
                 orders::alter(agenda, &change);
             }
         }
-        if let Some(mut passed) = self.desk.book.passed(now_ns) {
+        if let Some(mut passed) = self.context.recorder.passed(now_ns) {
             let over_ns = passed.through.saturating_mul(SECOND_NS);
             passed.ages = self.open_ages(self.schedule_base().saturating_add(over_ns));
             post(passed);

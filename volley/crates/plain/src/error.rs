@@ -9,7 +9,7 @@ use volley_request::{ReflectError, RequestError, SchemaError};
 
 /// A run that could not be made: nothing was measured.
 #[derive(Debug, Error)]
-pub enum EngineError {
+pub enum LoadError {
     /// There is no connection, or the host refused something.
     #[error(transparent)]
     Net(#[from] NetError),
@@ -64,7 +64,7 @@ pub enum EngineError {
     StoodStill,
 }
 
-impl EngineError {
+impl LoadError {
     /// Whether the fault lies in the command line or in a file that it names.
     pub fn is_usage(&self) -> bool {
         match self {

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::stage::Opening;
 use super::thread_result::ThreadResult;
-use super::{EngineError, MOST_WORKERS};
+use super::{LoadError, MOST_WORKERS};
 use volley_load::pace::{Agenda, Lane, Schedule};
 use volley_load::spec::Command;
 use volley_net as net;
@@ -76,7 +76,7 @@ pub enum Note {
     /// A thread has passed a second.
     Passed(u32, Passed),
     /// A thread is done.
-    Done(u32, Box<Result<ThreadResult<Tally>, EngineError>>),
+    Done(u32, Box<Result<ThreadResult<Tally>, LoadError>>),
     /// A user asks for something.
     Asked(Command, Sender<Result<(), Refusal>>),
 }
@@ -143,7 +143,7 @@ impl Session {
     /// # Errors
     ///
     /// If the host does not allow signal handlers.
-    pub fn new(start_at: StartAt, is_watched: bool) -> Result<Self, EngineError> {
+    pub fn new(start_at: StartAt, is_watched: bool) -> Result<Self, LoadError> {
         let (post, notes) = channel();
         Ok(Self {
             post,

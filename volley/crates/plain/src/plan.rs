@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::sink::ReplyRules;
 use super::stage::Window;
-use super::{EngineError, reflect};
+use super::{LoadError, reflect};
 use volley_base::budget::Budget;
 use volley_http::http2;
 use volley_load::pace::{Lane, Schedule, Workers, whole_ns};
@@ -98,7 +98,7 @@ impl Streaming {
 impl Plan {
     /// Reads the schema or asks the server for it, until `signal` is set; resolves the target, and decides what the
     /// spec leaves open.
-    pub fn new(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn new(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Self, LoadError> {
         let Spec {
             target,
             request,
@@ -242,13 +242,13 @@ fn own(load: &LoadSpec, all: u32) -> u32 {
 }
 
 /// The number of workers to allocate; an unbounded rise is refused.
-fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, EngineError> {
+fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, LoadError> {
     let most = length.map_or_else(
         || workers.most(),
         |length| workers.most_before(whole_ns(length)),
     );
     if most > MOST_WORKERS {
-        return Err(EngineError::TooManyWorkers { most: MOST_WORKERS });
+        return Err(LoadError::TooManyWorkers { most: MOST_WORKERS });
     }
     Ok(most)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::EngineError;
-use super::once::{Caller, Event, Lost, Wanted};
+use super::LoadError;
+use super::caller::{Caller, Event, Lost, Wanted};
 use volley_http::grpc::Code;
 use volley_load::spec::Spec;
 use volley_net::NetError;
@@ -25,7 +25,7 @@ const LONGEST_ANSWER: usize = 4 * MOST_BYTES;
 /// # Errors
 ///
 /// If the schema cannot be had, or has no such method.
-pub fn method(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Method, EngineError> {
+pub fn method(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Method, LoadError> {
     match schema::read(&spec.request.schema)? {
         Some(pool) => Ok(schema::find(&pool, &spec.request.call)?),
         None => Asked::connect(spec, signal)?.method(),
@@ -49,7 +49,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server cannot be reached.
-    pub fn connect(spec: &'a Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn connect(spec: &'a Spec, signal: &Arc<AtomicBool>) -> Result<Self, LoadError> {
         let until = Instant::now() + spec.target.connect_timeout;
         let caller = Caller::connect(&spec.target, spec.request.budget(), signal, until)?;
         let asked = Self::over(spec, caller);
@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server does not say it, or has no such method.
-    pub fn method(&mut self) -> Result<Method, EngineError> {
+    pub fn method(&mut self) -> Result<Method, LoadError> {
         self.method_with(&BTreeSet::new())
     }
 
@@ -82,7 +82,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server does not say the method, or has no such one.
-    pub fn method_with(&mut self, types: &BTreeSet<String>) -> Result<Method, EngineError> {
+    pub fn method_with(&mut self, types: &BTreeSet<String>) -> Result<Method, LoadError> {
         let mut all = any::types_of(&self.spec.request.data);
         all.extend(types.iter().cloned());
         schema::ask(self, &self.spec.request.call, &all)
@@ -93,7 +93,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server does not say them.
-    pub fn services(&mut self) -> Result<Vec<String>, EngineError> {
+    pub fn services(&mut self) -> Result<Vec<String>, LoadError> {
         reflect::services(self)
     }
 
@@ -102,7 +102,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server's answers make no schema.
-    pub fn pool(&mut self, symbols: &[String]) -> Result<Pool, EngineError> {
+    pub fn pool(&mut self, symbols: &[String]) -> Result<Pool, LoadError> {
         reflect::pool(self, symbols)
     }
 
@@ -111,7 +111,7 @@ impl<'a> Asked<'a> {
     /// # Errors
     ///
     /// If the server does not describe it.
-    pub fn service(&mut self, name: &str) -> Result<Service, EngineError> {
+    pub fn service(&mut self, name: &str) -> Result<Service, LoadError> {
         schema::ask_service(self, name)
     }
 
@@ -126,7 +126,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Starts the stream of a version.
-    fn open(&mut self, service: &str) -> Result<(), EngineError> {
+    fn open(&mut self, service: &str) -> Result<(), LoadError> {
         let head = head::of_reflection(self.spec, &format!("/{service}/{METHOD}"))
             .map_err(RequestError::from)?;
         self.caller
@@ -136,7 +136,7 @@ impl<'a> Asked<'a> {
     }
 
     /// `None`: the server does not have this version.
-    fn try_ask(&mut self, questions: &[Question]) -> Result<Option<Vec<Answer>>, EngineError> {
+    fn try_ask(&mut self, questions: &[Question]) -> Result<Option<Vec<Answer>>, LoadError> {
         let messages: Vec<Vec<u8>> = questions
             .iter()
             .map(|question| {
@@ -172,7 +172,7 @@ impl<'a> Asked<'a> {
         Ok(Some(answers))
     }
 
-    fn lost(&self, lost: &Lost) -> EngineError {
+    fn lost(&self, lost: &Lost) -> LoadError {
         match lost {
             Lost::Interrupted => NetError::Interrupted.into(),
             Lost::TimedOut => ReflectError::TooLate(self.spec.target.connect_timeout).into(),
@@ -182,9 +182,9 @@ impl<'a> Asked<'a> {
 }
 
 impl Ask for Asked<'_> {
-    type Error = EngineError;
+    type Error = LoadError;
 
-    fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, EngineError> {
+    fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, LoadError> {
         if self.is_open {
             return self
                 .try_ask(questions)?

@@ -29,12 +29,12 @@ pub struct Shared {
 #[derive(Debug, Default)]
 pub struct Adrift {
     count: AtomicUsize,
-    calls: Mutex<VecDeque<Due>>,
+    calls: Mutex<VecDeque<DueCall>>,
 }
 
 /// A call of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueCall {
     /// When it was due.
     pub intended_ns: u64,
     /// Its number.
@@ -120,7 +120,7 @@ impl Adrift {
     }
 
     /// Adds one.
-    pub fn push(&self, due: Due) {
+    pub fn push(&self, due: DueCall) {
         self.calls().push_back(due);
         self.count.fetch_add(1, Ordering::Relaxed);
     }
@@ -131,7 +131,7 @@ impl Adrift {
     }
 
     /// Takes the first one that was due at that moment or later. Those before it, of the warm-up, are dropped.
-    pub fn pop(&self, from_ns: u64) -> Option<Due> {
+    pub fn pop(&self, from_ns: u64) -> Option<DueCall> {
         let mut calls = self.calls();
         loop {
             let due = calls.pop_front()?;
@@ -143,13 +143,13 @@ impl Adrift {
     }
 
     /// Looks at each one that was due at that moment or later.
-    pub fn for_each(&self, from_ns: u64, f: impl FnMut(&Due)) {
+    pub fn for_each(&self, from_ns: u64, f: impl FnMut(&DueCall)) {
         let calls = self.calls();
         let due = calls.iter().filter(|due| due.intended_ns >= from_ns);
         due.for_each(f);
     }
 
-    fn calls(&self) -> std::sync::MutexGuard<'_, VecDeque<Due>> {
+    fn calls(&self) -> std::sync::MutexGuard<'_, VecDeque<DueCall>> {
         // The list is always whole.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }

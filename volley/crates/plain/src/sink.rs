@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::book::Book;
 use super::call::{Call, Ticket};
 use super::link::Link;
+use super::recorder::Recorder;
 use super::script::Script;
 use volley_base::budget::{Budget, Buffer};
 use volley_http::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, heads, status};
@@ -34,9 +34,9 @@ pub struct ReplyRules {
 }
 
 /// What a thread records with, and what applies to all its calls.
-pub struct Desk<B, S> {
-    /// The thread's book.
-    pub book: B,
+pub struct CallContext<B, S> {
+    /// The thread's recorder.
+    pub recorder: B,
     /// The thread's script.
     pub script: S,
     /// Rules that apply to every reply.
@@ -52,7 +52,7 @@ pub struct Sink<'a, B, S> {
     /// The moment of the read.
     pub now_ns: u64,
     /// What its thread records with.
-    pub desk: &'a mut Desk<B, S>,
+    pub context: &'a mut CallContext<B, S>,
     /// For replies that come in several pieces, and for compressed ones.
     pub budget: &'a Arc<Budget>,
     /// Workers of the link that have no call.
@@ -68,7 +68,7 @@ pub struct Sink<'a, B, S> {
     pub more_frames: u64,
 }
 
-impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
+impl<B: Recorder, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
     fn on_headers(
         &mut self,
         call: &mut Call<S::Mark>,
@@ -76,7 +76,7 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
         end_stream: bool,
     ) -> Next {
         if S::READS {
-            self.desk.script.head(call.mark, headers);
+            self.context.script.head(call.mark, headers);
         }
         if call.answered {
             if end_stream {
@@ -97,7 +97,7 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
         let before = call.replies;
         let flow = match call
             .splitter
-            .only_message(data, self.desk.rules.max_message)
+            .only_message(data, self.context.rules.max_message)
         {
             Some(message) => Ok(self.reply(call, message)),
             None => self.split(call, data),
@@ -121,7 +121,7 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
         let payload = last.get(HEADER_LEN..).unwrap_or_default();
         let Some(message) = call
             .splitter
-            .only_message(payload, self.desk.rules.max_message)
+            .only_message(payload, self.context.rules.max_message)
         else {
             return 0;
         };
@@ -136,7 +136,9 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
     fn on_closed(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let untouched = matches!(why, Closed::Refused) && call.fault.is_none() && !call.answered;
         if untouched && call.ticket.refusals < MOST_REFUSALS {
-            self.desk.book.retried(u64::from(self.counts(&call.ticket)));
+            self.context
+                .recorder
+                .retried(u64::from(self.counts(&call.ticket)));
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket
@@ -147,18 +149,18 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
     }
 }
 
-impl<'a, B: Book, S: Script> Sink<'a, B, S> {
+impl<'a, B: Recorder, S: Script> Sink<'a, B, S> {
     /// Makes the handler of one read's events on a link's connection.
     #[inline(always)]
     pub fn new(
         now_ns: u64,
         link: &'a mut Link,
-        desk: &'a mut Desk<B, S>,
+        context: &'a mut CallContext<B, S>,
         budget: &'a Arc<Budget>,
     ) -> Self {
         Self {
             now_ns,
-            desk,
+            context,
             budget,
             idle: &mut link.idle,
             again: &mut link.again,
@@ -172,7 +174,7 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let counts = self.counts(&call.ticket);
         let took_ns = self.now_ns.saturating_sub(call.ticket.sent_ns);
-        let timeout_ns = self.desk.rules.timeout_ns;
+        let timeout_ns = self.context.rules.timeout_ns;
         if took_ns >= timeout_ns {
             call.blame_for(Cause::Late, Code::DeadlineExceeded, TOO_LATE.to_owned());
         } else if call.has_code(Code::DeadlineExceeded) && took_ns >= timeout_ns / 10 * 9 {
@@ -185,7 +187,9 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
                 && call.wrong_reply
                 && let Some(fault) = &call.fault
             {
-                self.desk.book.wrong_reply(self.now_ns, &fault.message);
+                self.context
+                    .recorder
+                    .wrong_reply(self.now_ns, &fault.message);
             }
         }
         self.over(call.ticket, call.outcome());
@@ -195,10 +199,10 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     #[inline]
     pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
         if S::READS {
-            self.desk.script.ended(&ticket, &outcome);
+            self.context.script.ended(&ticket, &outcome);
         }
         if self.counts(&ticket) {
-            self.desk.book.ended(&ticket, self.now_ns, outcome);
+            self.context.recorder.ended(&ticket, self.now_ns, outcome);
         }
         if B::HAS_WORKERS {
             self.idle.push(ticket.worker);
@@ -208,20 +212,20 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     /// Whether a call belongs to the run, not to the warm-up.
     #[inline(always)]
     fn counts(&self, ticket: &Ticket) -> bool {
-        ticket.sent_ns >= self.desk.counted_from_ns
+        ticket.sent_ns >= self.context.counted_from_ns
     }
 
     /// Check and count one reply.
     #[inline(always)]
     fn reply(&mut self, call: &mut Call<S::Mark>, message: &[u8]) -> ControlFlow<()> {
         if S::READS {
-            self.desk.script.reply(call.mark, call.replies, message);
+            self.context.script.reply(call.mark, call.replies, message);
         }
         if let Err(mismatch) = call.expected.check(call.replies, message) {
             call.wrong(&mismatch);
         }
         call.replies += 1;
-        if call.replies == self.desk.rules.enough_replies {
+        if call.replies == self.context.rules.enough_replies {
             call.enough = true;
             return ControlFlow::Break(());
         }
@@ -237,7 +241,7 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
         message: usize,
         bytes: &[u8],
     ) -> usize {
-        if S::READS || self.desk.rules.enough_replies > 0 {
+        if S::READS || self.context.rules.enough_replies > 0 {
             return 0;
         }
         let run = call.expected.run(call.replies);
@@ -255,7 +259,7 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
         data: &[u8],
     ) -> Result<ControlFlow<()>, SplitError> {
         let before = call.replies;
-        let (max_message, budget) = (self.desk.rules.max_message, self.budget);
+        let (max_message, budget) = (self.context.rules.max_message, self.budget);
         let mut splitter = std::mem::take(&mut call.splitter);
         let mut replies = Replies { sink: self, call };
         let flow = splitter.push(data, max_message, budget, &mut replies);
@@ -272,16 +276,18 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     fn time(&mut self, call: &mut Call<S::Mark>, before: u64, came: u64) {
         let now_ns = self.now_ns;
         if before == 0 {
-            if self.desk.rules.times_first {
-                self.desk
-                    .book
+            if self.context.rules.times_first {
+                self.context
+                    .recorder
                     .first_message(now_ns.saturating_sub(call.ticket.sent_ns));
             }
             self.together += came - 1;
         } else if call.last_ns == now_ns {
             self.together += came;
         } else {
-            self.desk.book.gap(now_ns.saturating_sub(call.last_ns));
+            self.context
+                .recorder
+                .gap(now_ns.saturating_sub(call.last_ns));
             self.together += came - 1;
         }
         call.last_ns = now_ns;
@@ -292,8 +298,10 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     pub fn settle(self) {
         let frames = self.came.wrapping_add(self.more_frames);
         if frames > 0 {
-            self.desk.book.messages(self.came, frames, self.now_ns);
-            self.desk.book.zero_gaps(self.together);
+            self.context
+                .recorder
+                .messages(self.came, frames, self.now_ns);
+            self.context.recorder.zero_gaps(self.together);
         }
     }
 }
@@ -304,20 +312,20 @@ struct Replies<'s, 'a, B, S: Script> {
     call: &'s mut Call<S::Mark>,
 }
 
-impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
+impl<B: Recorder, S: Script> Take<()> for Replies<'_, '_, B, S> {
     #[inline]
     fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<()> {
         if !is_compressed {
             return self.sink.reply(self.call, message);
         }
-        let mut inflated = std::mem::take(&mut self.sink.desk.inflated);
-        let max = self.sink.desk.rules.max_message;
+        let mut inflated = std::mem::take(&mut self.sink.context.inflated);
+        let max = self.sink.context.rules.max_message;
         let encoding = self.call.encoding;
         let flow = match encoding.decode(message, max, &mut inflated, self.sink.budget) {
             Ok(()) => {
                 if self.sink.counts(&self.call.ticket) {
                     let (wire, whole) = (message.len() as u64, inflated.len() as u64);
-                    self.sink.desk.book.compressed(wire, whole);
+                    self.sink.context.recorder.compressed(wire, whole);
                 }
                 self.sink.reply(self.call, &inflated)
             }
@@ -328,7 +336,7 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
             }
         };
         inflated.rewind();
-        self.sink.desk.inflated = inflated;
+        self.sink.context.inflated = inflated;
         flow
     }
 

@@ -7,12 +7,12 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-use super::EngineError;
+use super::LoadError;
 use volley_load::pace::whole_ns;
 use volley_load::spec::DurationStop;
 use volley_net::Clock;
 
-/// The stages of a run, in order. A sweep of blasts has only [`Stage::Setup`] and [`Stage::Salvo`].
+/// The stages of a run, in order. A sweep of blasts has only [`Stage::Setup`] and [`Stage::Blast`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Connections are being opened; nothing is sent.
@@ -158,7 +158,7 @@ impl Opener {
 
     /// When the window opens, if that is known by now. It never opens before the planned warm-up is over.
     /// Calls `on_warm` once, when the planned warm-up is over and no line has come.
-    pub fn look(&mut self, on_warm: impl FnOnce()) -> Result<Option<u64>, EngineError> {
+    pub fn look(&mut self, on_warm: impl FnOnce()) -> Result<Option<u64>, LoadError> {
         let Some(line) = &mut self.line else {
             return Ok(Some(self.warm_ns));
         };
@@ -166,7 +166,7 @@ impl Opener {
             Ok(Some(_)) => line.has_come = true,
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) if line.has_come => {}
-            Ok(None) | Err(TryRecvError::Disconnected) => return Err(EngineError::NotOpened),
+            Ok(None) | Err(TryRecvError::Disconnected) => return Err(LoadError::NotOpened),
         }
         let now_ns = self.clock.now_ns();
         if now_ns < self.warm_ns {
@@ -180,16 +180,16 @@ impl Opener {
         }
         if now_ns >= line.at_latest_ns {
             let seconds = line.within.as_secs_f64();
-            return Err(EngineError::OpenedTooLate { seconds });
+            return Err(LoadError::OpenedTooLate { seconds });
         }
         Ok(None)
     }
 
-    fn open(&self) -> Result<u64, EngineError> {
+    fn open(&self) -> Result<u64, LoadError> {
         let at_ns = self.clock.now_ns().saturating_add(whole_ns(self.lead));
         self.opening.decide(at_ns);
         if self.clock.now_ns() >= at_ns {
-            return Err(EngineError::StoodStill);
+            return Err(LoadError::StoodStill);
         }
         Ok(at_ns)
     }

@@ -7,7 +7,7 @@ use volley_report::measure::{EndedBy, Use, Warning};
 /// The result of a thread.
 pub struct ThreadResult<B> {
     /// Everything it recorded.
-    pub book: B,
+    pub recorder: B,
     /// How long after the load's start it woke up.
     pub late_ns: u64,
     /// When it last counted.

@@ -5,13 +5,13 @@ use volley_http::http2::Connection;
 use volley_net as net;
 
 /// A connection, and the link that it serves.
-pub type Wire<M> = net::Wire<Connection<Call<M>>, Service>;
+pub type Wire<M> = net::Wire<Connection<Call<M>>, WireOwner>;
 
 /// A thread's connections.
-pub type Net<M> = net::Sockets<Connection<Call<M>>, Service>;
+pub type Net<M> = net::Sockets<Connection<Call<M>>, WireOwner>;
 
 /// What a link knows about its connection.
-pub struct Service {
+pub struct WireOwner {
     /// The link whose workers' calls it carries.
     pub link: usize,
     /// How many of its streams were opened before the window.

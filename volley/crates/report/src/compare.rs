@@ -5,17 +5,17 @@
 //! over old, then has a 95 % interval. Only what one run can show is in it: not what changes from start to start.
 
 pub mod condition;
-mod estimate;
 mod figures;
 pub mod json;
 mod mismatch;
 mod run;
+mod scatter;
 #[cfg(test)]
 mod simulation;
 pub mod table;
 
-use estimate::LEAST_BATCHES;
 use figures::LEAST_SAMPLES;
+use scatter::LEAST_BATCHES;
 
 pub use condition::{Condition, Judged};
 pub use figures::{Change, Row, Rows, Verdict};

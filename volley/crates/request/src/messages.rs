@@ -10,7 +10,7 @@ use volley_protobuf as protobuf;
 use volley_protobuf::{DynamicMessage, KnownSeed, Seed, Undecodable, Zeros};
 
 use super::RequestError;
-use super::place::Place;
+use super::misfit::Misfit;
 
 /// What is said where there was no room for fields that are zero or empty.
 pub const LEFT_OUT: &str = "there are too many: some messages are shown without them";
@@ -155,7 +155,7 @@ impl<'a> Reading<'a> {
                     rendered: None,
                 };
             }
-            let Place { field, hint } = Place::find(text, self, &reason);
+            let Misfit { field, hint } = Misfit::find(text, self, &reason);
             RequestError::DoesNotFit {
                 input: excerpt(self.input().full_name(), 200),
                 reason: field + &reason,

@@ -1,19 +1,20 @@
 //! Runs a plan: threads, each with its own connections, iterations and counters.
 
+mod abort;
 pub mod control;
 mod driver;
 pub mod flight;
 pub(crate) mod heads;
 mod iteration;
-mod letter;
+pub(crate) mod lost;
 mod pool;
+mod prepared_call;
+mod prepared_request;
 mod record;
-mod shot;
 pub(crate) mod site;
 mod sites;
 #[cfg(test)]
 mod tests;
-mod watch;
 pub(crate) mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +33,7 @@ use crate::report::{EndedBy, Facts, Names, Report, judge, overload};
 use crate::response::ReadingError;
 use crate::script::{self, OpenScripts, Trouble};
 use crate::tally::{Passed, Tally};
+use abort::AbortWatch;
 use control::Control;
 use driver::{Board, Common, Done, Driver, Harvest, LoadQuota, Note, Quota, refresh};
 pub use heads::with_agent;
@@ -46,7 +48,6 @@ use volley_load::spec::Share;
 use volley_net::{Clock, NetError, allow_sockets, spare_cpus};
 use volley_report::measure::{Cost, process};
 use volley_request::RequestError;
-use watch::Watch;
 
 /// A run that could not be made, or came to nothing.
 #[derive(Debug, Error)]
@@ -248,7 +249,7 @@ pub fn run(
         board: &board,
         ..common.clone()
     };
-    let mut watch = Watch::new(plan);
+    let mut watch = AbortWatch::new(plan);
     let loaded = load(&of_load, before, &mut watch, on_progress);
     control.end();
     facts.events = control.events();
@@ -397,7 +398,7 @@ fn users(plan: &Plan) -> Vec<Vec<u64>> {
 fn load(
     common: &Common<'_>,
     before: Passed,
-    watch: &mut Watch<'_>,
+    watch: &mut AbortWatch<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Harvest>, RunError> {
     let (threads, clock, control) = (common.threads, common.clock, common.control);

@@ -132,7 +132,7 @@ pub struct Feed {
     /// Its name in the file.
     pub name: String,
     pub source: Source,
-    pub order: Order,
+    pub order: RowOrder,
     pub at_end: AtEnd,
     pub slice: Slice,
     /// With [`Slice::Connection`]: how many connections each target of its scenarios has.
@@ -179,7 +179,7 @@ pub enum TimeFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum RowOrder {
     /// From the first row on; one position for each user.
     Sequential,
     /// From the first row on; one position for all.

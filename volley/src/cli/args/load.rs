@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::cli::value::{time, whole};
-use crate::engine::StartAt;
 use crate::pace::ScheduleKind;
+use crate::plain::StartAt;
 use crate::spec::{DurationStop, Share};
 
 /// How much to send.

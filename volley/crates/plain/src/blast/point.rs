@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::slots::{Slot, Slots};
+use super::results::{CallResult, CallResults};
 use super::way::Way;
 use volley_report::measure::{Latency, LatencyKind};
-use volley_report::report::blast::{Interval, Point, Shot};
+use volley_report::report::blast::{BlastResult, Interval, Point};
 
 /// A point that is being measured.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Gathering {
     pub requests: u32,
     /// Latency of every OK call, from the barrier on.
     latencies_ns: Vec<u64>,
-    shots: Vec<Shot>,
+    shots: Vec<BlastResult>,
 }
 
 impl Gathering {
@@ -28,23 +28,23 @@ impl Gathering {
     }
 
     /// Counts what all threads recorded of one blast, released at `released_ns`. Returns the number of failed calls.
-    pub fn add(&mut self, order: u64, released_ns: u64, threads: &[Slots]) -> u64 {
-        let mut shot = Shot {
+    pub fn add(&mut self, order: u64, released_ns: u64, threads: &[CallResults]) -> u64 {
+        let mut shot = BlastResult {
             order,
             span_ns: 0,
             ok: 0,
             failed: BTreeMap::new(),
         };
-        for slot in threads.iter().flat_map(Slots::iter) {
+        for slot in threads.iter().flat_map(CallResults::iter) {
             match slot {
-                Slot::Ok(end_ns) => {
+                CallResult::Ok(end_ns) => {
                     let latency_ns = end_ns.saturating_sub(released_ns);
                     shot.ok += 1;
                     shot.span_ns = shot.span_ns.max(latency_ns);
                     self.latencies_ns.push(latency_ns);
                 }
-                Slot::Failed(code) => *shot.failed.entry(code.name()).or_default() += 1,
-                Slot::Open => {}
+                CallResult::Failed(code) => *shot.failed.entry(code.name()).or_default() += 1,
+                CallResult::Open => {}
             }
         }
         let failed = shot.failed.values().sum();
@@ -66,7 +66,7 @@ impl Gathering {
         Point {
             connections: self.way.connections,
             requests: self.requests,
-            rate: median(self.shots.iter().map(Shot::rate).collect()),
+            rate: median(self.shots.iter().map(BlastResult::rate).collect()),
             ok: self.shots.iter().map(|shot| shot.ok).sum(),
             failed,
             latency: Latency::from_samples(LatencyKind::Response, self.latencies_ns),

@@ -4,13 +4,13 @@ use std::sync::Barrier;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::SystemTime;
 
-use super::gun::{Fired, Gun};
 use super::order::Shuffler;
 use super::point::Gathering;
-use super::slots::Slots;
+use super::results::CallResults;
+use super::thread::{BlastThread, Fired};
 use super::way::{Blast, pools};
 use super::{BlastError, BlastSpec};
-use crate::{Driver, EngineError, Line, Plain, Plan, Script, Shared, crew};
+use crate::{Driver, Line, LoadError, Plain, Plan, Script, Shared, crew};
 use volley_base::units::numbers::duration;
 use volley_base::units::timestamp::unix_ns;
 use volley_load::pace::whole_ns;
@@ -30,12 +30,12 @@ pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
 ///
 /// [`BlastError`] if the load could not be started. A sweep in which calls fail still gives a report.
 pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
-    let shared = Shared::new(net::watch().map_err(EngineError::from)?);
+    let shared = Shared::new(net::watch().map_err(LoadError::from)?);
     let plan = Plan::new(&spec.run, &shared.signal)?;
     if plan.method.shape != Shape::Unary {
         return Err(BlastError::NotUnary(spec.run.request.call.clone()));
     }
-    let script = Plain::new(&plan.spec, &plan.method).map_err(EngineError::from)?;
+    let script = Plain::new(&plan.spec, &plan.method).map_err(LoadError::from)?;
     if !script.is_fixed() {
         return Err(BlastError::Template);
     }
@@ -45,11 +45,12 @@ pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError>
     let barrier = Barrier::new(plan.threads as usize);
     let hire = |index| {
         let script = script.again(&plan.spec, &plan.method)?;
-        Driver::new(&plan, index, clock, &shared, Slots::default(), script)
+        Driver::new(&plan, index, clock, &shared, CallResults::default(), script)
     };
-    let work = |driver: Driver<'_, Slots, Plain>, orders: &Receiver<Blast>, done: &Sender<_>| {
-        Gun::new(driver, &plan, &barrier).serve(orders, done);
-    };
+    let work =
+        |driver: Driver<'_, CallResults, Plain>, orders: &Receiver<Blast>, done: &Sender<_>| {
+            BlastThread::new(driver, &plan, &barrier).serve(orders, done);
+        };
     let mut conductor = Conductor::new(spec);
     let (post, fired) = mpsc::channel();
     let cost = crew(plan.threads, &shared, &post, hire, work, |lines| {
@@ -140,9 +141,9 @@ impl<'a> Conductor<'a> {
         clock: Clock,
         shared: &Shared,
         lines: &[Line<Blast>],
-        fired: &Receiver<Result<Fired, EngineError>>,
+        fired: &Receiver<Result<Fired, LoadError>>,
         on_blast: OnBlast<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), LoadError> {
         self.started_ns = clock.now_ns();
         let ends_ns = self
             .started_ns
@@ -179,7 +180,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Counts a blast. Returns false if the sweep ended first: such a blast is not a shot, because its open calls
+    /// Counts a blast. Returns false if the sweep ended first: such a blast has no result, because its open calls
     /// neither succeeded nor failed.
     fn count(&mut self, place: usize, threads: Vec<Fired>) -> bool {
         if threads.iter().any(|thread| thread.is_cut) {
@@ -244,7 +245,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Book, Ticket};
+    use crate::{Recorder, Ticket};
     use volley_load::spec::Spec;
     use volley_report::measure::Outcome;
 
@@ -266,7 +267,7 @@ mod tests {
             reconnects: 0,
             stream_limit: None,
         };
-        let mut slots = Slots::for_calls(1);
+        let mut slots = CallResults::for_calls(1);
         let ticket = Ticket {
             worker: 0,
             number: 0,
@@ -277,7 +278,10 @@ mod tests {
         slots.ended(&ticket, 1500, Outcome::Ok);
         conductor.count(
             0,
-            vec![fired(None, Slots::for_calls(0)), fired(Some(1000), slots)],
+            vec![
+                fired(None, CallResults::for_calls(0)),
+                fired(Some(1000), slots),
+            ],
         );
         let points: Vec<_> = conductor
             .points

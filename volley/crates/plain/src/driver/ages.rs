@@ -1,19 +1,19 @@
 //! What is open while the run goes on, for live figures.
 
-use super::{Book, Driver, Script};
+use super::{Driver, Recorder, Script};
 use crate::call::Ticket;
 
 /// Calls that wait to be sent are counted in about so many groups.
 const GROUPS: u64 = 1000;
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// The ages that the calls that are open had at a moment, in ns, and how many have each: since they were due, which in
     /// a closed loop is when they were sent. Those that are due and wait to be sent count, too. Empty if nobody watches.
     pub(super) fn open_ages(&mut self, at_ns: u64) -> Vec<(u64, u64)> {
         let Some(ages) = &mut self.ages else {
             return Vec::new();
         };
-        let from_ns = self.desk.counted_from_ns;
+        let from_ns = self.context.counted_from_ns;
         let mut record = |ticket: &Ticket| {
             let age_ns = at_ns.checked_sub(ticket.intended_ns);
             if let Some(age_ns) = age_ns.filter(|_| ticket.sent_ns >= from_ns) {

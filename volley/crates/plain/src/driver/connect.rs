@@ -5,9 +5,9 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Book, Driver, EngineError, Script, Stage};
-use crate::wire::{Service, Wire};
-use crate::words::{not_in_time, words};
+use super::{Driver, LoadError, Recorder, Script, Stage};
+use crate::lost::{not_in_time, words};
+use crate::wire::{Wire, WireOwner};
 use volley_http::http2::Connection;
 use volley_net::names::Route;
 use volley_net::transport::agreed;
@@ -19,9 +19,9 @@ const BUSY_NS: u64 = 10_000_000;
 /// The time between two attempts of a link to move to its own address.
 const MOVE_AGAIN_NS: u64 = 1_000_000_000;
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Opens every connection of this thread and finishes all handshakes. No call is sent yet.
-    pub fn connect(&mut self) -> Result<(), EngineError> {
+    pub fn connect(&mut self) -> Result<(), LoadError> {
         let deadline_ns = self.begin_to_connect();
         loop {
             self.expect_greetings(self.clock.now_ns());
@@ -148,7 +148,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 route: Arc::clone(route),
                 tls: plan.tls.as_ref(),
                 http: Connection::new(&plan.http2),
-                owner: Service {
+                owner: WireOwner {
                     link: at,
                     uncounted: 0,
                     serial: *serial,
@@ -218,7 +218,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let _ = self.open_next(at, present.as_ref(), now_ns);
     }
 
-    fn unreachable(&self, reason: String) -> EngineError {
+    fn unreachable(&self, reason: String) -> LoadError {
         let target = self.plan.names.words();
         NetError::Connect { target, reason }.into()
     }

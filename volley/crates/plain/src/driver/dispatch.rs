@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Book, Driver, Script, Stage};
+use super::{Driver, Recorder, Script, Stage};
 use crate::call::{self, Call, Ticket};
 use crate::orders;
-use crate::shared::Due;
+use crate::shared::DueCall;
 use volley_http::grpc::Status;
 use volley_http::http2::{Content, Own};
 use volley_load::pace::Agenda;
@@ -22,7 +22,7 @@ const UNSENT_AT_ONCE: u32 = 64;
 /// So many missed calls are counted one by one. More are counted in as many groups: their ages are a little less exact.
 const MISSED_SINGLY: u64 = 100_000;
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Starts all calls that can start now and that no read will trigger.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         let active = self.active_workers(now_ns);
@@ -76,7 +76,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let Some(worker) = self.free_worker(at, key, active) else {
                 break;
             };
-            let due = Due {
+            let due = DueCall {
                 intended_ns: now_ns,
                 number: self.next_number(),
             };
@@ -124,11 +124,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Takes that call from this thread's share.
-    fn take_due(&mut self, intended_ns: u64) -> Due {
+    fn take_due(&mut self, intended_ns: u64) -> DueCall {
         if let Some(agenda) = &mut self.agenda {
             agenda.take();
         }
-        Due {
+        DueCall {
             intended_ns,
             number: self.next_number(),
         }
@@ -292,7 +292,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Starts a call. Returns whether it could be sent.
-    fn send(&mut self, key: usize, worker: u32, due: Due, now_ns: u64) -> bool {
+    fn send(&mut self, key: usize, worker: u32, due: DueCall, now_ns: u64) -> bool {
         let ticket = Ticket {
             worker,
             number: due.number,
@@ -300,7 +300,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             sent_ns: now_ns,
             refusals: 0,
         };
-        self.desk.book.sent(due.intended_ns, now_ns);
+        self.context.recorder.sent(due.intended_ns, now_ns);
         self.begin(key, ticket, now_ns)
     }
 
@@ -309,7 +309,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let Some(wire) = self.net.wires.get_mut(key) else {
             return false;
         };
-        let (request, mark) = match self.desk.script.request(&ticket) {
+        let (request, mark) = match self.context.script.request(&ticket) {
             Ok(planned) => planned,
             Err(status) => {
                 let at = wire.owner.link;
@@ -379,7 +379,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         // After a drain, they are no news any more.
         let mut ages = self.ages.as_mut().filter(|_| self.stage == Stage::Window);
         for (intended_ns, calls) in own.chain(adrift) {
-            self.desk.book.missed(intended_ns, at_ns, calls);
+            self.context.recorder.missed(intended_ns, at_ns, calls);
             if let Some(ages) = &mut ages {
                 ages.record(at_ns.saturating_sub(intended_ns), calls);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Book, Driver, Script, Stage};
+use super::{Driver, Recorder, Script, Stage};
 use crate::link::Link;
 use crate::wire::Wire;
 use volley_http::grpc::Code;
@@ -19,7 +19,7 @@ const MOST_USES: usize = 1000;
 /// Their name.
 const OTHERS: &str = "others";
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Retries the links that lost their connection; ends a run that has no connection left.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         if !self.broken {
@@ -134,7 +134,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let calls = wire.http.take_calls();
         // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
-        let counted_from_ns = self.desk.counted_from_ns;
+        let counted_from_ns = self.context.counted_from_ns;
         let lost = calls
             .iter()
             .filter(|call| call.ticket.sent_ns >= counted_from_ns);

@@ -1,13 +1,13 @@
 //! Reading: bytes come in, calls end, and the next ones start; one connection after another.
 
-use super::{Book, Driver, Script, Stage};
+use super::{Driver, Recorder, Script, Stage};
 use crate::call::Call;
+use crate::lost::words;
 use crate::sink::Sink;
-use crate::words::words;
 use volley_http::http2::Closed;
 use volley_net::{Event, Lost, Phase};
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Handles what came of the sockets.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.net.next_event() {
@@ -47,7 +47,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let Self {
             net,
             links,
-            desk,
+            context,
             plan,
             ..
         } = self;
@@ -59,7 +59,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return;
         };
         let was_attempt = wire.is_attempt();
-        let mut sink = Sink::new(now_ns, link, desk, &plan.budget);
+        let mut sink = Sink::new(now_ns, link, context, &plan.budget);
         let fed = net.feed(key, length, |_, _| Ok(()), &mut sink);
         sink.settle();
         if let Err(lost) = fed {
@@ -105,6 +105,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B, S>> {
         self.list(at);
         let link = self.links.get_mut(at)?;
-        Some(Sink::new(now_ns, link, &mut self.desk, &self.plan.budget))
+        Some(Sink::new(
+            now_ns,
+            link,
+            &mut self.context,
+            &self.plan.budget,
+        ))
     }
 }

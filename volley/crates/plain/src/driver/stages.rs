@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Book, Driver, Script, ThreadResult};
+use super::{Driver, Recorder, Script, ThreadResult};
 use crate::link::Down;
 use crate::orders::Change;
 use crate::stage::{Opening, Stage};
@@ -11,7 +11,7 @@ use volley_load::pace::{Agenda, SECOND_NS};
 use volley_load::spec::{Command, DurationStop};
 use volley_report::measure::{Ages, Awaits, Cut, EndedBy, process};
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     pub(super) fn start(&mut self, start_ns: u64, opening: Arc<Opening>) {
         self.started_ns = start_ns;
         self.opening = opening;
@@ -20,7 +20,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         self.stirred = true;
         if self.opening.at_ns() > start_ns {
             self.stage = Stage::Warmup;
-            self.desk.book.start(start_ns);
+            self.context.recorder.start(start_ns);
             self.agenda = self.new_agenda(start_ns);
         } else {
             self.open_window(start_ns);
@@ -69,7 +69,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             Stage::Warmup => self.opening.at_ns(),
             Stage::Window => self.closes_ns,
             Stage::Drain => self.drained_ns,
-            Stage::Setup | Stage::Salvo | Stage::Over => return u64::MAX,
+            Stage::Setup | Stage::Blast | Stage::Over => return u64::MAX,
         };
         planned_ns.min(self.stops_ns)
     }
@@ -106,10 +106,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let length_ns = self.plan.window.length_ns;
         self.closes_ns = length_ns.map_or(u64::MAX, |length| opens_ns.saturating_add(length));
         if self.plan.counts_by_begin() {
-            self.desk.counted_from_ns = self.opens_ns;
+            self.context.counted_from_ns = self.opens_ns;
         }
         self.opening_cpu_s = process::thread_cpu_s();
-        self.desk.book.reset(self.opens_ns);
+        self.context.recorder.reset(self.opens_ns);
         self.planned_reconnects = 0;
         self.count_uses();
         self.quota = self.plan.quota_of(self.index);
@@ -135,14 +135,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             Stage::Warmup => {
                 self.opens_ns = at_ns;
                 self.opening_cpu_s = process::thread_cpu_s();
-                self.desk.counted_from_ns = at_ns;
-                self.desk.book.reset(at_ns);
+                self.context.counted_from_ns = at_ns;
+                self.context.recorder.reset(at_ns);
             }
             Stage::Window => {
                 self.closes_ns = self.closes_ns.min(at_ns);
                 self.end_schedule();
             }
-            Stage::Setup | Stage::Drain | Stage::Salvo | Stage::Over => {}
+            Stage::Setup | Stage::Drain | Stage::Blast | Stage::Over => {}
         }
         self.count_missed();
         self.cut_open_calls(at_ns);
@@ -161,13 +161,13 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             wire.http.shut_down(ErrorCode::NoError);
             wire.http.take_calls()
         });
-        let times_first = self.desk.rules.times_first;
+        let times_first = self.context.rules.times_first;
         let open = open.map(|call| (call.ticket, call.awaits()));
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
         let again = again.map(|ticket| (ticket, Awaits::FirstReply));
         for (ticket, awaits) in open.chain(again) {
-            if ticket.sent_ns >= self.desk.counted_from_ns {
-                self.desk.book.cut_call(&Cut {
+            if ticket.sent_ns >= self.context.counted_from_ns {
+                self.context.recorder.cut_call(&Cut {
                     intended_ns: ticket.intended_ns,
                     sent_ns: ticket.sent_ns,
                     at_ns,
@@ -194,7 +194,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let down = down.map(|down| (down.since_ns, down.reason));
         let down = down.collect();
         ThreadResult {
-            book: self.desk.book,
+            recorder: self.context.recorder,
             late_ns: self.late_ns,
             ended_ns: self.drained_ns,
             ended_by: self.ended_by,

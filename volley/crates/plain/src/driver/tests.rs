@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use super::due::FEW_DUES;
 use super::samples::{driver, shared, spec};
-use crate::book::Book;
+use super::streaming::FEW_TIMERS;
 use crate::call::Ticket;
 use crate::plan::Plan;
+use crate::recorder::Recorder;
 use crate::script::Plain;
 use crate::stage::Opening;
 use volley_http::http2::ErrorCode;
@@ -92,13 +92,13 @@ fn ended_streams_leave_nothing_behind_of_their_longest_time() {
     spec.request.call = "benchmark.BenchmarkService/StreamSum".to_owned();
     spec.request.data = Data::Json(r#"{"count": 1}"#.to_owned());
     spec.request.stream.duration = Duration::from_secs(3600);
-    spec.load.total = 4 * FEW_DUES as u64;
+    spec.load.total = 4 * FEW_TIMERS as u64;
     let mut most = 0;
     hear(&spec, |driver| {
-        most = most.max(driver.dues.len());
+        most = most.max(driver.timers.len());
         server.counts().calls_ok == spec.load.total
     });
-    assert!(most <= FEW_DUES, "{most}");
+    assert!(most <= FEW_TIMERS, "{most}");
 }
 
 /// The calls that were never sent.
@@ -109,7 +109,7 @@ struct Missed {
     ages_ns: u128,
 }
 
-impl Book for Missed {
+impl Recorder for Missed {
     const HAS_WORKERS: bool = true;
 
     fn ended(&mut self, _ticket: &Ticket, _end_ns: u64, _outcome: Outcome) {}
@@ -138,8 +138,8 @@ fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
         let shared = shared();
         let plan = Plan::new(&spec, &shared.signal).unwrap();
         let script = Plain::new(&spec, &plan.method).unwrap();
-        let book = Missed::default();
-        let driver = super::Driver::new(&plan, 0, Clock::start(), &shared, book, script);
+        let recorder = Missed::default();
+        let driver = super::Driver::new(&plan, 0, Clock::start(), &shared, recorder, script);
         let mut driver = driver.unwrap();
         let start_ns = driver.clock.now_ns();
         driver.start(start_ns, Arc::new(Opening::at(start_ns)));
@@ -148,7 +148,7 @@ fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
             calls,
             steps,
             ages_ns,
-        } = driver.result().book;
+        } = driver.result().recorder;
         assert_eq!(calls, CALLS, "{stop:?}");
         assert!(steps <= 100_000, "{steps}");
         let mean_ns = ages_ns / u128::from(calls);
@@ -183,7 +183,7 @@ fn what_is_open_or_waits_has_an_age_and_the_calls_of_a_warm_up_have_none() {
         // The first call is open; nine more are due, and the only worker is busy.
         let all = count(&mut driver);
         assert_eq!(all, told((10, Some(10))));
-        driver.desk.counted_from_ns = start_ns + 1;
+        driver.context.counted_from_ns = start_ns + 1;
         let counted = count(&mut driver);
         assert_eq!(counted, told((9, Some(9))));
         // A call that is to be sent again is open, too.

@@ -1,6 +1,6 @@
 //! Waiting for sockets and for time, and the work that time triggers.
 
-use super::{Book, Driver, EngineError, GLANCE_NS, Script};
+use super::{Driver, GLANCE_NS, LoadError, Recorder, Script};
 use crate::call::Ticket;
 use crate::sink::TOO_LATE;
 use volley_http::grpc::{Code, Status};
@@ -10,9 +10,9 @@ use volley_report::measure::Cause;
 /// The shortest and the longest interval between two checks for timeouts.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Waits for the sockets until a moment, or until the next glance at the time, and handles those that are ready.
-    pub(super) fn turn(&mut self, until_ns: u64) -> Result<(), EngineError> {
+    pub(super) fn turn(&mut self, until_ns: u64) -> Result<(), LoadError> {
         let glance_ns = self.clock.now_ns().saturating_add(GLANCE_NS);
         self.next_glance_ns = glance_ns.min(until_ns);
         self.wait()?;
@@ -21,14 +21,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Sleeps until a socket is ready, or until something is due.
-    pub(super) fn wait(&mut self) -> Result<(), EngineError> {
+    pub(super) fn wait(&mut self) -> Result<(), LoadError> {
         let wake_ns = self.next_wake_ns(self.clock.now_ns());
         self.net.edge_ns = self.next_edge_ns();
         Ok(self.net.wait(wake_ns, self.stirred)?)
     }
 
     fn next_wake_ns(&self, now_ns: u64) -> u64 {
-        let mut wake_ns = self.next_glance_ns.min(self.next_due_ns());
+        let mut wake_ns = self.next_glance_ns.min(self.next_timer_ns());
         wake_ns = wake_ns.min(self.next_edge_ns()).min(self.next_sweep_ns);
         wake_ns = wake_ns.min(self.next_retry_ns());
         if !self.stage.sends() {

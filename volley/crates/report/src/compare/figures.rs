@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use volley_load::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
-use super::estimate::{Scatter, batches, half_width, scatter};
 use super::run::{Run, Slice};
+use super::scatter::{Scatter, batches, half_width, scatter};
 use crate::report::verdict::Measured;
 
 /// A percentile needs so many samples on each side of it, in each run; a rate needs so many calls.

@@ -9,7 +9,7 @@ use super::made;
 use super::rows::Rows;
 use super::store::{Kind, Shared, Store};
 use crate::Values;
-use crate::plan::{AtEnd, Order, Slice};
+use crate::plan::{AtEnd, RowOrder, Slice};
 use volley_load::pace::Lane;
 
 /// How many blocks of a large file a thread keeps.
@@ -144,16 +144,16 @@ impl Own {
         random: &mut fastrand::Rng,
     ) -> Result<u64, Undrawn> {
         let position = match (shared.order, shared.slice) {
-            (Order::Random, _) => random.u64(0..count.max(1)),
-            (Order::Sequential, _) => self.step_of(user),
+            (RowOrder::Random, _) => random.u64(0..count.max(1)),
+            (RowOrder::Sequential, _) => self.step_of(user),
             (_, Slice::All | Slice::Share) => loop {
                 match self.batch.next() {
                     Some(position) => break position,
                     None => self.batch = shared.take(most),
                 }
             },
-            (Order::Unique, _) => shared.take_of(slice),
-            (Order::Circular, _) => self.step_of(slice),
+            (RowOrder::Unique, _) => shared.take_of(slice),
+            (RowOrder::Circular, _) => self.step_of(slice),
         };
         let position = match shared.at_end {
             _ if position < count => position,

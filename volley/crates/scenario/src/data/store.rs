@@ -9,7 +9,7 @@ use super::file::{Contents, Table, read};
 use super::record::Format;
 use super::rows::Rows;
 use crate::Slot;
-use crate::plan::{AtEnd, Feed, Order, Slice, Source};
+use crate::plan::{AtEnd, Feed, RowOrder, Slice, Source};
 use volley_load::pace::Lane;
 use volley_load::spec::Share;
 
@@ -63,7 +63,7 @@ pub(super) struct Shared {
     pub name: String,
     pub kind: Kind,
     pub rows: u64,
-    pub order: Order,
+    pub order: RowOrder,
     pub at_end: AtEnd,
     pub slice: Slice,
     /// By load: its users that draw.
@@ -155,7 +155,7 @@ impl Store {
     #[must_use]
     pub fn has_one_position(&self, feed: usize) -> bool {
         self.feeds.get(feed).is_some_and(|feed| {
-            feed.order != Order::Sequential && matches!(feed.slice, Slice::All | Slice::Share)
+            feed.order != RowOrder::Sequential && matches!(feed.slice, Slice::All | Slice::Share)
         })
     }
 
@@ -177,7 +177,7 @@ impl Store {
             return (Lane { first, every }, part.end - part.start);
         }
         let base = match (feed.slice, feed.order) {
-            (Slice::All, Order::Sequential | Order::Circular | Order::Random) => {
+            (Slice::All, RowOrder::Sequential | RowOrder::Circular | RowOrder::Random) => {
                 Lane { first: 0, every: 1 }
             }
             _ => share.lane(),
@@ -258,11 +258,11 @@ impl Shared {
         };
         let slices: u64 = slices.max(1);
         let parts = match (feed.slice, feed.order) {
-            (Slice::All, Order::Sequential | Order::Circular | Order::Random) => 1,
+            (Slice::All, RowOrder::Sequential | RowOrder::Circular | RowOrder::Random) => 1,
             _ => slices.saturating_mul(processes),
         };
         let has_own = !matches!(feed.slice, Slice::All | Slice::Share);
-        let nexts = match has_own && feed.order == Order::Unique {
+        let nexts = match has_own && feed.order == RowOrder::Unique {
             true => slices,
             false => 0,
         };

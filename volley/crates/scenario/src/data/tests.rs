@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::{AtEnd, Feed, Order, Slice, Source, TimeFormat};
+use crate::plan::{AtEnd, Feed, RowOrder, Slice, Source, TimeFormat};
 use crate::{Slot, Values};
 use volley_load::spec::Share;
 
@@ -42,7 +42,7 @@ impl Drop for Temporary {
 }
 
 /// A feed whose columns fill the slots of the same numbers.
-fn feed(source: Source, order: Order, at_end: AtEnd, slice: Slice) -> Feed {
+fn feed(source: Source, order: RowOrder, at_end: AtEnd, slice: Slice) -> Feed {
     let columns = match &source {
         Source::Csv { names, .. } | Source::JsonLines { names, .. } => names.len(),
         Source::Rows(rows) => rows.first().map_or(0, Vec::len),
@@ -98,7 +98,7 @@ fn drawn(feeds: &mut Feeds, users: &[u64]) -> Vec<String> {
     users.iter().map(first).collect()
 }
 
-fn range(end: u64, order: Order, at_end: AtEnd, slice: Slice) -> Feed {
+fn range(end: u64, order: RowOrder, at_end: AtEnd, slice: Slice) -> Feed {
     let source = Source::Range {
         start: 0,
         end,
@@ -110,8 +110,8 @@ fn range(end: u64, order: Order, at_end: AtEnd, slice: Slice) -> Feed {
 #[test]
 fn each_user_has_its_own_place_in_a_sequential_feed_and_all_share_that_of_a_circular_one() {
     for (order, expected) in [
-        (Order::Sequential, ["00", "00", "01", "01", "02", "00"]),
-        (Order::Circular, ["00", "01", "02", "00", "01", "02"]),
+        (RowOrder::Sequential, ["00", "00", "01", "01", "02", "00"]),
+        (RowOrder::Circular, ["00", "01", "02", "00", "01", "02"]),
     ] {
         let store = open(
             range(3, order, AtEnd::Restart, Slice::All),
@@ -126,7 +126,7 @@ fn each_user_has_its_own_place_in_a_sequential_feed_and_all_share_that_of_a_circ
 
 #[test]
 fn after_the_last_row_a_feed_restarts_stops_or_fails() {
-    for order in [Order::Sequential, Order::Circular, Order::Unique] {
+    for order in [RowOrder::Sequential, RowOrder::Circular, RowOrder::Unique] {
         for (at_end, expected) in [
             (AtEnd::Restart, ["00", "01", "00", "01"]),
             (
@@ -163,20 +163,20 @@ fn a_slice_is_every_nth_row_of_a_user_a_thread_or_a_process() {
         drawn(&mut feeds, &[0, 1, 2, 0, 1, 0, 1])
     };
     let none = "`data.user` has no more rows";
-    for order in [Order::Sequential, Order::Circular, Order::Unique] {
+    for order in [RowOrder::Sequential, RowOrder::Circular, RowOrder::Unique] {
         assert_eq!(
             users(Slice::User, order),
             ["00", "01", "02", "03", "04", "06", none]
         );
     }
-    for order in [Order::Circular, Order::Unique] {
+    for order in [RowOrder::Circular, RowOrder::Unique] {
         assert_eq!(
             users(Slice::Thread, order),
             ["01", "03", "05", none, none, none, none]
         );
     }
     assert_eq!(
-        users(Slice::Thread, Order::Sequential),
+        users(Slice::Thread, RowOrder::Sequential),
         ["01", "01", "01", "03", "03", "05", "05"]
     );
 }
@@ -185,7 +185,7 @@ fn a_slice_is_every_nth_row_of_a_user_a_thread_or_a_process() {
 fn no_unique_row_of_a_slice_comes_twice_whoever_draws() {
     let ends = |feeds: &mut Feeds| drawn(feeds, &[0, 2, 4]).pop();
     for slice in [Slice::User, Slice::Thread, Slice::Connection] {
-        let mut feed = range(8, Order::Unique, AtEnd::Stop, slice);
+        let mut feed = range(8, RowOrder::Unique, AtEnd::Stop, slice);
         feed.connections = 2;
         let store = open(feed, crowd(2, 2), LITTLE).unwrap();
         // Setup has feeds of its own. An order may add users.
@@ -216,17 +216,17 @@ fn users_of_several_loads_have_slices_and_places_of_their_own() {
         };
         who.iter().map(draw).collect::<Vec<_>>()
     };
-    let sliced = range(5, Order::Unique, AtEnd::Stop, Slice::User);
+    let sliced = range(5, RowOrder::Unique, AtEnd::Stop, Slice::User);
     assert_eq!(rows(sliced, &all), ["00", "01", "02", "03", "04"]);
     // The last ones were added by an order, or are iterations of a rate.
     let more = [&all[..], &[(0, 2), (1, 0), (2, 3)]].concat();
-    let own = range(5, Order::Sequential, AtEnd::Stop, Slice::All);
+    let own = range(5, RowOrder::Sequential, AtEnd::Stop, Slice::All);
     assert_eq!(rows(own, &more), ["00"; 8]);
 }
 
 #[test]
 fn what_draws_but_once_takes_one_row_of_those_that_all_share() {
-    let feed = range(99_999, Order::Circular, AtEnd::Restart, Slice::All);
+    let feed = range(99_999, RowOrder::Circular, AtEnd::Restart, Slice::All);
     let store = open(feed, crowd(1, 1), LITTLE).unwrap();
     let mut setup = Feeds::new(&store, 0, 1);
     setup.take_singly();
@@ -245,10 +245,15 @@ fn processes_share_the_rows_of_a_slice_and_of_a_unique_feed() {
         drawn(&mut Feeds::new(&store, 0, 1), &[0, 1])
     };
     for (slice, order, first, second) in [
-        (Slice::Share, Order::Circular, ["00", "02"], ["01", "03"]),
-        (Slice::User, Order::Sequential, ["00", "02"], ["01", "03"]),
-        (Slice::All, Order::Unique, ["00", "02"], ["01", "03"]),
-        (Slice::All, Order::Circular, ["00", "01"], ["00", "01"]),
+        (Slice::Share, RowOrder::Circular, ["00", "02"], ["01", "03"]),
+        (
+            Slice::User,
+            RowOrder::Sequential,
+            ["00", "02"],
+            ["01", "03"],
+        ),
+        (Slice::All, RowOrder::Unique, ["00", "02"], ["01", "03"]),
+        (Slice::All, RowOrder::Circular, ["00", "01"], ["00", "01"]),
     ] {
         assert_eq!(process(1, slice, order), first, "{slice:?} {order:?}");
         assert_eq!(process(2, slice, order), second, "{slice:?} {order:?}");
@@ -259,7 +264,7 @@ fn processes_share_the_rows_of_a_slice_and_of_a_unique_feed() {
 fn a_feed_without_rows_or_with_too_few_for_its_slices_is_refused() {
     let error = |rows, slice| {
         let error = open(
-            range(rows, Order::Sequential, AtEnd::Stop, slice),
+            range(rows, RowOrder::Sequential, AtEnd::Stop, slice),
             crowd(2, 3),
             LITTLE,
         )
@@ -280,7 +285,7 @@ fn a_feed_without_rows_or_with_too_few_for_its_slices_is_refused() {
 #[test]
 fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
     let store = open(
-        range(32, Order::Unique, AtEnd::Restart, Slice::All),
+        range(32, RowOrder::Unique, AtEnd::Restart, Slice::All),
         crowd(2, 2),
         LITTLE,
     )
@@ -294,7 +299,7 @@ fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
 fn when_one_thread_finds_no_more_rows_no_other_thread_has_any_left() {
     for at_end in [AtEnd::Stop, AtEnd::Fail] {
         let store = open(
-            range(32, Order::Unique, at_end, Slice::All),
+            range(32, RowOrder::Unique, at_end, Slice::All),
             crowd(2, 2),
             LITTLE,
         )
@@ -309,7 +314,7 @@ fn when_one_thread_finds_no_more_rows_no_other_thread_has_any_left() {
 #[test]
 fn a_random_feed_gives_every_row_and_the_same_ones_for_the_same_seed() {
     let store = open(
-        range(10, Order::Random, AtEnd::Stop, Slice::All),
+        range(10, RowOrder::Random, AtEnd::Stop, Slice::All),
         crowd(2, 1),
         LITTLE,
     )
@@ -327,7 +332,7 @@ fn rows_of_the_scenario_file_itself_are_a_feed() {
     let row = |name: &str, age: &str| vec![name.as_bytes().into(), age.as_bytes().into()];
     let source = Source::Rows(vec![row("ann", "3"), row("bob", "")]);
     let store = open(
-        feed(source, Order::Circular, AtEnd::Restart, Slice::All),
+        feed(source, RowOrder::Circular, AtEnd::Restart, Slice::All),
         crowd(1, 1),
         LITTLE,
     )
@@ -347,7 +352,7 @@ fn rows_of_the_scenario_file_itself_are_a_feed() {
 fn values_without_rows_have_their_form() {
     let made = |source: Source| {
         let store = open(
-            feed(source, Order::Unique, AtEnd::Fail, Slice::User),
+            feed(source, RowOrder::Unique, AtEnd::Fail, Slice::User),
             crowd(1, 1),
             LITTLE,
         )
@@ -410,7 +415,7 @@ proptest! {
         prop_assume!(rows >= u64::from(all));
         let mut next = 0;
         for number in 1..=processes {
-            let mut feed = range(rows, Order::Unique, AtEnd::Stop, Slice::Connection);
+            let mut feed = range(rows, RowOrder::Unique, AtEnd::Stop, Slice::Connection);
             feed.connections = parts;
             let share = Share { number, of: processes };
             let store = open(feed, Crowd { share, ..crowd(1, 1) }, LITTLE).unwrap();
@@ -431,7 +436,7 @@ proptest! {
 
 #[test]
 fn fewer_rows_than_connections_are_refused() {
-    let mut feed = range(3, Order::Circular, AtEnd::Restart, Slice::Connection);
+    let mut feed = range(3, RowOrder::Circular, AtEnd::Restart, Slice::Connection);
     feed.connections = 4;
     let error = open(feed, crowd(1, 1), LITTLE).unwrap_err();
     assert_eq!(

@@ -101,14 +101,14 @@ struct State {
     is_over: bool,
     paused_ns: Option<u64>,
     orders: Vec<Change>,
-    loads: Vec<Book>,
+    loads: Vec<OrderedLoad>,
 }
 
 /// What is known of a load.
 #[derive(Debug)]
-struct Book {
+struct OrderedLoad {
     /// As the file says.
-    load: Load,
+    written: Load,
     /// What an order says instead of the phases.
     ordered: Option<u64>,
     /// How much later its phases are, because of pauses, in ns.
@@ -141,8 +141,8 @@ impl Control {
     /// For a run of this plan, which `signal` ends.
     #[must_use]
     pub fn new(plan: &Plan, signal: Arc<AtomicBool>) -> Self {
-        let book = |load: &Load| Book {
-            load: load.clone(),
+        let load = |load: &Load| OrderedLoad {
+            written: load.clone(),
             ordered: None,
             late_ns: 0,
             is_fresh: false,
@@ -157,7 +157,7 @@ impl Control {
                 is_over: false,
                 paused_ns: None,
                 orders: Vec::new(),
-                loads: plan.loads.iter().map(book).collect(),
+                loads: plan.loads.iter().map(load).collect(),
             }),
             length: AtomicUsize::new(0),
             is_cut: AtomicBool::new(false),
@@ -203,34 +203,34 @@ impl Control {
         if state.orders.len() >= MOST_ORDERS {
             return Err(Refusal::TooMany(MOST_ORDERS));
         }
-        let book = order.load().and_then(|at| state.loads.get(at));
-        let Some(book) = book else {
+        let load = order.load().and_then(|at| state.loads.get(at));
+        let Some(load) = load else {
             return match (order, state.paused_ns) {
                 (Order::Pause, Some(_)) => Err(Refusal::Paused),
                 (Order::Resume, None) => Err(Refusal::NotPaused),
                 _ => Ok(()),
             };
         };
-        let has_rate = matches!(book.load.phases, Phases::Rate(_));
+        let has_rate = matches!(load.written.phases, Phases::Rate(_));
         match order {
-            Order::Rate(..) if !has_rate => Err(Refusal::HasUsers(self.of(book))),
-            Order::Users(..) if has_rate => Err(Refusal::HasRate(self.of(book))),
+            Order::Rate(..) if !has_rate => Err(Refusal::HasUsers(self.of(load))),
+            Order::Users(..) if has_rate => Err(Refusal::HasRate(self.of(load))),
             Order::Weights(_, changed)
-                if book.with(changed).iter().all(|(_, weight)| *weight == 0) =>
+                if load.with(changed).iter().all(|(_, weight)| *weight == 0) =>
             {
                 Err(Refusal::NoWeight)
             }
-            _ if book.end_ns().is_some_and(|end_ns| elapsed_ns >= end_ns) => {
-                Err(Refusal::LoadOver(self.of(book)))
+            _ if load.end_ns().is_some_and(|end_ns| elapsed_ns >= end_ns) => {
+                Err(Refusal::LoadOver(self.of(load)))
             }
             _ => Ok(()),
         }
     }
 
     /// The scenarios of a load, in words.
-    fn of(&self, book: &Book) -> String {
+    fn of(&self, load: &OrderedLoad) -> String {
         let name = |(scenario, _): &(usize, u32)| format!("`{}`", self.name(*scenario));
-        let names: Vec<_> = book.load.scenarios.iter().map(name).collect();
+        let names: Vec<_> = load.written.scenarios.iter().map(name).collect();
         names.join(", ")
     }
 
@@ -242,7 +242,7 @@ impl Control {
     #[must_use]
     pub fn find(&self, scenario: &str) -> Option<(usize, usize)> {
         let place = self.names.iter().position(|name| name == scenario)?;
-        let has = |book: &Book| book.load.scenarios.iter().any(|(own, _)| *own == place);
+        let has = |load: &OrderedLoad| load.written.scenarios.iter().any(|(own, _)| *own == place);
         let load = self.state().loads.iter().position(has)?;
         Some((load, place))
     }
@@ -272,34 +272,34 @@ impl Control {
         let loads = state
             .loads
             .iter()
-            .map(|book| self.load_now(book, elapsed_ns));
+            .map(|load| self.load_now(load, elapsed_ns));
         (state.paused_ns.is_some(), loads.collect())
     }
 
-    fn load_now(&self, book: &Book, elapsed_ns: u64) -> LoadNow {
-        let weights = book.weights.last().unwrap_or(&book.load.scenarios);
+    fn load_now(&self, load: &OrderedLoad, elapsed_ns: u64) -> LoadNow {
+        let weights = load.weights.last().unwrap_or(&load.written.scenarios);
         let scenarios = weights.iter().map(|(scenario, weight)| WeightNow {
             name: self.name(*scenario).to_owned(),
             weight: *weight,
         });
-        let elapsed_ns = elapsed_ns.checked_sub(book.load.start_after_ns);
-        let (kind, now) = match &book.load.phases {
+        let elapsed_ns = elapsed_ns.checked_sub(load.written.start_after_ns);
+        let (kind, now) = match &load.written.phases {
             Phases::Rate(phases) => {
                 let planned = elapsed_ns.map_or(0, |ns| {
-                    PhasedRate::new(phases).rate_at(ns.saturating_sub(book.late_ns))
+                    PhasedRate::new(phases).rate_at(ns.saturating_sub(load.late_ns))
                 });
-                let rate = book.ordered.unwrap_or(planned);
+                let rate = load.ordered.unwrap_or(planned);
                 ("rate", format!("{}/s", decimal(rate)))
             }
             Phases::Users(phases) => {
                 let planned = elapsed_ns.map_or(0, |ns| PhasedUsers::new(phases).active_at(ns));
-                ("users", book.ordered.unwrap_or(planned).to_string())
+                ("users", load.ordered.unwrap_or(planned).to_string())
             }
         };
         LoadNow {
             kind,
             now,
-            phases: book.ordered.is_none(),
+            phases: load.ordered.is_none(),
             scenarios: scenarios.collect(),
         }
     }
@@ -311,9 +311,9 @@ impl Control {
         let start_ns = state.began.map_or(0, |(_, start_ns)| start_ns);
         let has_one_load = state.loads.len() == 1;
         let event = |change: &Change| {
-            let book = change.order.load().and_then(|at| state.loads.get(at));
-            let names = book.filter(|_| !has_one_load).map(|book| {
-                let names = book.load.scenarios.iter();
+            let load = change.order.load().and_then(|at| state.loads.get(at));
+            let names = load.filter(|_| !has_one_load).map(|load| {
+                let names = load.written.scenarios.iter();
                 names.map(|(one, _)| self.name(*one).to_owned()).collect()
             });
             let (what, value) = match &change.order {
@@ -387,11 +387,11 @@ impl Control {
     /// A load with the weights of an order: the number of that order among those, 0 for none.
     pub(super) fn weighted(&self, load: usize, number: u64) -> Option<Load> {
         let state = self.state();
-        let book = state.loads.get(load)?;
-        let scenarios = book.weights.get(usize::try_from(number).ok()?)?.clone();
+        let load = state.loads.get(load)?;
+        let scenarios = load.weights.get(usize::try_from(number).ok()?)?.clone();
         Some(Load {
             scenarios,
-            ..book.load.clone()
+            ..load.written.clone()
         })
     }
 
@@ -410,15 +410,15 @@ impl State {
     /// Notes what an order changes.
     fn note(&mut self, order: &Order, at_ns: u64, start_ns: u64) {
         let is_paused = self.paused_ns.is_some();
-        if let Some(book) = order.load().and_then(|at| self.loads.get_mut(at)) {
+        if let Some(load) = order.load().and_then(|at| self.loads.get_mut(at)) {
             match order {
-                Order::Rate(_, number) | Order::Users(_, number) => book.ordered = Some(*number),
+                Order::Rate(_, number) | Order::Users(_, number) => load.ordered = Some(*number),
                 Order::Phases(_) => {
-                    (book.ordered, book.late_ns, book.is_fresh) = (None, 0, is_paused);
+                    (load.ordered, load.late_ns, load.is_fresh) = (None, 0, is_paused);
                 }
                 Order::Weights(_, changed) => {
-                    let weights = book.with(changed);
-                    book.weights.push(weights);
+                    let weights = load.with(changed);
+                    load.weights.push(weights);
                 }
                 _ => {}
             }
@@ -428,11 +428,11 @@ impl State {
             Order::Pause => self.paused_ns = Some(at_ns),
             Order::Resume => {
                 let paused_ns = self.paused_ns.take().unwrap_or(at_ns);
-                for book in &mut self.loads {
-                    let begins_ns = start_ns.saturating_add(book.load.start_after_ns);
+                for load in &mut self.loads {
+                    let begins_ns = start_ns.saturating_add(load.written.start_after_ns);
                     let since_ns = paused_ns.max(begins_ns);
-                    if !std::mem::take(&mut book.is_fresh) {
-                        book.late_ns += at_ns.saturating_sub(since_ns);
+                    if !std::mem::take(&mut load.is_fresh) {
+                        load.late_ns += at_ns.saturating_sub(since_ns);
                     }
                 }
             }
@@ -441,7 +441,7 @@ impl State {
     }
 }
 
-impl Book {
+impl OrderedLoad {
     /// Its weights with some that change.
     fn with(&self, changed: &[(usize, u32)]) -> Weights {
         let mut weights = self.weights.last().cloned().unwrap_or_default();

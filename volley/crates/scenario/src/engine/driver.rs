@@ -25,9 +25,9 @@ use super::RunError;
 use super::control::{Change, Control};
 use super::flight::{Fault, Flight};
 use super::iteration::{Course, Iteration};
-use super::letter::Letter;
 use super::pool::Pool;
-use super::shot::{Scratch, Shot};
+use super::prepared_call::PreparedCall;
+use super::prepared_request::{PreparedRequest, Scratch};
 use super::site::Site;
 use super::sites::Sites;
 use super::wire::Net;
@@ -109,9 +109,9 @@ enum Timer {
 }
 
 /// A step's request, ready to be rendered.
-enum Sheet {
-    Http(Shot),
-    Grpc(Box<Letter>),
+enum Prepared {
+    Http(PreparedRequest),
+    Grpc(Box<PreparedCall>),
 }
 
 /// The part of a driver that knows no sockets.
@@ -169,7 +169,7 @@ pub struct Driver<'a> {
     net: Net,
     core: Core<'a>,
     pools: Vec<Pool>,
-    shots: Vec<Sheet>,
+    prepared: Vec<Prepared>,
     scratch: Scratch,
     feeds: Feeds,
     loads: Vec<LoadState>,
@@ -218,13 +218,15 @@ impl<'a> Driver<'a> {
         let plan = common.plan;
         let net = Sockets::new(common.clock)?;
         let pool = |site: &Site| pool(site, index, common.threads);
-        let shots = plan.steps.iter().map(|step| {
+        let prepared = plan.steps.iter().map(|step| {
             Ok(match &step.request {
-                Request::Http(request) => Sheet::Http(Shot::new(step, request)),
-                Request::Grpc(request) => Sheet::Grpc(Box::new(Letter::new(step, request)?)),
+                Request::Http(request) => Prepared::Http(PreparedRequest::new(step, request)),
+                Request::Grpc(request) => {
+                    Prepared::Grpc(Box::new(PreparedCall::new(step, request)?))
+                }
             })
         });
-        let shots = shots.collect::<Result<_, RequestError>>()?;
+        let prepared = prepared.collect::<Result<_, RequestError>>()?;
         let reading = |step| Reading::new(step, &plan.slots);
         let lua = (common.scripts)(plan, common.allow_io)?;
         let readings = plan.steps.iter().map(reading).collect::<Result<_, _>>()?;
@@ -259,7 +261,7 @@ impl<'a> Driver<'a> {
                 inflated: Buffer::default(),
             },
             pools: common.sites.named.iter().map(pool).collect(),
-            shots,
+            prepared,
             scratch: Scratch::default(),
             feeds: Feeds::new(common.store, index.into(), common.seed),
             loads: Vec::new(),

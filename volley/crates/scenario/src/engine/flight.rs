@@ -183,7 +183,7 @@ pub struct Flight {
     /// Index into the plan's steps.
     pub step: usize,
     /// The connection and the stream that carry it; `None`: it waits.
-    pub place: Option<Place>,
+    pub place: Option<OpenOn>,
     /// It was sent, perhaps not for the last time.
     pub was_sent: bool,
     /// When it was due, if it had such a moment, when it was asked for, and when it was first sent, in ns. Until then it
@@ -254,7 +254,7 @@ pub struct Moved {
 
 /// Where a request is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct OpenOn {
     /// The connection's key.
     pub wire: usize,
     /// Its stream; HTTP/1.1: 0.

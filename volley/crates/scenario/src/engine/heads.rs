@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::shot::{Aim, Scratch};
+use super::prepared_request::{Aim, Scratch};
 use crate::plan::HttpRequest;
 use crate::text::Unrendered;
 use crate::{Text, Values};

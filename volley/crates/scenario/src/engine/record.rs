@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::flight::Flight;
-use super::shot::Aim;
+use super::prepared_request::Aim;
 use crate::plan::{Plan, Request, Step};
 use crate::record::{Exchange, Fields, Record};
 use crate::script::Rewritten;

@@ -5,12 +5,12 @@
 
 mod answer;
 mod ask;
-mod call;
 mod kept;
 mod links;
 mod mock;
 mod names;
 mod offers;
+mod open_request;
 mod report;
 mod requests;
 mod rows;

@@ -26,7 +26,7 @@ pub enum ReadingError {
 
 /// Where a part is.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum Where {
     Status,
     /// A header at the head, a trailer at the end.
     Named(Box<[u8]>),
@@ -149,7 +149,7 @@ impl Fields {
     }
 }
 
-impl Place {
+impl Where {
     /// `fields`: how many of the step's parts were fields so far.
     pub(super) fn new(part: &Part, fields: &mut usize) -> Self {
         match part {

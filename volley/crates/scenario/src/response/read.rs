@@ -4,7 +4,7 @@ use itoa::Buffer;
 use regex::bytes::{CaptureLocations, Regex};
 use serde_json::Value;
 
-use super::part::{Fields, Known, Place, ReadingError};
+use super::part::{Fields, Known, ReadingError, Where};
 use super::rule::{Hidden, SHOWN, check, differs, pattern};
 use super::{Culprit, Verdicts};
 use crate::json::Found;
@@ -82,13 +82,13 @@ struct Room {
 #[derive(Debug, Default)]
 struct Moment {
     checks: Vec<Check>,
-    saves: Vec<(usize, Place, Take)>,
+    saves: Vec<(usize, Where, Take)>,
 }
 
 #[derive(Debug)]
 struct Check {
     index: usize,
-    place: Place,
+    place: Where,
     rule: Rule,
     json_type: Option<JsonType>,
     is_secret: bool,
@@ -151,7 +151,7 @@ impl Reading {
                 }
                 names.push((slot, name));
             }
-            let place = Place::new(&check.part, &mut count);
+            let place = Where::new(&check.part, &mut count);
             let mut compared = check.rule.slots().into_iter();
             moment.checks.push(Check {
                 index,
@@ -167,7 +167,7 @@ impl Reading {
                 false => &mut head,
             };
             reads_url |= save.part == Part::Url;
-            let place = Place::new(&save.part, &mut count);
+            let place = Where::new(&save.part, &mut count);
             moment.saves.push((index, place, Take::new(save, &secrets)));
         }
         Ok(Self {

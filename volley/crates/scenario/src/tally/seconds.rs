@@ -21,12 +21,12 @@ pub(crate) struct Seconds {
 pub struct History {
     /// An interval has 2^this seconds.
     power: u32,
-    slots: Vec<Slot>,
+    intervals: Vec<Interval>,
 }
 
 /// One interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Slot {
+pub struct Interval {
     pub counts: Bin,
     /// Coarse buckets and their counts, ascending.
     latencies: Vec<(u16, u64)>,
@@ -107,20 +107,20 @@ impl History {
 
     /// The intervals from the window's opening on.
     #[must_use]
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
+    pub fn intervals(&self) -> &[Interval] {
+        &self.intervals
     }
 
     fn add(&mut self, second: &SecondCounts) {
         while second.at >> self.power >= MOST_SLOTS {
             self.halve();
         }
-        let Some(slot) = self.slot(second.at >> self.power) else {
+        let Some(interval) = self.interval(second.at >> self.power) else {
             return;
         };
-        slot.counts.add(second.sum());
+        interval.counts.add(second.sum());
         for (bucket, count) in &second.latencies {
-            slot.count(bucket / COARSE, u64::from(*count));
+            interval.count(bucket / COARSE, u64::from(*count));
         }
     }
 
@@ -132,35 +132,35 @@ impl History {
         while other.power < self.power {
             other.halve();
         }
-        for (place, slot) in (0..).zip(&other.slots) {
-            if let Some(own) = self.slot(place) {
-                own.merge(slot);
+        for (place, interval) in (0..).zip(&other.intervals) {
+            if let Some(own) = self.interval(place) {
+                own.merge(interval);
             }
         }
     }
 
-    fn slot(&mut self, place: u64) -> Option<&mut Slot> {
+    fn interval(&mut self, place: u64) -> Option<&mut Interval> {
         let place = usize::try_from(place).ok()?;
-        if self.slots.len() <= place {
-            self.slots.resize_with(place + 1, Slot::default);
+        if self.intervals.len() <= place {
+            self.intervals.resize_with(place + 1, Interval::default);
         }
-        self.slots.get_mut(place)
+        self.intervals.get_mut(place)
     }
 
     fn halve(&mut self) {
         self.power += 1;
-        let pairs = self.slots.chunks(2);
-        self.slots = pairs
+        let pairs = self.intervals.chunks(2);
+        self.intervals = pairs
             .map(|pair| {
-                let mut both = Slot::default();
-                pair.iter().for_each(|slot| both.merge(slot));
+                let mut both = Interval::default();
+                pair.iter().for_each(|interval| both.merge(interval));
                 both
             })
             .collect();
     }
 }
 
-impl Slot {
+impl Interval {
     /// The time that so many millionths of the calls do not exceed, within 7 %; `None` without calls.
     #[must_use]
     pub fn percentile(&self, rank_ppm: u32) -> Option<u64> {
@@ -216,15 +216,19 @@ mod tests {
     }
 
     fn ok(history: &History) -> Vec<u64> {
-        history.slots().iter().map(|slot| slot.counts.ok).collect()
+        history
+            .intervals()
+            .iter()
+            .map(|interval| interval.counts.ok)
+            .collect()
     }
 
     #[test]
     fn an_hour_has_as_many_intervals_as_a_picture_shows_and_loses_nothing() {
         let history = seconds((0..3600).map(|second| second * S)).into_history();
-        assert_eq!((history.interval_s(), history.slots().len()), (16, 225));
+        assert_eq!((history.interval_s(), history.intervals().len()), (16, 225));
         assert_eq!(ok(&history), [16; 225]);
-        let p50 = history.slots()[0].percentile(500_000).unwrap();
+        let p50 = history.intervals()[0].percentile(500_000).unwrap();
         assert!((1_000_000..1_070_000).contains(&p50), "{p50}");
     }
 

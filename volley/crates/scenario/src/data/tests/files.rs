@@ -18,7 +18,7 @@ fn all(store: &Arc<Store>) -> Vec<Vec<String>> {
 }
 
 fn sequential(source: Source) -> Feed {
-    feed(source, Order::Sequential, AtEnd::Stop, Slice::All)
+    feed(source, RowOrder::Sequential, AtEnd::Stop, Slice::All)
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_hundred_thousand_unique_rows_come_once_each_and_whole_to_two_threads_of_eig
     let file = Temporary::new("unique", text.as_bytes());
     let unique = feed(
         file.csv(&["id", "check"]),
-        Order::Unique,
+        RowOrder::Unique,
         AtEnd::Stop,
         Slice::All,
     );
@@ -98,10 +98,10 @@ fn a_large_file_takes_little_memory_in_every_order() {
     drop(text);
     let source = file.csv(&["id", "name", "note"]);
     let feeds: Vec<Feed> = [
-        Order::Sequential,
-        Order::Circular,
-        Order::Random,
-        Order::Unique,
+        RowOrder::Sequential,
+        RowOrder::Circular,
+        RowOrder::Random,
+        RowOrder::Unique,
     ]
     .into_iter()
     .map(|order| feed(source.clone(), order, AtEnd::Restart, Slice::All))

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use super::{Driver, NetError, Sheet};
+use super::{Driver, NetError, Prepared};
 use crate::engine::flight::{Fault, FlightKey};
 use crate::engine::iteration::Bond;
 use crate::engine::pool::Link;
 use crate::engine::site::Site;
-use crate::engine::wire::{Http, Service, Wire, not_in_time, was_of_use};
+use crate::engine::wire::{Http, Wire, WireOwner, not_in_time, was_of_use};
 use crate::tally::Reason;
 use volley_net::names::Route;
 use volley_net::{Phase, Way, connect_words};
@@ -305,8 +305,8 @@ impl Driver<'_> {
         let Some(flight) = self.core.flights.get_mut(key.0 as usize) else {
             return false;
         };
-        let is_idempotent = match self.shots.get(flight.step) {
-            Some(Sheet::Http(shot)) => shot.is_idempotent(),
+        let is_idempotent = match self.prepared.get(flight.step) {
+            Some(Prepared::Http(request)) => request.is_idempotent(),
             _ => false,
         };
         if !is_idempotent || flight.refusals > 0 {
@@ -327,7 +327,7 @@ impl Driver<'_> {
             let site = self.common.sites.get(wire.owner.target);
             site.map_or(u64::MAX, |site| site.connect_timeout_ns)
         };
-        let latest = |owner: &Service| {
+        let latest = |owner: &WireOwner| {
             let pool = self.pools.get(owner.target)?;
             pool.links.get(owner.link)?.place.attempt()
         };
@@ -376,12 +376,12 @@ fn open(
     target: usize,
     link: usize,
     (host, route): (usize, Arc<Route>),
-) -> Way<'_, Http, Service> {
+) -> Way<'_, Http, WireOwner> {
     Way {
         route,
         tls: site.hosts.get(host).and_then(|host| host.tls.as_ref()),
         http: site.http(),
-        owner: Service {
+        owner: WireOwner {
             target,
             host,
             link,

@@ -2,8 +2,8 @@
 
 use super::Core;
 use crate::engine::flight::{Fault, FlightKey};
+use crate::engine::prepared_request::Aim;
 use crate::engine::record;
-use crate::engine::shot::Aim;
 use crate::plan::Request;
 use crate::script::{Kept, Sketch, Trouble};
 use crate::secrets::Secrets;

@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Core, Driver};
 use crate::engine::flight::{Fault, Flight, FlightKey};
+use crate::engine::lost::{Remedies, fault};
 use crate::engine::record;
-use crate::engine::wire::{Remedies, fault};
 use crate::plan::{HttpRequest, Request};
 use crate::response::{End, Head};
 use crate::tally::Reason;

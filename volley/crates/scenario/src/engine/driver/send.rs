@@ -1,14 +1,14 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
 use super::iterate::no_response;
-use super::{Core, Driver, Sheet};
+use super::{Core, Driver, Prepared};
 use crate::engine::flight::Fault;
-use crate::engine::flight::{FlightKey, Place, is_open};
+use crate::engine::flight::{FlightKey, OpenOn, is_open};
 use crate::engine::iteration::{Bond, Course};
-use crate::engine::letter::Unsent;
 use crate::engine::pool::Pool;
+use crate::engine::prepared_call::Unsent;
+use crate::engine::prepared_request::Aim;
 use crate::engine::record;
-use crate::engine::shot::Aim;
 use crate::plan::Url;
 use crate::record::Records;
 use crate::secrets::masked;
@@ -98,14 +98,14 @@ impl Driver<'_> {
         let Self {
             core,
             net,
-            shots,
+            prepared,
             scratch,
             common,
             ..
         } = self;
-        let (Some(wire), Some(sheet), Some(site)) = (
+        let (Some(wire), Some(prepared), Some(site)) = (
             net.wires.get_mut(at),
-            shots.get_mut(step),
+            prepared.get_mut(step),
             common.sites.get(target),
         ) else {
             return;
@@ -120,7 +120,7 @@ impl Driver<'_> {
         flight.path.clear();
         flight.path.extend_from_slice(&scratch.path);
         scratch.cookies.clear();
-        if matches!(sheet, Sheet::Http(_))
+        if matches!(prepared, Prepared::Http(_))
             && !iteration.jar.is_empty()
             && let Some(host) = site.hosts.get(wire.owner.host)
         {
@@ -137,16 +137,17 @@ impl Driver<'_> {
         };
         let (http, values) = (&mut wire.http, &iteration.values);
         let before = http.unsent(0);
-        let written = match sheet {
-            Sheet::Http(shot) => shot
+        let written = match prepared {
+            Prepared::Http(request) => request
                 .write(http, FlightKey(key), aim, values, scratch)
                 .map_err(Unsent::from),
-            Sheet::Grpc(letter) => letter
-                .write(http, FlightKey(key), aim, values, scratch)
-                .map(|(stream, expected)| {
-                    (flight.expected, flight.keeps_reply) = (Some(expected), letter.keeps_reply);
-                    stream
-                }),
+            Prepared::Grpc(call) => {
+                call.write(http, FlightKey(key), aim, values, scratch)
+                    .map(|(stream, expected)| {
+                        (flight.expected, flight.keeps_reply) = (Some(expected), call.keeps_reply);
+                        stream
+                    })
+            }
         };
         match written {
             Ok(stream) => {
@@ -160,7 +161,7 @@ impl Driver<'_> {
                     // Every reply is looked at, so that the last one is known.
                     flight.keeps_reply = true;
                 }
-                flight.place = Some(Place { wire: at, stream });
+                flight.place = Some(OpenOn { wire: at, stream });
                 if !matches!(iteration.bond, Bond::Kept(_)) {
                     iteration.bond = Bond::Last(at);
                 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use super::super::abort::AbortWatch;
 use super::super::control::{Change, Control, Order};
-use super::super::watch::Watch;
 use super::{crud, report};
 use crate::report::live::{Progress, Stage};
 use crate::report::{EndedBy, Report};
@@ -113,7 +113,7 @@ fn ordered(threshold: &str, seconds: &[&[(u64, u64)]]) -> Vec<Vec<Order>> {
     let plan = crud(&server, &format!("thresholds: [{threshold}]"));
     let control = Control::new(&plan, Arc::new(AtomicBool::new(false)));
     control.begin(Clock::start(), 0);
-    let mut watch = Watch::new(&plan);
+    let mut watch = AbortWatch::new(&plan);
     let threads = seconds[0].len();
     let mut tallies: Vec<_> = (0..threads).map(|_| Tally::new(1, 3, 0)).collect();
     let mut progress = Progress::new(threads, 3, Passed::default());

@@ -8,7 +8,7 @@ use super::rows::{csv_header, first_keys};
 use crate::Slot;
 use crate::file::mistake::Path;
 use crate::file::model::{Columns as By, Feed as Written};
-use crate::plan::{AtEnd, Feed, Load, Order, Phases, Scenario, Slice, Source, Url};
+use crate::plan::{AtEnd, Feed, Load, Phases, RowOrder, Scenario, Slice, Source, Url};
 use volley_request::schema::suggest;
 
 /// The most random letters, or digits of a number.
@@ -84,21 +84,21 @@ impl Compiler<'_> {
             let why = "is for rows with columns: drop it";
             self.refuse(at, &["column"], &[], why);
         }
-        let order = written.order.unwrap_or(Order::Circular);
+        let order = written.order.unwrap_or(RowOrder::Circular);
         let at_end = match (written.at_end, order) {
-            (Some(AtEnd::Restart), Order::Unique) => {
+            (Some(AtEnd::Restart), RowOrder::Unique) => {
                 self.wrong(
                     &at.key("at_end"),
                     "no row of `unique` comes twice: write `stop` or `fail`",
                 );
                 AtEnd::Stop
             }
-            (Some(AtEnd::Stop | AtEnd::Fail), Order::Random) => {
+            (Some(AtEnd::Stop | AtEnd::Fail), RowOrder::Random) => {
                 self.wrong(&at.key("at_end"), "`random` has no end: drop it");
                 AtEnd::Restart
             }
             (Some(at_end), _) => at_end,
-            (None, Order::Unique) => AtEnd::Stop,
+            (None, RowOrder::Unique) => AtEnd::Stop,
             (None, _) => AtEnd::Restart,
         };
         Feed {

@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
-use super::variables::{Piece, Place, Scope, Text};
+use super::variables::{Context, Piece, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
 use crate::file::mistake::Path;
@@ -96,7 +96,7 @@ impl Importer<'_> {
         sent.headers = self.headers(&mut object, scope);
         let mut headers = Entries::new();
         for (name, text) in &sent.headers {
-            let value = self.written(&at.key("additonalHeaders"), text, Place::Other);
+            let value = self.written(&at.key("additonalHeaders"), text, Context::Other);
             put(&mut headers, name, value);
         }
         let body = self.payload(&mut object, scope, &mut sent);
@@ -210,7 +210,7 @@ impl Importer<'_> {
             }
             // A value, which is a URI.
             return Some(Sent {
-                url: self.written(at, &text, Place::Url),
+                url: self.written(at, &text, Context::Url),
                 ..Sent::default()
             });
         };
@@ -249,7 +249,7 @@ impl Importer<'_> {
         let slash = if path.starts_with('/') { "" } else { "/" };
         let path = Piece::Fixed(format!("{slash}{path}"));
         let path: Text = std::iter::once(path).chain(rest.iter().cloned()).collect();
-        let written = self.written(at, &path, Place::Url);
+        let written = self.written(at, &path, Context::Url);
         Some(Sent {
             url: format!("${{{target}}}{written}"),
             is_path: target == super::target::API && first.starts_with('/'),
@@ -339,7 +339,7 @@ impl Importer<'_> {
         }
         self.check_length(&at, sent.payload.len());
         let text = self.pieces(&at, &sent.payload, scope, true);
-        let text = self.written(&at, &text, Place::Other);
+        let text = self.written(&at, &text, Context::Other);
         Some(("text", Tree::from(text).at(&at)))
     }
 

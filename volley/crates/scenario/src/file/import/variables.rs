@@ -28,7 +28,7 @@ pub(super) enum Piece {
 
 /// Where a text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Context {
     Url,
     /// In a header or a body.
     Other,
@@ -324,7 +324,7 @@ impl Importer<'_> {
     }
 
     /// A text as the new file has it.
-    pub(super) fn written(&mut self, at: &Path, text: &[Piece], place: Place) -> String {
+    pub(super) fn written(&mut self, at: &Path, text: &[Piece], place: Context) -> String {
         let mut all = String::new();
         for piece in text {
             match piece {
@@ -336,7 +336,7 @@ impl Importer<'_> {
                     );
                 }
                 Piece::Value { name, is_plain } => {
-                    let raw = if place == Place::Url && !is_plain {
+                    let raw = if place == Context::Url && !is_plain {
                         ":raw"
                     } else {
                         ""

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::plan::{AtEnd, Order, Slice, TimeFormat};
+use crate::plan::{AtEnd, RowOrder, Slice, TimeFormat};
 
 /// A source of values: one of `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` and `time`.
 #[derive(Debug, Default, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Feed {
     /// The present time.
     pub time: Option<TimeFormat>,
     /// Which row is next. The default is circular.
-    pub order: Option<Order>,
+    pub order: Option<RowOrder>,
     /// What happens after the last row. The default is restart; for unique rows, stop.
     pub at_end: Option<AtEnd>,
     /// Who draws from which rows. The default is all.

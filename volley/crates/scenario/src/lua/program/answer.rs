@@ -3,7 +3,7 @@
 use mlua::{IntoLua, Lua, MultiValue, Table, UserData, Value};
 use tokio::sync::oneshot::Sender;
 
-use super::call::{Fields, Response};
+use super::open_request::{Fields, Response};
 use volley_base::budget::Buffer;
 
 /// What a coroutine gets.

@@ -2,7 +2,7 @@
 
 use mlua::{BString, FromLuaMulti, Lua, MultiValue, Value};
 
-use super::call::{Base, Draft, MOST_NAME};
+use super::open_request::{Base, Draft, MOST_NAME};
 use super::shared::Group;
 
 const MS: f64 = 1e6;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::MEMORY;
-use super::call::Response;
+use super::open_request::Response;
 
 /// The most responses that are kept, however short they are.
 const MOST: usize = 10_000;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::answer::Answer;
-use super::call::Base;
+use super::open_request::Base;
 use super::task::Waiter;
 use super::worker::{Mail, Worker};
 use crate::engine::flight::{Fault, FlightKey};
@@ -52,17 +52,17 @@ pub struct Link {
 
 /// What a connection knows of its link.
 #[derive(Clone, Copy)]
-pub struct Service {
+pub struct WireOwner {
     pub link: usize,
     pub number: u64,
     pub pool: usize,
 }
 
 /// A connection of a link.
-type Wire = volley_net::Wire<Http, Service>;
+type Wire = volley_net::Wire<Http, WireOwner>;
 
 /// A thread's connections.
-pub type Net = Sockets<Http, Service>;
+pub type Net = Sockets<Http, WireOwner>;
 
 impl Worker {
     /// A coroutine wants a connection.
@@ -199,7 +199,7 @@ impl Worker {
         };
         let site = self.pools.get(link.pool).and_then(|pool| pool.site.clone());
         let host = site.as_ref().and_then(|site| site.hosts.first());
-        let service = Service {
+        let service = WireOwner {
             link: key,
             number: link.number,
             pool: link.pool,
@@ -244,7 +244,7 @@ impl Worker {
                 false => CONNECT_NS / ways.max(1) as u64,
             }
         };
-        let latest = |owner: &Service| self.links.get(owner.link)?.place.attempt();
+        let latest = |owner: &WireOwner| self.links.get(owner.link)?.place.attempt();
         let (overdue, slow) = self.net.late(now_ns, limit_ns, latest);
         for key in overdue {
             if let Some(wire) = self.net.wires.get(key) {
@@ -262,7 +262,7 @@ impl Worker {
     }
 
     /// The link that a connection is or was of.
-    fn link_of(&mut self, wire: &Service) -> Option<&mut Link> {
+    fn link_of(&mut self, wire: &WireOwner) -> Option<&mut Link> {
         let link = self.links.get_mut(wire.link);
         link.filter(|link| link.number == wire.number)
     }
@@ -352,7 +352,7 @@ impl Worker {
     }
 
     /// A connection is ready: coroutines have waited for that.
-    fn ready(&mut self, key: usize, service: &Service) {
+    fn ready(&mut self, key: usize, service: &WireOwner) {
         let Some(link) = self.link_of(service) else {
             return;
         };

@@ -9,7 +9,7 @@ use mlua::{AnyUserData, BString, Function, Lua, LuaString, Table, Value};
 
 use super::MEMORY;
 use super::answer::{Address, Registered, Reply};
-use super::call::{Fields, MOST_URL, pairs, prefixed};
+use super::open_request::{Fields, MOST_URL, pairs, prefixed};
 use super::shared::{Group, Shared};
 use super::worker::Postbox;
 use crate::lua::state::{PRELUDE, State, place, wrong};

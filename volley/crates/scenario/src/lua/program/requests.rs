@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::MEMORY;
 use super::answer::Answer;
-use super::call::{Call, Draft, Fields, Response};
 use super::links::make_room;
+use super::open_request::{Draft, Fields, OpenRequest, Response};
 use super::task::Waiter;
 use super::turn::is_open;
 use super::worker::Worker;
@@ -43,7 +43,7 @@ impl Worker {
         self.hold(draft.bytes());
         self.serial += 1;
         let (serial, timeout_ns) = (self.serial, draft.timeout_ns);
-        let key = self.calls.insert(Call {
+        let key = self.calls.insert(OpenRequest {
             draft,
             serial,
             row,
@@ -335,7 +335,7 @@ fn too_late(timeout_ns: u64) -> Fault {
 }
 
 /// The status of a complete response, and whether it is a good one.
-fn judge(call: &Call) -> (Option<u16>, Result<(), Fault>) {
+fn judge(call: &OpenRequest) -> (Option<u16>, Result<(), Fault>) {
     let response = &call.response;
     if !call.draft.is_grpc {
         let status = response.status;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use slab::Slab;
 
 use super::answer::Answer;
-use super::call::{Call, MOST_BODY};
 use super::kept::Kept;
+use super::open_request::{MOST_BODY, OpenRequest};
 use super::worker::{Mail, Worker};
 use crate::engine::RunError;
 use crate::engine::flight::{Fault, FlightKey};
-use crate::engine::wire::{Remedies, fault};
+use crate::engine::lost::{Remedies, fault};
 use crate::report::EndedBy;
 use crate::tally::Reason;
 use volley_base::budget::Budget;
@@ -37,7 +37,7 @@ const REMEDIES: Remedies = Remedies {
 };
 
 /// Whether a request is not over, and no later one has its key.
-pub fn is_open(calls: &Slab<Call>, key: u32, serial: u64) -> bool {
+pub fn is_open(calls: &Slab<OpenRequest>, key: u32, serial: u64) -> bool {
     let call = calls.get(key as usize);
     call.is_some_and(|call| call.serial == serial)
 }
@@ -148,7 +148,7 @@ impl Worker {
 
 /// Handles the events of one read.
 struct Sink<'a> {
-    calls: &'a mut Slab<Call>,
+    calls: &'a mut Slab<OpenRequest>,
     kept: &'a mut Kept,
     budget: &'a Arc<Budget>,
     now_ns: u64,
@@ -160,7 +160,7 @@ struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     fn new(
-        calls: &'a mut Slab<Call>,
+        calls: &'a mut Slab<OpenRequest>,
         kept: &'a mut Kept,
         budget: &'a Arc<Budget>,
         now_ns: u64,

@@ -12,9 +12,9 @@ use mlua::{Function, Table};
 use slab::Slab;
 
 use super::answer::{Answer, Received, Registered};
-use super::call::{Base, Call};
 use super::kept::Kept;
 use super::links::{Link, Net, Pool};
+use super::open_request::{Base, OpenRequest};
 use super::shared::{Group, Shared};
 use super::task::{Task, Waiter};
 use super::{MEMORY, offers, rows};
@@ -124,7 +124,7 @@ pub struct Worker {
     pub pools: Slab<Pool>,
     pub pool_of: HashMap<Base, usize>,
     pub links: Slab<Link>,
-    pub calls: Slab<Call>,
+    pub calls: Slab<OpenRequest>,
     /// The bytes of those, and of their responses.
     pub held: usize,
     /// Requests that were sent and are not awaited, by their numbers: those that are open, and responses.

@@ -4,7 +4,7 @@ use regex::bytes::Regex;
 
 use super::reply::Static;
 use crate::json::{Found, Tree, text};
-use crate::lua::program::call::Fields;
+use crate::lua::program::open_request::Fields;
 use crate::plan::Pointer;
 use volley_base::budget::Buffer;
 

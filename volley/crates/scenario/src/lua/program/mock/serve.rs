@@ -25,7 +25,7 @@ use super::config::Config;
 use super::rule::Asked;
 use super::{Handler, Mock};
 use crate::lua::program::answer::{Address, Received, Reply};
-use crate::lua::program::call::{Fields, MOST_BODY};
+use crate::lua::program::open_request::{Fields, MOST_BODY};
 use crate::lua::program::worker::Mail;
 use volley_base::budget::{Budget, Buffer};
 use volley_serve::{Identity, load_tls};

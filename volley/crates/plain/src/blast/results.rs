@@ -1,12 +1,12 @@
 //! What a thread records of one blast: one slot per call, allocated before the calls leave.
 
-use crate::{Book, Ticket};
+use crate::{Recorder, Ticket};
 use volley_http::grpc::Code;
 use volley_report::measure::{Errors, Failures, Outcome};
 
 /// What became of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Slot {
+pub enum CallResult {
     /// It is open, or waits for room.
     #[default]
     Open,
@@ -16,10 +16,10 @@ pub enum Slot {
     Failed(Code),
 }
 
-/// A thread's book of one blast. Only a failed call costs more than writing one word into its slot.
+/// A thread's recorder of one blast. Only a failed call costs more than writing one word into its slot.
 #[derive(Debug, Default)]
-pub struct Slots {
-    slots: Vec<Slot>,
+pub struct CallResults {
+    slots: Vec<CallResult>,
     open: usize,
     /// Replies received.
     pub replies: u64,
@@ -29,11 +29,11 @@ pub struct Slots {
     pub errors: Errors,
 }
 
-impl Slots {
+impl CallResults {
     /// Makes slots for this thread's calls of a blast.
     pub fn for_calls(calls: usize) -> Self {
         Self {
-            slots: vec![Slot::Open; calls],
+            slots: vec![CallResult::Open; calls],
             open: calls,
             ..Self::default()
         }
@@ -50,12 +50,12 @@ impl Slots {
     }
 
     /// What became of the calls.
-    pub fn iter(&self) -> impl Iterator<Item = Slot> {
+    pub fn iter(&self) -> impl Iterator<Item = CallResult> {
         self.slots.iter().copied()
     }
 }
 
-impl Book for Slots {
+impl Recorder for CallResults {
     const HAS_WORKERS: bool = false;
 
     #[inline]
@@ -64,10 +64,10 @@ impl Book for Slots {
             return;
         };
         *slot = match outcome {
-            Outcome::Ok => Slot::Ok(end_ns),
+            Outcome::Ok => CallResult::Ok(end_ns),
             Outcome::Failed { code, error, .. } => {
                 self.errors.count(&error);
-                Slot::Failed(code)
+                CallResult::Failed(code)
             }
         };
         self.open -= 1;

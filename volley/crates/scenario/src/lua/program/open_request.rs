@@ -66,7 +66,7 @@ pub struct Draft {
 
 /// A request on its way.
 #[derive(Debug)]
-pub struct Call {
+pub struct OpenRequest {
     pub draft: Box<Draft>,
     pub serial: u64,
     pub row: usize,
@@ -90,7 +90,7 @@ pub struct Call {
     pub fault: Option<Fault>,
 }
 
-impl Call {
+impl OpenRequest {
     /// Its moments, up to the present. Of one that was not sent, that of the sending is that of the asking.
     pub fn timing(&self, now_ns: u64) -> Timing {
         Timing {

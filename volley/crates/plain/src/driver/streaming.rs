@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::{Book, Driver, Script, Stage};
+use super::{Driver, Recorder, Script, Stage};
 use crate::call::Ticket;
 use volley_http::grpc::Status;
 use volley_http::http2::ErrorCode;
@@ -13,10 +13,10 @@ use volley_request::{Body, Shape};
 const BURST: usize = 64;
 
 /// So many are kept without a look at whether their calls are over.
-pub const FEW_DUES: usize = 1024;
+pub const FEW_TIMERS: usize = 1024;
 
 /// The next thing one stream needs at a moment. The greatest is the earliest, for a max-heap.
-pub struct Due {
+pub struct StreamTimer {
     at_ns: u64,
     wire: usize,
     serial: u64,
@@ -39,7 +39,7 @@ enum Task {
     End,
 }
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Schedules what a newly opened call needs later. Its first message is sent at once.
     pub(super) fn arrange(&mut self, key: usize, stream: u32, body: &Arc<Body>, now_ns: u64) {
         let streaming = self.plan.streaming;
@@ -50,7 +50,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             0 => u64::MAX,
             length => now_ns.saturating_add(length),
         };
-        let due = |at_ns, task| Due {
+        let timer = |at_ns, task| StreamTimer {
             at_ns,
             wire: key,
             serial: wire.owner.serial,
@@ -72,28 +72,28 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.work(first, now_ns);
         } else if ends_ns < u64::MAX && self.plan.method.shape == Shape::ServerStreaming {
             let end = due(ends_ns, Task::End);
-            self.push_due(end);
+            self.push_timer(end);
         }
     }
 
     /// Adds one. Those of calls that are over are removed before there are many.
-    fn push_due(&mut self, due: Due) {
-        if self.dues.len() >= self.most_dues {
+    fn push_timer(&mut self, timer: StreamTimer) {
+        if self.timers.len() >= self.most_timers {
             let wires = &mut self.net.wires;
-            self.dues.retain(|due| {
-                let wire = wires.get_mut(due.wire);
-                let wire = wire.filter(|wire| wire.owner.serial == due.serial);
-                wire.is_some_and(|wire| wire.http.call_mut(due.stream).is_some())
+            self.timers.retain(|timer| {
+                let wire = wires.get_mut(timer.wire);
+                let wire = wire.filter(|wire| wire.owner.serial == timer.serial);
+                wire.is_some_and(|wire| wire.http.call_mut(timer.stream).is_some())
             });
-            self.most_dues = FEW_DUES.max(2 * self.dues.len());
+            self.most_timers = FEW_TIMERS.max(2 * self.timers.len());
         }
-        self.dues.push(due);
+        self.timers.push(timer);
     }
 
     /// Holds one back until its connection can take more, or until its stream must end.
-    fn hold(&mut self, due: Due, until_ns: u64) {
+    fn hold(&mut self, timer: StreamTimer, until_ns: u64) {
         self.held_until_ns = self.held_until_ns.min(until_ns);
-        self.held.entry(due.wire).or_default().push(due);
+        self.held.entry(timer.wire).or_default().push(timer);
     }
 
     /// A connection may take more: what it held back goes on.
@@ -106,45 +106,45 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     #[cold]
     fn go_on_held(&mut self, key: usize, now_ns: u64) {
-        for due in self.held.remove(&key).unwrap_or_default() {
-            self.work(due, now_ns);
+        for timer in self.held.remove(&key).unwrap_or_default() {
+            self.work(timer, now_ns);
         }
         self.net.flush(key);
     }
 
     /// When the next of them is due.
-    pub(super) fn next_due_ns(&self) -> u64 {
-        let next = self.dues.peek().map_or(u64::MAX, |due| due.at_ns);
+    pub(super) fn next_timer_ns(&self) -> u64 {
+        let next = self.timers.peek().map_or(u64::MAX, |timer| timer.at_ns);
         next.min(self.held_until_ns)
     }
 
     /// Does everything that is due.
-    pub(super) fn run_due(&mut self, now_ns: u64) {
+    pub(super) fn run_timers(&mut self, now_ns: u64) {
         // Work that is due again at once waits until the sockets had their turn.
         let mut ready = Vec::new();
         if self.held_until_ns <= now_ns {
             self.held_until_ns = u64::MAX;
             ready.extend(self.held.drain().flat_map(|(_, held)| held));
         }
-        while self.next_due_ns() <= now_ns {
-            ready.extend(self.dues.pop());
+        while self.next_timer_ns() <= now_ns {
+            ready.extend(self.timers.pop());
         }
-        for due in ready {
-            let key = due.wire;
-            self.work(due, now_ns);
+        for timer in ready {
+            let key = timer.wire;
+            self.work(timer, now_ns);
             self.net.flush(key);
         }
     }
 
-    fn work(&mut self, mut due: Due, now_ns: u64) {
-        let Some(wire) = self.net.wires.get_mut(due.wire) else {
+    fn work(&mut self, mut timer: StreamTimer, now_ns: u64) {
+        let Some(wire) = self.net.wires.get_mut(timer.wire) else {
             return;
         };
         // Keys and stream numbers are reused on other connections; a connection's serial is not.
-        if wire.owner.serial != due.serial || self.stage == Stage::Over {
+        if wire.owner.serial != timer.serial || self.stage == Stage::Over {
             return;
         }
-        let Some(call) = wire.http.call_mut(due.stream) else {
+        let Some(call) = wire.http.call_mut(timer.stream) else {
             return;
         };
         let Task::Send {
@@ -152,10 +152,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             sent,
             total,
             until_ns,
-        } = &mut due.task
+        } = &mut timer.task
         else {
             call.enough = true;
-            self.end_stream(due.wire, due.stream, now_ns);
+            self.end_stream(timer.wire, timer.stream, now_ns);
             return;
         };
         let ticket = call.ticket;
@@ -165,22 +165,22 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let over = now_ns >= *until_ns || total.is_some_and(|total| *sent >= total);
             // The end can be given at any time: it is sent after the bytes that flow control holds
             // back.
-            if !over && (wire.is_congested() || wire.http.queued(due.stream) > 0) {
+            if !over && (wire.is_congested() || wire.http.queued(timer.stream) > 0) {
                 let until_ns = *until_ns;
-                self.hold(due, until_ns);
+                self.hold(timer, until_ns);
                 return;
             }
             let message = match over {
                 true => Ok(&[][..]),
-                false => made(&mut self.desk.script, &ticket, body, *sent),
+                false => made(&mut self.context.script, &ticket, body, *sent),
             };
             let message = match message {
                 Ok(message) => message,
                 Err(status) => {
-                    if let Some(call) = wire.http.call_mut(due.stream) {
+                    if let Some(call) = wire.http.call_mut(timer.stream) {
                         call.blame(status.code, status.message);
                     }
-                    self.end_stream(due.wire, due.stream, now_ns);
+                    self.end_stream(timer.wire, timer.stream, now_ns);
                     return;
                 }
             };
@@ -188,15 +188,15 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 *sent += 1;
             }
             let last = over || total.is_some_and(|total| *sent >= total);
-            wire.http.send(due.stream, message, last);
+            wire.http.send(timer.stream, message, last);
             if last {
                 return;
             }
         }
         // Measured from when it was due, so that delays do not add up; never in the past.
-        let from_ns = due.at_ns.max(now_ns.saturating_sub(interval_ns));
-        due.at_ns = (from_ns + interval_ns).min(*until_ns);
-        self.push_due(due);
+        let from_ns = timer.at_ns.max(now_ns.saturating_sub(interval_ns));
+        timer.at_ns = (from_ns + interval_ns).min(*until_ns);
+        self.push_timer(timer);
     }
 
     fn end_stream(&mut self, key: usize, stream: u32, now_ns: u64) {
@@ -233,23 +233,23 @@ fn message(body: &Body, n: u64) -> &[u8] {
         .unwrap_or_default()
 }
 
-impl PartialEq for Due {
+impl PartialEq for StreamTimer {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Due {}
+impl Eq for StreamTimer {}
 
-impl PartialOrd for Due {
+impl PartialOrd for StreamTimer {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Due {
+impl Ord for StreamTimer {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |due: &Self| (due.at_ns, due.serial, due.stream);
+        let key = |timer: &Self| (timer.at_ns, timer.serial, timer.stream);
         key(other).cmp(&key(self))
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::EngineError;
+use super::LoadError;
 use super::call::{Call, Ticket};
-use super::words::{not_in_time, words};
+use super::lost::{not_in_time, words};
 use volley_base::budget::{Budget, Buffer};
 use volley_http::grpc::encoding::Encoding;
 use volley_http::grpc::{Code, SplitError, Status, status};
@@ -127,7 +127,7 @@ impl Caller {
         budget: Budget,
         signal: &Arc<AtomicBool>,
         until: Instant,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadError> {
         let budget = Arc::new(budget);
         Self::connect_by(target, &Proxies::of_process(), &budget, signal, until)
     }
@@ -138,7 +138,7 @@ impl Caller {
         budget: &Arc<Budget>,
         signal: &Arc<AtomicBool>,
         until: Instant,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadError> {
         let target = spec.target().map_err(SpecError::from)?;
         let tls = tls::client(spec, &target).map_err(NetError::from)?;
         let routes = names::routes(&target, proxies)?;

@@ -18,7 +18,7 @@ fn target(host: impl ToString) -> TargetSpec {
 }
 
 /// Connects, and waits for the server's SETTINGS.
-fn connect(spec: &TargetSpec, proxies: &Proxies) -> Result<Caller, EngineError> {
+fn connect(spec: &TargetSpec, proxies: &Proxies) -> Result<Caller, LoadError> {
     let signal = Arc::new(AtomicBool::new(false));
     Caller::connect_by(
         spec,
@@ -29,7 +29,7 @@ fn connect(spec: &TargetSpec, proxies: &Proxies) -> Result<Caller, EngineError> 
     )
 }
 
-fn dial(spec: &TargetSpec) -> Result<Caller, EngineError> {
+fn dial(spec: &TargetSpec) -> Result<Caller, LoadError> {
     connect(spec, &Proxies::default())
 }
 

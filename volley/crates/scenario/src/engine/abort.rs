@@ -9,7 +9,7 @@ use crate::report::{EndedBy, Names, Report};
 use volley_report::report::Verdict;
 
 /// Looks at the thresholds of a run each second.
-pub struct Watch<'a> {
+pub struct AbortWatch<'a> {
     names: Names,
     goals: Vec<Watched<'a>>,
     /// What ended the load: the threshold's place, and what it was.
@@ -25,7 +25,7 @@ struct Watched<'a> {
     window: Duration,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> AbortWatch<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let goals = plan.thresholds.iter().enumerate();
         let watched = |(place, goal): (usize, &'a Goal)| {

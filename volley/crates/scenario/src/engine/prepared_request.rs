@@ -36,7 +36,7 @@ pub struct Scratch {
 }
 
 /// A step's request.
-pub struct Shot {
+pub struct PreparedRequest {
     request: HttpRequest,
     /// `None`: it differs from iteration to iteration.
     path: Option<Box<[u8]>>,
@@ -53,7 +53,7 @@ pub struct Shot {
     varying: Vec<Varying>,
 }
 
-/// What a request needs besides its shot.
+/// What a request needs besides what is prepared.
 #[derive(Clone, Copy)]
 pub struct Aim<'a> {
     pub target: usize,
@@ -110,7 +110,7 @@ impl Aim<'_> {
     }
 }
 
-impl Shot {
+impl PreparedRequest {
     /// Prepares a step's HTTP request.
     pub fn new(step: &Step, request: &HttpRequest) -> Self {
         let request = with_agent(request);
@@ -411,8 +411,8 @@ scenarios:
             rewritten: None,
         };
         let mut http = site.http();
-        let mut shot = Shot::new(step, request);
-        let written = shot.write(&mut http, FlightKey(0), aim, &values, &mut scratch);
+        let mut prepared = PreparedRequest::new(step, request);
+        let written = prepared.write(&mut http, FlightKey(0), aim, &values, &mut scratch);
         assert_eq!(written, Ok(0));
         let Http::One(http) = http else { panic!() };
         String::from_utf8(http.output().to_vec()).unwrap()

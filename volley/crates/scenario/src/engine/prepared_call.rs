@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::flight::FlightKey;
 use super::heads::{Heads, Varying, constant, field};
-use super::shot::{Aim, Scratch};
+use super::prepared_request::{Aim, Scratch};
 use super::wire::Http;
 use crate::plan::{GrpcRequest, Step};
 use crate::request::Molds;
@@ -20,7 +20,7 @@ use volley_request::expect::Rules;
 use volley_request::{Expected, RequestError, USER_AGENT, messages};
 
 /// A call.
-pub struct Letter {
+pub struct PreparedCall {
     request: GrpcRequest,
     timeout: Option<Duration>,
     varying: Vec<Varying>,
@@ -57,7 +57,7 @@ impl From<Unrendered> for Unsent {
     }
 }
 
-impl Letter {
+impl PreparedCall {
     /// Prepares a step's call.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Letter {
     pub fn new(step: &Step, request: &GrpcRequest) -> Result<Self, RequestError> {
         let rules = Rules::new(&step.expect.each, step.expect.replies, &request.method)?;
         let texts: Option<Vec<&[u8]>> = request.messages.iter().map(Text::constant).collect();
-        let mut letter = Self {
+        let mut call = Self {
             request: request.clone(),
             timeout: step.timeout_ns.map(Duration::from_nanos),
             varying: Varying::of(&request.metadata),
@@ -79,9 +79,9 @@ impl Letter {
             heads: Heads::default(),
         };
         if let Some(texts) = texts {
-            letter.fixed = Some(letter.contents(&texts)?);
+            call.fixed = Some(call.contents(&texts)?);
         }
-        Ok(letter)
+        Ok(call)
     }
 
     /// Sends the call on a connection with room for it. Returns its stream, and what its replies must be.

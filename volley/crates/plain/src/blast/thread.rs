@@ -3,15 +3,15 @@
 use std::sync::Barrier;
 use std::sync::mpsc::{Receiver, Sender};
 
-use super::slots::Slots;
+use super::results::CallResults;
 use super::way::Blast;
-use crate::{Driver, EngineError, Plain, Plan};
+use crate::{Driver, LoadError, Plain, Plan};
 
 /// A thread's result of one blast.
 #[derive(Debug)]
 pub struct Fired {
     /// What became of its calls.
-    pub slots: Slots,
+    pub slots: CallResults,
     /// When it started to write; `None` if it had no calls.
     pub released_ns: Option<u64>,
     /// The sweep ended before the blast was over: some calls are still open.
@@ -23,15 +23,19 @@ pub struct Fired {
 }
 
 /// A thread's driver, and what it shares with the other threads.
-pub struct Gun<'a> {
-    driver: Driver<'a, Slots, Plain>,
+pub struct BlastThread<'a> {
+    driver: Driver<'a, CallResults, Plain>,
     plan: &'a Plan,
     index: u32,
     barrier: &'a Barrier,
 }
 
-impl<'a> Gun<'a> {
-    pub fn new(driver: Driver<'a, Slots, Plain>, plan: &'a Plan, barrier: &'a Barrier) -> Self {
+impl<'a> BlastThread<'a> {
+    pub fn new(
+        driver: Driver<'a, CallResults, Plain>,
+        plan: &'a Plan,
+        barrier: &'a Barrier,
+    ) -> Self {
         Self {
             index: driver.index(),
             driver,
@@ -41,7 +45,7 @@ impl<'a> Gun<'a> {
     }
 
     /// Fires blasts until no more are ordered.
-    pub fn serve(mut self, orders: &Receiver<Blast>, done: &Sender<Result<Fired, EngineError>>) {
+    pub fn serve(mut self, orders: &Receiver<Blast>, done: &Sender<Result<Fired, LoadError>>) {
         for blast in orders {
             let fired = self.fire(blast);
             let failed = fired.is_err();
@@ -53,7 +57,7 @@ impl<'a> Gun<'a> {
         self.driver.hang_up();
     }
 
-    fn fire(&mut self, blast: Blast) -> Result<Fired, EngineError> {
+    fn fire(&mut self, blast: Blast) -> Result<Fired, LoadError> {
         let before = self.driver.reconnects();
         let laid = self.lay(blast);
         // Whatever went wrong here, the other threads wait at the barrier.
@@ -68,7 +72,7 @@ impl<'a> Gun<'a> {
         let until_ns = too_late_ns.min(blast.ends_ns);
         // Connections that a signal has left unopened say nothing about the server.
         let mut is_cut = self.driver.is_interrupted();
-        while self.driver.book().any_open() {
+        while self.driver.recorder().any_open() {
             let now_ns = self.driver.now_ns();
             if now_ns >= too_late_ns {
                 self.driver.end_all();
@@ -80,7 +84,7 @@ impl<'a> Gun<'a> {
             }
             self.driver.take(until_ns)?;
         }
-        let slots = std::mem::take(self.driver.book());
+        let slots = std::mem::take(self.driver.recorder());
         Ok(Fired {
             released_ns: slots.any().then_some(released_ns),
             slots,
@@ -91,11 +95,11 @@ impl<'a> Gun<'a> {
     }
 
     /// Everything that can be done before the calls leave.
-    fn lay(&mut self, blast: Blast) -> Result<(), EngineError> {
+    fn lay(&mut self, blast: Blast) -> Result<(), LoadError> {
         self.driver.mend()?;
         let parts = blast.parts(self.index, self.plan.threads);
         let calls = parts.clone().map(|part| part.numbers().len()).sum();
-        *self.driver.book() = Slots::for_calls(calls);
+        *self.driver.recorder() = CallResults::for_calls(calls);
         let mut place = 0;
         for part in parts {
             let numbers = part.numbers();

@@ -87,7 +87,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         for (since_ns, _) in &thread.down {
             tally.without_connection(*since_ns, thread.ended_ns);
         }
-        tally.merge(thread.book);
+        tally.merge(thread.recorder);
     }
     let part = tally.into_part(facts, agenda.as_ref(), chronicle);
     Report::from(part).exact_if_whole()

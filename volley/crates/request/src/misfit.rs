@@ -12,7 +12,7 @@ use super::schema::suggest::{closest, keys};
 const DEEPEST: usize = 20;
 
 /// What can be said of a mistake, beside its reason.
-pub(super) struct Place {
+pub(super) struct Misfit {
     /// The names that lead to it, and its type: "`inners[0].value` (int32): ". Empty: the message itself.
     pub field: String,
     /// What may have been meant.
@@ -28,7 +28,7 @@ enum Thing {
     Unknown,
 }
 
-impl Place {
+impl Misfit {
     /// Reads JSON again that does not fit, for this reason.
     pub(super) fn find(json: &str, reading: Reading, reason: &str) -> Self {
         let mut track = Track::new();

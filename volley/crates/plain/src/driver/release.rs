@@ -1,16 +1,16 @@
 //! Calls that leave together: prepared on their connections, then released at one moment.
 
-use super::{Book, Driver, EngineError, Script, Stage};
+use super::{Driver, LoadError, Recorder, Script, Stage};
 use crate::call::Ticket;
 use crate::sink::MOST_REFUSALS;
 use volley_http::grpc::{Code, Status};
 use volley_report::measure::Cause;
 
-impl<B: Book, S: Script> Driver<'_, B, S> {
-    /// Prepares all connections for the next salvo, after [`connect`](Self::connect) or an earlier salvo: handles what
+impl<B: Recorder, S: Script> Driver<'_, B, S> {
+    /// Prepares all connections for the next blast, after [`connect`](Self::connect) or an earlier one: handles what
     /// arrived in between, and reopens lost connections. One that cannot be opened stays down.
-    pub(crate) fn mend(&mut self) -> Result<(), EngineError> {
-        self.stage = Stage::Salvo;
+    pub(crate) fn mend(&mut self) -> Result<(), LoadError> {
+        self.stage = Stage::Blast;
         self.turn(0)?;
         self.close_retired(self.clock.now_ns());
         if self.links.iter().all(|link| link.place.wire.is_some()) {
@@ -34,7 +34,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Prepares the calls of link `at`: encodes them, as far as the server has room for them, but does not send them.
-    /// `calls` are pairs of the call's place in the book and its number.
+    /// `calls` are pairs of the call's place in the recorder and its number.
     pub(crate) fn lay(&mut self, at: usize, calls: impl DoubleEndedIterator<Item = (u32, u64)>) {
         let now_ns = self.clock.now_ns();
         if let Some(link) = self.links.get_mut(at) {
@@ -64,7 +64,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Receives until a moment, or until nothing is left to receive.
-    pub(crate) fn take(&mut self, until_ns: u64) -> Result<(), EngineError> {
+    pub(crate) fn take(&mut self, until_ns: u64) -> Result<(), LoadError> {
         self.turn(until_ns)?;
         self.fail_stranded(self.clock.now_ns());
         Ok(())
@@ -105,9 +105,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// The thread's book.
-    pub(crate) fn book(&mut self) -> &mut B {
-        &mut self.desk.book
+    /// The thread's recorder.
+    pub(crate) fn recorder(&mut self) -> &mut B {
+        &mut self.context.recorder
     }
 
     /// The clock that all threads share.

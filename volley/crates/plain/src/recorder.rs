@@ -3,9 +3,9 @@
 use super::call::Ticket;
 use volley_report::measure::{Cut, Ended, Outcome, Passed, Tally};
 
-/// A thread's own book, used on the hot path; a run's book is a [`Tally`]. The default methods do nothing: a book
+/// A thread's own recorder, used on the hot path; a run's recorder is a [`Tally`]. The default methods do nothing: a recorder
 /// implements only those that it needs.
-pub trait Book {
+pub trait Recorder {
     /// Whether workers wait for the end of their calls.
     const HAS_WORKERS: bool;
 
@@ -54,7 +54,7 @@ pub trait Book {
     }
 }
 
-impl Book for Tally {
+impl Recorder for Tally {
     const HAS_WORKERS: bool = true;
 
     #[inline]
