@@ -172,6 +172,21 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
 }
 
 #[test]
+fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
+    // It answers nothing, and hangs up when a call is cancelled.
+    let (sender, connections) = mpsc::channel();
+    let address = scripted::serve(move |_| {
+        let _ = sender.send(());
+        |header, _| header.kind != Kind::RstStream
+    });
+    let report = UNARY.run().flags("-z 2s -c 1 -t 10ms").report(address);
+    assert_eq!(report.ok(), 0);
+    // The waits grow from 20 ms: without them, one connection followed another every 10 ms.
+    let count = connections.try_iter().count();
+    assert!((2..40).contains(&count), "{count} connections");
+}
+
+#[test]
 fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let address = scripted::serve(|_| {
         |header, peer| {

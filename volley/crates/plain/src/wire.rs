@@ -16,6 +16,8 @@ pub struct WireOwner {
     pub link: usize,
     /// How many of its streams were opened before the window.
     pub uncounted: u32,
+    /// How many calls this side gave up before their answers began.
+    pub unanswered: u32,
     /// Its serial number among all connections of its thread.
     pub serial: u64,
 }

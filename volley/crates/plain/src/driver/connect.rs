@@ -151,6 +151,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
                 owner: WireOwner {
                     link: at,
                     uncounted: 0,
+                    unanswered: 0,
                     serial: *serial,
                 },
             })

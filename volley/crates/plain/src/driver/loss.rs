@@ -121,8 +121,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             return;
         }
         let was_ready = wire.phase == Phase::Ready;
-        // A call has ended on it; that this side has given one up is not told apart.
-        let has_answered = wire.http.opened() as usize > wire.http.open_streams();
+        let ended = wire.http.opened() as usize - wire.http.open_streams();
+        let has_answered = ended > wire.owner.unanswered as usize;
         let was_of_use = has_answered || wire.has_lasted(now_ns);
         let since_ns = wire.began_ns;
         self.ready -= usize::from(was_ready);

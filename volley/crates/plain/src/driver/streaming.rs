@@ -205,6 +205,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         };
         let link = wire.owner.link;
         if let Some(call) = wire.http.cancel(stream, ErrorCode::Cancel) {
+            wire.owner.unanswered += u32::from(!call.answered);
             self.end_call(link, call, now_ns);
             self.stirred = true;
         }

@@ -92,6 +92,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             };
             let at = wire.owner.link;
             if let Some(mut call) = wire.http.cancel(stream, ErrorCode::Cancel) {
+                wire.owner.unanswered += u32::from(!call.answered);
                 self.net.overdue(key, call.ticket.sent_ns, now_ns);
                 call.blame_for(Cause::TimedOut, Code::DeadlineExceeded, TOO_LATE.to_owned());
                 self.end_call(at, call, now_ns);
