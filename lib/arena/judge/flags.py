@@ -188,8 +188,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "none-finished",
         lambda it: not it.best.calls.ok,
-        "No call finished inside the window. No latency is known, and a rate that is derived from "
-        "calls is only an upper bound.",
+        "No call finished inside the window. Latencies are lower bounds (≥, from the ages of open "
+        "calls) or unknown, and a rate that is derived from calls is only an upper bound.",
     ),
     Flag(
         "stalled",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::results::{CallResult, CallResults};
 use super::way::Way;
 use volley_report::measure::{Latency, LatencyKind};
-use volley_report::report::blast::{BlastResult, Interval, Point};
+use volley_report::report::blast::{Interval, Point, Shot};
 
 /// A point that is being measured.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Gathering {
     pub requests: u32,
     /// Latency of every OK call, from the barrier on.
     latencies_ns: Vec<u64>,
-    shots: Vec<BlastResult>,
+    shots: Vec<Shot>,
 }
 
 impl Gathering {
@@ -29,7 +29,7 @@ impl Gathering {
 
     /// Counts what all threads recorded of one blast, released at `released_ns`. Returns the number of failed calls.
     pub fn add(&mut self, order: u64, released_ns: u64, threads: &[CallResults]) -> u64 {
-        let mut shot = BlastResult {
+        let mut shot = Shot {
             order,
             span_ns: 0,
             ok: 0,
@@ -66,7 +66,7 @@ impl Gathering {
         Point {
             connections: self.way.connections,
             requests: self.requests,
-            rate: median(self.shots.iter().map(BlastResult::rate).collect()),
+            rate: median(self.shots.iter().map(Shot::rate).collect()),
             ok: self.shots.iter().map(|shot| shot.ok).sum(),
             failed,
             latency: Latency::from_samples(LatencyKind::Response, self.latencies_ns),

@@ -180,7 +180,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Counts a blast. Returns false if the sweep ended first: such a blast has no result, because its open calls
+    /// Counts a blast. Returns false if the sweep ended first: such a blast is not a shot, because its open calls
     /// neither succeeded nor failed.
     fn count(&mut self, place: usize, threads: Vec<Fired>) -> bool {
         if threads.iter().any(|thread| thread.is_cut) {

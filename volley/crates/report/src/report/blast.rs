@@ -62,12 +62,12 @@ pub struct Point {
     /// Latency of the OK calls, from the moment they were released.
     pub latency: Latency,
     /// In the order of repetitions.
-    pub shots: Vec<BlastResult>,
+    pub shots: Vec<Shot>,
 }
 
 /// One blast that was completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlastResult {
+pub struct Shot {
     /// Its place in the whole sweep, from 0.
     pub order: u64,
     /// From the first send to the last OK response; 0 if no call was OK.
@@ -85,7 +85,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-impl BlastResult {
+impl Shot {
     /// OK calls per second, 0 if there are none.
     pub fn rate(&self) -> f64 {
         if self.ok == 0 {
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_shot_without_an_ok_call_has_a_rate_of_0() {
-        let mut shot = BlastResult {
+        let mut shot = Shot {
             order: 0,
             span_ns: 500_000_000,
             ok: 100,

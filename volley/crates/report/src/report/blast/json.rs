@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use volley_base::units::timestamp;
 
-use super::{BlastResult, Interval, Point, Sweep};
+use super::{Interval, Point, Shot, Sweep};
 use crate::report::escape::write_json;
 use crate::report::json::spread::{ChecksView, Spread};
 
@@ -52,7 +52,7 @@ struct PointView<'a> {
     ok: u64,
     failed: &'a BTreeMap<&'static str, u64>,
     latency_ns: Spread,
-    shots: Vec<BlastView<'a>>,
+    shots: Vec<ShotView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -63,7 +63,7 @@ struct RateView {
 }
 
 #[derive(Serialize)]
-struct BlastView<'a> {
+struct ShotView<'a> {
     order: u64,
     span_ns: u64,
     ok: u64,
@@ -113,8 +113,8 @@ fn rate(rate: Option<Interval>) -> RateView {
     }
 }
 
-fn shot(shot: &BlastResult) -> BlastView<'_> {
-    BlastView {
+fn shot(shot: &Shot) -> ShotView<'_> {
+    ShotView {
         order: shot.order,
         span_ns: shot.span_ns,
         ok: shot.ok,

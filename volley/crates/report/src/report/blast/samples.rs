@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BlastResult, Interval, Point, Sweep};
+use super::{Interval, Point, Shot, Sweep};
 use crate::measure::{Cost, Latency, LatencyKind, Warning};
 use crate::report::Checks;
 
@@ -24,7 +24,7 @@ pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {
         ok,
         failed: BTreeMap::new(),
         latency: Latency::from_samples(LatencyKind::Response, vec![span_ns; usize::from(ok > 0)]),
-        shots: vec![BlastResult {
+        shots: vec![Shot {
             order: 0,
             span_ns,
             ok,
