@@ -1,7 +1,7 @@
 //! What files become.
 
 use volley::scenario::plan::{
-    Action, After, AtEnd, HttpRequest, Order, Part, Phase, Phases, Plan, Request, Rule, Source,
+    Action, After, AtEnd, HttpRequest, Part, Phase, Phases, Plan, Request, RowOrder, Rule, Source,
     Step, Url, Version, WhenFull,
 };
 use volley::scenario::{Slot, Text, Values, file};
@@ -120,7 +120,7 @@ fn the_shop_is_compiled() {
     );
 
     let user = &plan.feeds[0];
-    assert_eq!((user.order, user.at_end), (Order::Unique, AtEnd::Stop));
+    assert_eq!((user.order, user.at_end), (RowOrder::Unique, AtEnd::Stop));
     assert!(matches!(&user.source, Source::Csv { names, .. } if names[..] == ["name", "mail"]));
     assert_eq!(user.columns.len(), 1);
     assert!(matches!(

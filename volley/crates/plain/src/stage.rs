@@ -24,7 +24,7 @@ pub enum Stage {
     /// No new calls start; open ones may end.
     Drain,
     /// Calls are prepared and released together (`volley blast`); no others start.
-    Salvo,
+    Blast,
     /// Nothing is counted any more.
     Over,
 }

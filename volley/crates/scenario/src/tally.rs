@@ -13,7 +13,7 @@ mod tests;
 
 pub use iterations::{End, IterationCounts};
 pub use reason::{Failure, Reason};
-pub use seconds::{History, Slot};
+pub use seconds::{History, Interval};
 pub use step::{CheckCounts, StepCounts, Timing, Verdicts};
 
 pub(crate) use iterations::Iterations;

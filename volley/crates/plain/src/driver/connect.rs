@@ -354,7 +354,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
                 false => patience_ns,
             }
         };
-        let latest = |owner: &Service| self.links.get(owner.link)?.place.attempt();
+        let latest = |owner: &WireOwner| self.links.get(owner.link)?.place.attempt();
         let (overdue, slow) = self.net.late(now_ns, limit_ns, latest);
         for key in overdue {
             let reason = self.unanswered(self.net.wires.get(key));

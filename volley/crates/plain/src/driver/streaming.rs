@@ -68,10 +68,10 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
                 total,
                 until_ns: ends_ns,
             };
-            let first = due(now_ns, task);
+            let first = timer(now_ns, task);
             self.work(first, now_ns);
         } else if ends_ns < u64::MAX && self.plan.method.shape == Shape::ServerStreaming {
-            let end = due(ends_ns, Task::End);
+            let end = timer(ends_ns, Task::End);
             self.push_timer(end);
         }
     }

@@ -455,8 +455,8 @@ impl OrderedLoad {
 
     /// When it ends, in ns after the start.
     fn end_ns(&self) -> Option<u64> {
-        let length_ns = self.load.phases.end_ns();
-        length_ns.map(|ns| ns.saturating_add(self.load.start_after_ns))
+        let length_ns = self.written.phases.end_ns();
+        length_ns.map(|ns| ns.saturating_add(self.written.start_after_ns))
     }
 }
 

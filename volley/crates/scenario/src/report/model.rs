@@ -1,7 +1,7 @@
 //! The model: figures with their names, and no live histogram.
 
 use super::super::tally::{
-    History, IterationCounts, Iterations, Reason, Slot, StepCounts, StepTally, Tally, Verdicts,
+    History, Interval, IterationCounts, Iterations, Reason, StepCounts, StepTally, Tally, Verdicts,
 };
 use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
@@ -345,7 +345,7 @@ fn checks(names: &StepNames, counts: &StepCounts, verdicts: &Verdicts) -> Vec<Ch
 }
 
 fn series(history: &History) -> Series {
-    let point = |slot: &Slot| Point {
+    let point = |slot: &Interval| Point {
         due: slot.counts.due,
         sent: slot.counts.sent,
         ok: slot.counts.ok,
@@ -355,7 +355,7 @@ fn series(history: &History) -> Series {
     };
     Series {
         interval_s: history.interval_s(),
-        points: history.slots().iter().map(point).collect(),
+        points: history.intervals().iter().map(point).collect(),
     }
 }
 
