@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::time::Duration;
 
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Args, Command, CommandFactory, Parser};
 
 use super::apply::apply;
 use super::args::{
@@ -13,7 +13,7 @@ use super::args::{
 use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
 use super::value::{positive, span, up_to, whole};
-use super::{argv, help, unused, usage};
+use super::{argv, help, unused};
 use crate::blast::BlastSpec;
 use crate::spec::Spec;
 
@@ -110,14 +110,12 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Blast, 
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
     unused::refuse(PROGRAM, &command, &matches, &UNUSED)?;
-    let args =
-        BlastArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    resolve(args, stdin).map_err(|error| CliExit::usage(error.to_string()))
+    Ok(resolve(argv::taken(PROGRAM, &matches)?, stdin)?)
 }
 
 /// Adds the defaults. Reads payloads and metadata; reads `stdin` only if a flag names it.
 fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<Blast, UsageError> {
-    let output = Output::new(&args.output);
+    let output = Output::of(&args.output);
     let sweep = args.sweep;
     let mut spec = BlastSpec {
         run: Spec::default(),
@@ -171,7 +169,7 @@ fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
     list
 }
 
-fn plain() -> Command {
+pub(super) fn plain() -> Command {
     let command = help::dress(BlastArgs::command(), help::BLAST_EXAMPLES)
         .override_usage("volley blast [FLAGS] HOST")
         .mut_arg("format", |arg| arg.help("summary (default) or json"));
@@ -180,23 +178,4 @@ fn plain() -> Command {
 
 pub(super) fn help_command() -> Command {
     unused::shown(plain())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HELP: &str = include_str!("../../tests/expected/blast-help.txt");
-
-    #[test]
-    fn help_shows_what_a_sweep_takes_and_nothing_else() {
-        let help = help_command().term_width(100).render_help();
-        assert_eq!(help.to_string(), HELP);
-    }
-
-    #[test]
-    fn the_parser_is_sound() {
-        args::parser(plain()).debug_assert();
-        help_command().debug_assert();
-    }
 }

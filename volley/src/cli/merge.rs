@@ -3,14 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
-use super::apply::filled_file;
-use super::args::Format;
+use super::args::ReportArgs;
 use super::exit::CliExit;
 use super::options::Output;
 use super::value::path;
-use super::{args, argv, files, help, usage};
+use super::{argv, files, help};
 use crate::spec::Threshold;
 
 const PROGRAM: &str = "volley merge";
@@ -56,44 +55,25 @@ struct MergeArgs {
     fail_if: Vec<Threshold>,
 
     #[command(flatten)]
-    output: MergeOutput,
-}
-
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Output")]
-struct MergeOutput {
-    /// Write the report to a file (default: stdout)
-    #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
-    output: Option<PathBuf>,
-
-    /// summary (default), csv, json, pretty (json for people), html, prometheus, influx-summary or
-    /// influx-details
-    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = args::format)]
-    format: Option<Format>,
+    report: ReportArgs,
 }
 
 /// Reads the words after `volley merge`.
 pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
-    let matches = argv::matches(PROGRAM, &command(), command, words)?;
-    let args =
-        MergeArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    let args: MergeArgs = argv::read(PROGRAM, command, words)?;
     if args.files.is_empty() {
         return Err(CliExit::usage(
             "no FILE: give the JSON report of every share",
         ));
     }
-    let output = files::output(args.output.output.as_deref());
+    let output = files::output(args.report.output.as_deref());
     let read: Vec<files::Named<'_>> = args.files.iter().map(|file| ("FILE", &**file)).collect();
-    files::check(&[output], &read).map_err(|error| CliExit::usage(error.to_string()))?;
+    files::check(&[output], &read)?;
     Ok(Merge {
         files: args.files,
         partial: args.partial,
         fail_if: args.fail_if,
-        output: Output {
-            file: filled_file(&args.output.output),
-            format: args.output.format.unwrap_or_default(),
-            quiet: false,
-        },
+        output: Output::new(&args.report, false),
     })
 }
 
@@ -104,31 +84,21 @@ pub(super) fn command() -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn merge(words: &[&str]) -> Result<Merge, String> {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
+    use crate::cli::options::Format;
+    use crate::cli::testkit::parsed;
 
     #[test]
     fn files_and_a_format_are_taken() {
-        let parsed = merge(&["a.json", "-O", "json", "b.json"]).unwrap();
-        assert_eq!(
-            parsed.files,
-            [PathBuf::from("a.json"), PathBuf::from("b.json")]
-        );
-        assert_eq!(parsed.output.format, Format::Json);
-        assert_eq!(merge(&["a.json", "-o", "-"]).unwrap().output.file, None);
+        let merge = parsed(parse, "a.json -O json b.json").unwrap();
+        assert_eq!(merge.files, ["a.json", "b.json"].map(PathBuf::from));
+        assert_eq!(merge.output.format, Format::Json);
+        let merge = parsed(parse, "a.json -o -").unwrap();
+        assert_eq!(merge.output.file, None);
     }
 
     #[test]
     fn nothing_to_merge_is_refused() {
         let line = "error: no FILE: give the JSON report of every share";
-        assert_eq!(merge(&["-O", "json"]), Err(line.to_owned()));
-    }
-
-    #[test]
-    fn the_parser_is_sound() {
-        command().debug_assert();
+        assert_eq!(parsed(parse, "-O json"), Err(line.to_owned()));
     }
 }

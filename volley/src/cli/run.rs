@@ -41,7 +41,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
         mut warnings,
         ..
     } = with_config(&command, &matches)?;
-    let output = Output::new(&flags.output);
+    let output = Output::of(&flags.output);
     if spec.count.details == 0 {
         spec.count.details = output.details();
     }

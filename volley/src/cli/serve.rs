@@ -220,20 +220,8 @@ fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::testkit::parsed;
     use volley_testkit::table::table;
-
-    const HELP: &str = include_str!("../../tests/expected/serve-help.txt");
-
-    fn args(line: &str) -> Result<ServeArgs, String> {
-        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
-
-    #[test]
-    fn help_names_each_fault() {
-        let help = command().term_width(100).render_help();
-        assert_eq!(help.to_string(), HELP);
-    }
 
     #[test]
     fn without_flags_a_sound_server_listens_on_8080() {
@@ -261,7 +249,7 @@ mod tests {
             wrong_value_every: None,
             bad_json_every: None,
         };
-        assert_eq!(args(""), Ok(expected));
+        assert_eq!(parsed(parse, ""), Ok(expected));
     }
 
     #[test]
@@ -301,7 +289,7 @@ mod tests {
             wrong_value_every: Some(13),
             bad_json_every: Some(14),
         };
-        assert_eq!(args(line), Ok(expected));
+        assert_eq!(parsed(parse, line), Ok(expected));
     }
 
     #[test]
@@ -323,7 +311,11 @@ mod tests {
             --reset-every 0 => `--reset-every`: invalid value `0`: a whole number from 1 to 18446744073709551615 is needed
         ",
         ) {
-            assert_eq!(args(line), Err(format!("error: {error}")), "{line}");
+            assert_eq!(
+                parsed(parse, line),
+                Err(format!("error: {error}")),
+                "{line}"
+            );
         }
     }
 }

@@ -182,7 +182,14 @@ fn made() -> Vec<(String, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use volley_testkit::table::words;
+
+    use super::super::args;
     use super::*;
+    use crate::cli::testkit::parsed;
 
     #[test]
     fn every_word_that_is_no_host_is_a_command() {
@@ -192,56 +199,57 @@ mod tests {
     #[test]
     fn the_whole_program_is_sound() {
         tree().debug_assert();
+        args::command().debug_assert();
+        for plain in [
+            blast::plain(),
+            trial::plain(),
+            Question::List.plain(),
+            Question::Describe.plain(),
+        ] {
+            args::parser(plain).debug_assert();
+        }
+    }
+
+    /// A command shows what it takes, and nothing else.
+    #[test]
+    fn each_help_reads_as_expected() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected");
+        for name in [
+            "blast", "check", "describe", "edit", "import", "list", "run", "serve", "try",
+        ] {
+            let (.., command) = entry(name.as_ref()).unwrap();
+            let help = command().term_width(100).render_help().to_string();
+            let expected = fs::read_to_string(folder.join(format!("{name}-help.txt")));
+            assert_eq!(help, expected.unwrap(), "{name}");
+        }
     }
 
     #[test]
     fn every_shell_completes_every_command_and_flag() {
         for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
             let text = completions(&[shell.into()]).unwrap();
-            for word in [
-                "compare",
-                "serve",
-                "fail-if",
-                "connections",
-                "repetitions",
-                "freeze",
-            ] {
+            for word in words("compare|serve|fail-if|connections|repetitions|freeze") {
                 assert!(text.contains(word), "{shell}: {word}");
             }
         }
         for words in [&[][..], &["csh".into()], &["zsh".into(), "bash".into()]] {
-            assert!(
-                completions(words)
-                    .unwrap_err()
-                    .to_string()
-                    .contains("volley completions SHELL")
-            );
+            let error = completions(words).unwrap_err().to_string();
+            assert!(error.contains("volley completions SHELL"), "{error}");
         }
     }
 
     #[test]
     fn volley_and_each_command_have_a_manual_page() {
-        let page = |words: &[&str]| {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            man(&words).map_err(|exit| exit.to_string())
-        };
-        let whole = page(&[]).unwrap();
-        assert!(
-            whole.contains(".TH volley 1")
-                && whole.contains("fail\\-if")
-                && whole.contains("volley\\-compare"),
-            "{whole}"
-        );
-        for (name, ..) in COMMANDS {
-            assert!(
-                page(&[name])
-                    .unwrap()
-                    .contains(&format!(".TH volley-{name} 1")),
-                "{name}"
-            );
+        let whole = parsed(man, "").unwrap();
+        for part in [".TH volley 1", "fail\\-if", "volley\\-compare"] {
+            assert!(whole.contains(part), "{whole}");
         }
-        for words in [&["me"][..], &["blast", "serve"]] {
-            assert!(page(words).unwrap_err().contains("`volley man`"));
+        for (name, ..) in COMMANDS {
+            let page = parsed(man, name).unwrap();
+            assert!(page.contains(&format!(".TH volley-{name} 1")), "{name}");
+        }
+        for line in ["me", "blast serve"] {
+            assert!(parsed(man, line).unwrap_err().contains("`volley man`"));
         }
     }
 

@@ -7,7 +7,6 @@ mod trial;
 
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::ExitCode;
 
 use base64::Engine;
@@ -40,17 +39,14 @@ pub fn edit(edit: &Edit) -> Result<ExitCode, Failure> {
                   ./scripts/volley-page.sh (it needs npm), and build volley again"
             .to_owned(),
     })?;
-    match edit {
-        Edit::Licenses => text(page.licenses),
-        Edit::File {
-            file,
-            listen,
-            allow_io,
-        } => serve(page, file, *listen, *allow_io),
+    match edit.licenses {
+        true => text(page.licenses),
+        false => serve(page, edit),
     }
 }
 
-fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<ExitCode, Failure> {
+fn serve(page: Page, edit: &Edit) -> Result<ExitCode, Failure> {
+    let path = edit.file.as_path();
     let unusable = |reason: String| Failure {
         status: 2,
         message: format!("{}: {reason}", path.display()),
@@ -82,8 +78,8 @@ fn serve(page: Page, path: &Path, listen: SocketAddr, allow_io: bool) -> Result<
     // First, so that no signal after the address is missed.
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let token = token()?;
-    let site = Site::new(page, document, token.clone(), allow_io);
-    let server = listened(site, listen)?;
+    let site = Site::new(page, document, token.clone(), edit.allow_io);
+    let server = listened(site, edit.listen)?;
     let address = format!("{}/#{token}\n", server.address);
     text(&address)?;
     let _ = writeln!(

@@ -28,7 +28,7 @@ pub fn import(args: &Import) -> Result<ExitCode, Failure> {
     let out = Out::open(args.output.as_deref())?;
     warn(imported.warnings());
     out.print(|out| {
-        if args.is_json {
+        if args.is_json() {
             serde_json::to_writer_pretty(&mut *out, &imported.json())?;
             return writeln!(out);
         }

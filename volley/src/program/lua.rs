@@ -26,7 +26,7 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         duration: args.duration,
         allow_io: args.allow_io,
         max_memory: args.max_memory,
-        tls: args.tls.clone(),
+        tls: args.tls(),
     };
     let signal = net::watch()?;
     let mut finished = program::run(&program, &options, &signal)?;
@@ -35,7 +35,7 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let unknown = unknown_parts(&finished.report, &goals);
     finished.report.facts.warnings.extend(unknown);
     let report = &finished.report;
-    out.print(|out| print(report, args.format, out))?;
+    out.print(|out| print(report, args.format(), out))?;
     let has_broken = finished.failure.is_some();
     buffered(io::stderr().lock(), |mut out| {
         if !args.quiet {

@@ -143,7 +143,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         .collect();
     let saved = note(report, written, left_out);
     let report = &finished.report;
-    out.print(|out| print(report, args.format, out))?;
+    out.print(|out| print(report, args.format(), out))?;
     buffered(io::stderr().lock(), |mut out| {
         if !args.quiet {
             summary::write_warnings(report, &mut out)?;
