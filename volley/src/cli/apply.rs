@@ -80,10 +80,8 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set_schema(&args.target, &mut to.schema);
     set(&mut to.call, filled(args.target.call.as_deref()));
     set(&mut to.metadata, payload::metadata(&args.data)?);
-    set(
-        &mut to.reflect_metadata,
-        args.target.reflect_metadata.clone(),
-    );
+    let reflect_metadata = args.target.reflect_metadata.clone();
+    set(&mut to.reflect_metadata, reflect_metadata);
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
@@ -135,7 +133,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
         None => {}
     }
     set(&mut to.max_duration, args.max_duration);
-    set(&mut to.duration_stop, args.duration_stop.map(Into::into));
+    set(&mut to.duration_stop, args.duration_stop);
     set_some(&mut to.drain_timeout, args.drain_timeout);
     set(&mut to.is_async, args.is_async);
     set(&mut to.connections, args.connections);
@@ -157,7 +155,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
 
     let rate = &mut to.rate;
     set(&mut rate.rps, args.rps);
-    set(&mut rate.schedule, schedules.load_schedule.map(Into::into));
+    set(&mut rate.schedule, schedules.load_schedule);
     set(&mut rate.start, schedules.load_start);
     set(&mut rate.step, schedules.load_step);
     set_some(&mut rate.end, schedules.load_end);
@@ -166,19 +164,14 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
 
     let workers = &mut to.concurrency;
     set(&mut workers.workers, args.concurrency);
-    let schedule = schedules.concurrency_schedule;
-    set(&mut workers.schedule, schedule.map(Into::into));
+    set(&mut workers.schedule, schedules.concurrency_schedule);
     set(&mut workers.start, schedules.concurrency_start);
     set(&mut workers.step, schedules.concurrency_step);
     set_some(&mut workers.end, schedules.concurrency_end);
-    set(
-        &mut workers.step_duration,
-        schedules.concurrency_step_duration,
-    );
-    set(
-        &mut workers.max_duration,
-        schedules.concurrency_max_duration,
-    );
+    let step_duration = schedules.concurrency_step_duration;
+    set(&mut workers.step_duration, step_duration);
+    let max_duration = schedules.concurrency_max_duration;
+    set(&mut workers.max_duration, max_duration);
 }
 
 fn set_checks(args: &CheckArgs, to: &mut CheckSpec) {

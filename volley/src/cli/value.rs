@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -53,6 +55,15 @@ pub fn time(text: &str) -> Result<Duration, DurationError> {
 /// A path as given; an empty one counts as not given, but clap's own parser would refuse it.
 pub fn path(text: &str) -> Result<PathBuf, Infallible> {
     Ok(PathBuf::from(text))
+}
+
+/// One of some words, which a file has for this type, too.
+pub fn one_of<T>(words: [&'static str; 3]) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + DeserializeOwned + Send + Sync + 'static,
+{
+    let words = PossibleValuesParser::new(words);
+    words.try_map(|word| serde_json::from_value(word.to_ascii_lowercase().into()))
 }
 
 /// The range of an integer type, for messages.
