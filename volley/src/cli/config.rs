@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::args::RunArgs;
 use super::usage;
-use crate::report::ghz_options::DIGEST;
+use crate::report::ghz_options::{DIGEST, is_empty};
 use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
@@ -75,7 +75,8 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             continue;
         }
         if key == BINARY {
-            if !asks_for_nothing(&value) {
+            // ghz writes an empty entry for a flag that was not given.
+            if !is_empty(&value) {
                 config.lacks_payload = Some(wrong(path, &key, Some(NO_BINARY.to_owned())));
             }
             continue;
@@ -157,9 +158,9 @@ fn entry(
     if words.is_empty() {
         return Ok(None);
     }
-    command
-        .clone()
-        .try_get_matches_from(std::iter::once("volley".to_owned()).chain(words))
+    let argv = std::iter::once("volley".to_owned()).chain(words);
+    let matches = command.clone().try_get_matches_from(argv);
+    matches
         .map(Some)
         .map_err(|error| wrong(path, key, usage::problem(&error)))
 }
@@ -194,13 +195,9 @@ fn unknown(command: &Command, path: &Path, key: &str) -> String {
 
 fn wrong(path: &Path, key: &str, problem: Option<String>) -> ConfigError {
     ConfigError::Value {
-        place: place(path, key),
+        place: format!("{}: {key}", path.display()),
         problem: problem.unwrap_or_else(|| "it is not understood".to_owned()),
     }
-}
-
-fn place(path: &Path, key: &str) -> String {
-    format!("{}: {key}", path.display())
 }
 
 /// Why a `--config` file cannot be used.
@@ -261,18 +258,6 @@ fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
 
 fn is_time(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Duration>()
-}
-
-/// Whether a value switches nothing on: ghz writes such entries for flags that were not given.
-fn asks_for_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.is_empty(),
-        Value::Number(number) => number.as_u64() == Some(0),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty(),
-        Value::Bool(true) => false,
-    }
 }
 
 fn scalar(value: &Value) -> Option<String> {

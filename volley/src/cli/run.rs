@@ -61,13 +61,16 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
             output,
             watched,
         }),
-        // The flag to change may be in the file.
-        Err(error) => Err(match &flags.target.config {
+        Err(error) => match &flags.target.config {
+            // The flag to change may be in the file.
             Some(file) => {
-                CliExit::usage(format!("{error} (flags in `{}` included)", file.display()))
+                let file = file.display();
+                Err(CliExit::usage(format!(
+                    "{error} (flags in `{file}` included)"
+                )))
             }
-            None => CliExit::usage(error.to_string()),
-        }),
+            None => Err(error.into()),
+        },
     }
 }
 
@@ -130,14 +133,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::cli::testkit::parsed;
     use crate::spec::Data;
 
-    fn data(flags: &[&str], stdin: &str) -> Result<Data, String> {
-        let base = ["--proto", "a.proto", "--call", "p.S/M", "l:1"];
-        let words: Vec<OsString> = base.iter().chain(flags).map(OsString::from).collect();
-        parse(&words, &mut stdin.as_bytes())
-            .map(|run| run.spec.request.data)
-            .map_err(|exit| exit.to_string())
+    fn data(flags: &str, stdin: &str) -> Result<Data, String> {
+        let line = format!("--proto a.proto --call p.S/M l:1 {flags}");
+        let run = parsed(|words| parse(words, &mut stdin.as_bytes()), &line);
+        run.map(|run| run.spec.request.data)
     }
 
     fn json(text: &str) -> Result<Data, String> {
@@ -146,72 +148,33 @@ mod tests {
 
     #[test]
     fn data_at_reads_stdin_in_every_spelling() {
-        for flags in [
-            &["-d", "@"][..],
-            &["-d@"],
-            &["-d=@"],
-            &["--data=@"],
-            &["--data", "@"],
-        ] {
-            assert_eq!(
-                data(flags, "{\"a\": 1}\n"),
-                json("{\"a\": 1}\n"),
-                "{flags:?}"
-            );
+        for flags in ["-d @", "-d@", "-d=@", "--data=@", "--data @"] {
+            let text = "{\"a\": 1}\n";
+            assert_eq!(data(flags, text), json(text), "{flags}");
         }
         let error = "error: `--data @`: stdin is empty".to_owned();
-        assert_eq!(data(&["-d", "@"], " \n"), Err(error));
+        assert_eq!(data("-d @", " \n"), Err(error));
     }
 
     #[test]
     fn binary_reads_stdin_as_it_is() {
         let expected = Data::Binary(b"\x08\x01".to_vec());
-        assert_eq!(data(&["-b"], "\x08\x01"), Ok(expected.clone()));
-        assert_eq!(data(&["--binary"], "\x08\x01"), Ok(expected));
+        for flags in ["-b", "--binary"] {
+            assert_eq!(data(flags, "\x08\x01"), Ok(expected.clone()));
+        }
     }
 
     #[test]
     fn stdin_is_left_alone_unless_a_flag_names_it() {
-        assert_eq!(data(&[], "{\"a\": 1}"), json("{}"));
-        assert_eq!(data(&["--no-binary"], "{\"a\": 1}"), json("{}"));
+        assert_eq!(data("", "{\"a\": 1}"), json("{}"));
+        assert_eq!(data("--no-binary", "{\"a\": 1}"), json("{}"));
     }
 
     fn word() -> impl Strategy<Value = OsString> {
-        let known = vec![
-            "--proto",
-            "a.proto",
-            "--call",
-            "p.S/M",
-            "l:1",
-            "-d",
-            "@",
-            "{}",
-            "-c",
-            "-n",
-            "5",
-            "-z",
-            "1s",
-            "--rps=9",
-            "--load-schedule",
-            "step",
-            "--load-step",
-            "-3",
-            "--load-start",
-            "--load-step-duration=1s",
-            "--connections",
-            "--threads",
-            "--insecure",
-            "--no-insecure",
-            "--no-",
-            "--",
-            "-",
-            "--=",
-            "-b",
-            "-m",
-            "--cpus",
-            "--config=/nowhere/x",
-            "--expect",
-        ];
+        let known = "--proto a.proto --call p.S/M l:1 -d @ {} -c -n 5 -z 1s --rps=9 --load-schedule step --load-step -3 \
+                     --load-start --load-step-duration=1s --connections --threads --insecure --no-insecure --no- -- - --= \
+                     -b -m --cpus --config=/nowhere/x --expect";
+        let known: Vec<_> = known.split_whitespace().collect();
         prop_oneof![
             4 => prop::sample::select(known).prop_map(OsString::from),
             1 => "-{0,2}\\PC{0,12}".prop_map(OsString::from),

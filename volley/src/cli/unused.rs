@@ -65,34 +65,34 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
             [Endpoint::Name(address)] => address.host.parse::<IpAddr>().is_ok(),
             endpoints => endpoints.len() == 1,
         });
-    let asks = request.schema == SchemaSource::Reflection;
-    let has_imports = matches!(&request.schema, SchemaSource::Proto { .. });
+    let has_proto = matches!(request.schema, SchemaSource::Proto { .. });
     let (target_args, watch) = (&args.target, &args.watch);
+    let has_both = [&target_args.proto, &target_args.protoset];
+    let has_both = has_both.map(filled_path).iter().all(Option::is_some);
+    let mut folders = target_args.import_paths.iter().flatten();
+    let has_folder = folders.any(|folder| !folder.as_os_str().is_empty());
+    let is_asked = request.schema == SchemaSource::Reflection;
+    let has_metadata = !request.reflect_metadata.is_empty();
+    let deals_out = target.lb_strategy == LbStrategy::RoundRobin;
+    let has_no_functions = args.data.disable_template_functions == Some(true);
+    let waits = load.duration_stop == DurationStop::Wait;
+    let is_closed_loop = !load.is_open_loop();
+    let token = watch.control_token.as_deref().unwrap_or_default();
     let is_served = watch.control.is_some() || watch.metrics.is_some();
+    let no_server = "beside `--proto` or `--protoset`: no server is asked";
+    let is_off = "beside `--disable-template-data`";
+    let all_end = "without `-z` or `-x`: all calls are waited for";
     let useless = [
-        (
-            "protoset",
-            filled_path(&target_args.protoset).is_some()
-                && filled_path(&target_args.proto).is_some(),
-            "beside `--proto`",
-        ),
+        ("protoset", has_both, "beside `--proto`"),
         (
             "import-paths",
-            target_args
-                .import_paths
-                .as_ref()
-                .is_some_and(|paths| paths.iter().any(|path| !path.as_os_str().is_empty()))
-                && !has_imports,
+            has_folder && !has_proto,
             "without `--proto`",
         ),
-        (
-            "reflect-metadata",
-            !request.reflect_metadata.is_empty() && !asks,
-            "beside `--proto` or `--protoset`: no server is asked",
-        ),
+        ("reflect-metadata", has_metadata && !is_asked, no_server),
         (
             "lb-strategy",
-            target.lb_strategy == LbStrategy::RoundRobin && has_one_address,
+            deals_out && has_one_address,
             "on one address",
         ),
         (
@@ -102,37 +102,28 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
         ),
         (
             "disable-template-functions",
-            args.data.disable_template_functions == Some(true)
-                && request.templates == Templates::Off,
-            "beside `--disable-template-data`",
+            has_no_functions && request.templates == Templates::Off,
+            is_off,
         ),
-        (
-            "duration-stop",
-            load.duration_stop == DurationStop::Wait && load.length().is_none(),
-            "without `-z` or `-x`: all calls are waited for",
-        ),
+        ("duration-stop", waits && load.length().is_none(), all_end),
         (
             "coalesce",
-            !load.coalesce.is_zero() && !load.is_open_loop(),
+            !load.coalesce.is_zero() && is_closed_loop,
             "without `--rps`",
         ),
         (
             "coalesce-sends",
-            !load.coalesce_sends.is_zero() && !load.is_open_loop(),
+            !load.coalesce_sends.is_zero() && is_closed_loop,
             "without `--rps`",
         ),
         (
             "drain-timeout",
-            load.drain_timeout.is_some() && load.duration_stop != DurationStop::Wait,
+            load.drain_timeout.is_some() && !waits,
             "without `--duration-stop wait`",
         ),
         (
             "control-token",
-            watch
-                .control_token
-                .as_ref()
-                .is_some_and(|token| !token.is_empty())
-                && !is_served,
+            !token.is_empty() && !is_served,
             "without `--control` or `--metrics`",
         ),
     ];

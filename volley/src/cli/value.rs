@@ -155,24 +155,22 @@ fn parse(text: &str) -> Result<Value, JsonError> {
 
 #[cfg(test)]
 mod tests {
+    use volley_testkit::table::table;
+
     use super::*;
 
     #[test]
     fn numbers_out_of_range_are_refused_with_the_range() {
         assert_eq!(whole::<u32>("7"), Ok(7));
         assert_eq!(whole::<i32>("-7"), Ok(-7));
-        assert_eq!(
-            whole::<u32>("-7"),
-            Err("a whole number from 0 to 4294967295 is needed".to_owned())
-        );
-        assert_eq!(
-            whole::<i32>("1.5"),
-            Err("a whole number from -2147483648 to 2147483647 is needed".to_owned())
-        );
-        assert_eq!(
-            positive::<u32>("0"),
-            Err("a whole number from 1 to 4294967295 is needed".to_owned())
-        );
+        for (refused, range) in [
+            (whole::<u32>("-7").err(), "0 to 4294967295"),
+            (whole::<i32>("1.5").err(), "-2147483648 to 2147483647"),
+            (positive::<u32>("0").err(), "1 to 4294967295"),
+        ] {
+            let words = format!("a whole number from {range} is needed");
+            assert_eq!(refused, Some(words));
+        }
     }
 
     #[test]
@@ -191,24 +189,14 @@ mod tests {
 
     #[test]
     fn metadata_that_is_none_is_refused_with_its_key() {
-        for (text, words) in [
-            (
-                r#"{"a": "1", "b": 2}"#,
-                "the value of `b` is no string: put it in quotes",
-            ),
-            (
-                r#"{"a\n": null}"#,
-                "the value of `a ` is no string: put it in quotes",
-            ),
-            (
-                "@m.json",
-                "it is the name of a file: give it with `--metadata-file m.json`",
-            ),
-            (
-                "[]",
-                "a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
-            ),
-        ] {
+        for [text, words] in table(
+            r#"
+            {"a": "1", "b": 2} => the value of `b` is no string: put it in quotes
+            {"a\n": null} => the value of `a ` is no string: put it in quotes
+            @m.json => it is the name of a file: give it with `--metadata-file m.json`
+            [] => a JSON object of strings is needed, such as `{"key": "value"}`
+        "#,
+        ) {
             assert_eq!(metadata(text).unwrap_err().to_string(), words);
         }
     }

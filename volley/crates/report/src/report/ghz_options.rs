@@ -107,19 +107,21 @@ pub fn of(spec: &Spec) -> Value {
     if target.window != usual.window {
         some("window", json!(target.window));
     }
-    shown.extend(always(spec));
+    if let Value::Object(always) = always(spec) {
+        shown.extend(always);
+    }
     Value::Object(shown)
 }
 
 /// What ghz shows even if it is empty.
-fn always(spec: &Spec) -> Map<String, Value> {
+fn always(spec: &Spec) -> Value {
     let load = &spec.load;
     let (rate, workers) = (&load.rate, &load.concurrency);
     let threads = load.threads.map_or_else(
         || thread::available_parallelism().map_or(1, NonZero::get),
         |threads| threads as usize,
     );
-    let members = json!({
+    json!({
         "insecure": spec.target.insecure,
         "load-schedule": rate.schedule.name(),
         "load-start": rate.start,
@@ -135,11 +137,7 @@ fn always(spec: &Spec) -> Map<String, Value> {
         "concurrency-max-duration": ns(workers.max_duration),
         "binary": matches!(spec.request.data, Data::Binary(_)),
         "CPUs": threads,
-    });
-    match members {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+    })
 }
 
 /// The payload as JSON; null if it is no JSON, or becomes JSON only through its templates.
@@ -209,7 +207,8 @@ fn ns(time: Duration) -> Value {
 }
 
 /// Go's `omitempty`.
-fn is_empty(value: &Value) -> bool {
+#[must_use]
+pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(on) => !on,
