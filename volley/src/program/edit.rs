@@ -33,11 +33,10 @@ use site::Site;
 ///
 /// There is no page, the file cannot be edited, or the address cannot be listened on.
 pub fn edit(edit: &Edit) -> Result<ExitCode, Failure> {
-    let page = Page::embedded().ok_or_else(|| Failure {
-        status: NOT_BUILT,
-        message: "this volley was built without the page of `volley edit`: run \
-                  ./scripts/volley-page.sh (it needs npm), and build volley again"
-            .to_owned(),
+    let page = Page::embedded().ok_or_else(|| {
+        let problem = "this volley was built without the page of `volley edit`: run \
+                       ./scripts/volley-page.sh (it needs npm), and build volley again";
+        Failure::new(NOT_BUILT, problem)
     })?;
     match edit.licenses {
         true => text(page.licenses),
@@ -47,29 +46,24 @@ pub fn edit(edit: &Edit) -> Result<ExitCode, Failure> {
 
 fn serve(page: Page, edit: &Edit) -> Result<ExitCode, Failure> {
     let path = edit.file.as_path();
-    let unusable = |reason: String| Failure {
-        status: 2,
-        message: format!("{}: {reason}", path.display()),
-    };
+    let shown = path.display();
+    let unusable = |reason: &str| Failure::usage(format!("{shown}: {reason}"));
     if is_program(path) {
-        return Err(unusable(
-            "a program of Lua has no form: edit it as text".to_owned(),
-        ));
+        return Err(unusable("a program of Lua has no form: edit it as text"));
     }
     let document = Document::new(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => unusable("its folder is missing: make it".to_owned()),
-        _ => unusable(format!("cannot edit the file: {error}")),
+        ErrorKind::NotFound => unusable("its folder is missing: make it"),
+        _ => unusable(&format!("cannot edit the file: {error}")),
     })?;
     if document.path().exists() {
         if !document.path().is_file() {
-            return Err(unusable("it is not a file".to_owned()));
+            return Err(unusable("it is not a file"));
         }
         match file::text(path) {
             Err(mistakes) => return Ok(refuse(&mistakes)),
             Ok(text) if file::is_foreign(&text) => {
-                let path = path.display();
-                return Err(unusable(format!(
-                    "this is a file of h2loadrunner: write `volley import h2loadrunner {path} -o new.yaml`, then `volley edit new.yaml`"
+                return Err(unusable(&format!(
+                    "this is a file of h2loadrunner: write `volley import h2loadrunner {shown} -o new.yaml`, then `volley edit new.yaml`"
                 )));
             }
             Ok(_) => {}
@@ -85,7 +79,7 @@ fn serve(page: Page, edit: &Edit) -> Result<ExitCode, Failure> {
     let _ = writeln!(
         io::stderr(),
         "volley: open this address in a browser to edit {}; Ctrl-C ends it",
-        visible(&path.display().to_string())
+        visible(&shown.to_string())
     );
     signals.forever().next();
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,11 @@
 //! `volley list` and `volley describe`: what a server, or a file, declares.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Failure, buffered, unless_hung_up};
+use super::check::warn;
+use super::{Failure, to_stdout};
 use crate::cli::{Look, Question};
 use crate::excerpt::list as list_of;
 use crate::plain::{Asked, LoadError};
@@ -24,17 +24,16 @@ pub fn look(look: &Look) -> Result<ExitCode, Failure> {
     let text = match look.question {
         Question::List if look.name.is_empty() => list(look).inspect(|text| {
             if text.is_empty() {
-                warn("there are no services");
+                warn(&["there are no services".to_owned()]);
             }
         })?,
         Question::List => methods(&service(look)?),
         Question::Describe => describe(look)?,
     };
-    buffered(io::stdout().lock(), |out| {
+    to_stdout(|out| {
         let mut lines = text.lines();
         lines.try_for_each(|line| writeln!(out, "{}", visible(line)))
-    })
-    .or_else(unless_hung_up)?;
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,7 +45,7 @@ fn list(look: &Look) -> Result<String, Failure> {
     let names = server.services()?;
     // A service whose files are missing or broken is there all the same.
     let pool = server.pool(&names).unwrap_or_else(|error| {
-        warn(&error.to_string());
+        warn(&[error.to_string()]);
         Pool::default()
     });
     let shown = names.iter().map(|name| match pool.service(name) {
@@ -139,14 +138,9 @@ fn pool(look: &Look, symbols: &[String]) -> Result<Pool, LoadError> {
 fn ask(look: &Look) -> Result<Asked<'_>, LoadError> {
     let server = Asked::connect(&look.spec, &nobody())?;
     if let Some(warning) = server.warning() {
-        warn(&warning.to_string());
+        warn(&[warning.to_string()]);
     }
     Ok(server)
-}
-
-/// For a person; nothing depends on it.
-fn warn(warning: &str) {
-    let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
 }
 
 /// A signal ends the program; nobody else interrupts it.

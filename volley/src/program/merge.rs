@@ -1,6 +1,7 @@
 //! `volley merge`: one report from those of several processes.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -42,14 +43,12 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         versions.insert(version);
         match &mut sum {
             None => sum = Some(part),
-            Some(sum) => sum
-                .merge(part)
-                .map_err(|error| wrong(path, &error.to_string()))?,
+            Some(sum) => sum.merge(part).map_err(|error| wrong(path, error))?,
         }
     }
-    let sum = sum.ok_or_else(|| usage("no files".to_owned()))?;
+    let sum = sum.ok_or_else(|| Failure::usage("no files"))?;
     let is_whole = sum.check_whole().map_err(|error| {
-        usage(format!(
+        Failure::usage(format!(
             "these reports are not the whole load: {error} (see --partial)"
         ))
     });
@@ -73,8 +72,8 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     if matches!(merge.output.format, Format::Csv | Format::InfluxDetails)
         && report.details.is_empty()
     {
-        return Err(usage(
-            "the shares list no calls: run them with `--details N`".to_owned(),
+        return Err(Failure::usage(
+            "the shares list no calls: run them with `--details N`",
         ));
     }
     deliver(&report, &merge.output, out)
@@ -82,8 +81,8 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
 
 /// A part, and the version of volley that wrote it.
 fn read(path: &Path) -> Result<(Part, String), Failure> {
-    let text = input::text(path, input::DATA).map_err(|error| wrong(path, &error.to_string()))?;
-    let foreign = |error| wrong(path, &format!("it is no JSON report of volley: {error}"));
+    let text = input::text(path, input::DATA).map_err(|error| wrong(path, error))?;
+    let foreign = |error| wrong(path, format!("it is no JSON report of volley: {error}"));
     let report: Value = serde_json::from_str(&text).map_err(foreign)?;
     if is_of_scenarios(&report) {
         let problem =
@@ -97,14 +96,10 @@ fn read(path: &Path) -> Result<(Part, String), Failure> {
             "it is not the report of a share: run it with `--share K/N -O json`",
         )
     })?;
-    let part = Part::read(tally).map_err(|error| wrong(path, &error.to_string()))?;
+    let part = Part::read(tally).map_err(|error| wrong(path, error))?;
     Ok((part, file.volley.version))
 }
 
-fn wrong(path: &Path, reason: &str) -> Failure {
-    usage(format!("`{}`: {reason}", path.display()))
-}
-
-fn usage(message: String) -> Failure {
-    Failure { status: 2, message }
+fn wrong(path: &Path, reason: impl Display) -> Failure {
+    Failure::usage(format!("`{}`: {reason}", path.display()))
 }

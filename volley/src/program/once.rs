@@ -1,11 +1,10 @@
 //! `volley check --once`: one iteration of each scenario, with each request and response.
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Failure, buffered, success_if, unless_hung_up};
+use super::{Failure, success_if, to_stdout};
 use crate::net;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};
@@ -21,11 +20,10 @@ use crate::watch::Writer;
 /// Whatever prevented the load or the output, or broke the load off.
 pub fn once(plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
     let shown = Once::new(plan, allow_io, net::watch()?).run()?;
-    buffered(io::stdout().lock(), |out| {
+    to_stdout(|out| {
         let mut pages = shown.pages.iter();
         pages.try_for_each(|page| out.write_all(page.as_bytes()))
-    })
-    .or_else(unless_hung_up)?;
+    })?;
     Ok(success_if(shown.done?))
 }
 
