@@ -141,8 +141,8 @@ impl Rows {
     pub(super) fn of(old: &Run, new: &Run) -> Self {
         let mut figures = vec![Figure::Rate(Rate::Calls)];
         let one_message_each = |run: &Run| {
-            let figures = run.figures();
-            figures.messages == figures.ok.saturating_add(figures.failed)
+            let counts = run.figures().counts;
+            counts.messages == counts.ok.saturating_add(counts.failed)
         };
         if !(one_message_each(old) && one_message_each(new)) {
             figures.push(Figure::Rate(Rate::Messages));

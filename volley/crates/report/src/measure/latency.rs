@@ -11,10 +11,11 @@ use volley_base::units::numbers::{at_least, duration};
 use super::estimate::Estimate;
 
 /// The start of a latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatencyKind {
     /// From when a call was really sent. The only kind in a closed loop, where it cannot show a
     /// stall (coordinated omission).
+    #[default]
     Service,
     /// From when a call was due.
     Response,
@@ -31,7 +32,7 @@ impl LatencyKind {
 }
 
 /// The distribution of one kind of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
     pub kind: LatencyKind,
     /// Times that ended. If 0, `mean_ns`, `min_ns` and `max_ns` are 0, and bars, buckets and histogram are empty.
@@ -122,18 +123,15 @@ pub fn fixed_marks() -> Vec<u64> {
 /// Counts (value in ns, count) into bars that end at `marks`. Values above the last mark go into
 /// the last bar.
 pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = marks
-        .iter()
-        .map(|mark| Bar {
-            up_to_ns: *mark,
-            count: 0,
-        })
-        .collect();
+    let empty = |mark: &u64| Bar {
+        up_to_ns: *mark,
+        count: 0,
+    };
+    let mut bars: Vec<Bar> = marks.iter().map(empty).collect();
+    let last = marks.len().saturating_sub(1);
     for (ns, count) in recorded {
-        let place = marks
-            .partition_point(|mark| *mark < ns)
-            .min(marks.len().saturating_sub(1));
-        if let Some(bar) = bars.get_mut(place) {
+        let place = marks.partition_point(|mark| *mark < ns);
+        if let Some(bar) = bars.get_mut(place.min(last)) {
             bar.count += count;
         }
     }
@@ -145,20 +143,7 @@ impl Latency {
     pub fn none(kind: LatencyKind) -> Self {
         Self {
             kind,
-            samples: 0,
-            open: 0,
-            oldest_ns: 0,
-            open_mean_ns: 0,
-            mean_ns: 0,
-            min_ns: 0,
-            max_ns: 0,
-            percentiles: Vec::new(),
-            ended: Vec::new(),
-            bars: Vec::new(),
-            buckets: Vec::new(),
-            histogram: String::new(),
-            ages: String::new(),
-            includes_failed: false,
+            ..Self::default()
         }
     }
 
@@ -174,15 +159,13 @@ impl Latency {
         let recorded: Vec<(u64, u64)> = samples_ns.iter().map(|ns| (*ns, 1)).collect();
         let estimate = Estimate::new(&recorded, &[]);
         let each = || recorded.iter().copied();
+        let percentiles = RANKS_PPM.iter().filter_map(|ppm| estimate.at(*ppm));
         Self {
             samples,
             mean_ns: rounded_quotient(sum, u128::from(samples)),
             min_ns,
             max_ns,
-            percentiles: RANKS_PPM
-                .iter()
-                .filter_map(|ppm| estimate.at(*ppm))
-                .collect(),
+            percentiles: percentiles.collect(),
             bars: bars(&linear_marks(min_ns, max_ns), each()),
             buckets: bars(&fixed_marks(), each()),
             ..Self::none(kind)
@@ -201,10 +184,9 @@ impl Latency {
 
     /// The same of the times that ended; `None` without any.
     pub fn ended_at(&self, rank_ppm: u32) -> Option<u64> {
-        let known = if self.open > 0 {
-            &self.ended
-        } else {
-            &self.percentiles
+        let known = match self.open {
+            0 => &self.percentiles,
+            _ => &self.ended,
         };
         find(known, rank_ppm).map(|percentile| percentile.ns)
     }
@@ -267,17 +249,15 @@ pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile
     };
     let ended = together(|latency| &latency.histogram)?;
     let open = together(|latency| &latency.ages)?;
-    let sampled = || latencies.iter().filter(|latency| latency.samples > 0);
+    let sampled = latencies.iter().filter(|latency| latency.samples > 0);
+    let (lowest, highest) = (
+        sampled.clone().map(|latency| latency.min_ns).min(),
+        sampled.map(|latency| latency.max_ns).max(),
+    );
     let whole = Latency {
-        min_ns: sampled()
-            .map(|latency| latency.min_ns)
-            .min()
-            .unwrap_or_default(),
-        max_ns: sampled()
-            .map(|latency| latency.max_ns)
-            .max()
-            .unwrap_or_default(),
-        ..Latency::none(LatencyKind::Service)
+        min_ns: lowest.unwrap_or_default(),
+        max_ns: highest.unwrap_or_default(),
+        ..Latency::default()
     };
     Some(whole.within(Estimate::new(&ended, &open).at(rank_ppm)?))
 }
@@ -313,11 +293,8 @@ pub fn decode(histogram: &str) -> Option<Vec<(u64, u64)>> {
         .deserialize(&mut bytes.as_slice())
         .ok()?;
     let buckets = histogram.iter_recorded();
-    Some(
-        buckets
-            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
-            .collect(),
-    )
+    let counts = buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
+    Some(counts.collect())
 }
 
 /// Rounds halves to even, as Python's `round` does for the readers of ghz's details.

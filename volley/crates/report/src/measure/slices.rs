@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::SECOND_NS;
 use super::bucket::highest_of;
 use super::distribution::Encoder;
@@ -10,7 +12,7 @@ use super::distribution::Encoder;
 const MOST_SLICES: u64 = 128;
 
 /// The main latency over time, for statistics.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySeries {
     /// The length of a slice.
     pub interval_s: u64,
@@ -51,11 +53,10 @@ impl Slices {
         let latest = self.slices.last_key_value().map_or(0, |(at, _)| *at);
         let mut encoder = Encoder::new();
         let histogram = |at| match self.slices.get(&at) {
-            Some(counts) if !counts.is_empty() => encoder.encode(
-                counts
-                    .iter()
-                    .map(|(bucket, count)| (highest_of(*bucket), *count)),
-            ),
+            Some(counts) if !counts.is_empty() => {
+                let counts = counts.iter();
+                encoder.encode(counts.map(|(bucket, count)| (highest_of(*bucket), *count)))
+            }
             _ => String::new(),
         };
         LatencySeries {

@@ -7,6 +7,7 @@ pub mod summary;
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use volley_base::units::numbers::grouped;
 
 use super::model::Checks;
@@ -48,25 +49,27 @@ pub struct Sweep {
 }
 
 /// One number of calls over one number of connections.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The maximum: min(N, C) are used.
     pub connections: u32,
     /// N.
     pub requests: u32,
     /// OK calls per second, over its shots; `None` without any.
+    #[serde(serialize_with = "json::rate")]
     pub rate: Option<Interval>,
     pub ok: u64,
     /// gRPC code name, as ghz spells it, to calls; no code with 0 calls.
     pub failed: BTreeMap<&'static str, u64>,
     /// Latency of the OK calls, from the moment they were released.
+    #[serde(rename = "latency_ns", serialize_with = "json::spread")]
     pub latency: Latency,
     /// In the order of repetitions.
     pub shots: Vec<Shot>,
 }
 
 /// One blast that was completed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shot {
     /// Its place in the whole sweep, from 0.
     pub order: u64,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use volley_load::spec::Command;
 
 use super::verdict::Verdict;
@@ -118,7 +119,7 @@ impl Report {
 }
 
 /// Every counted call, each in exactly one place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Calls {
     pub ok: u64,
     /// gRPC code name, as ghz spells it, to calls; no code with 0 calls.
@@ -130,7 +131,7 @@ pub struct Calls {
 }
 
 /// What became of the calls that were due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sends {
     /// Calls that were sent, counting only the first try.
     pub sent: u64,
@@ -143,7 +144,7 @@ pub struct Sends {
 }
 
 /// Counts for each interval since the window opened; all lists have the same length.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Series {
     /// The length of an interval; the end of the run may cut the last one short.
     pub interval_ms: u64,
@@ -165,7 +166,7 @@ pub struct WarmUp {
 }
 
 /// Replies compared with what they should have been.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checks {
     /// Whether there were rules: `--expect` or `--expect-replies`. Without any, replies are only
     /// decoded.

@@ -66,9 +66,9 @@ pub struct Measured {
     pub floor: Option<f64>,
 }
 
-/// The figures of a run that thresholds can name.
-#[derive(Clone, Debug)]
-pub struct Figures<'a> {
+/// The numbers of a run that thresholds can name.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
     pub elapsed_s: f64,
     pub messages: u64,
     pub ok: u64,
@@ -78,6 +78,12 @@ pub struct Figures<'a> {
     pub sent: u64,
     pub missed: u64,
     pub late: u64,
+}
+
+/// The figures of a run that thresholds can name.
+#[derive(Clone, Debug)]
+pub struct Figures<'a> {
+    pub counts: Counts,
     pub latency: &'a Latency,
     pub service: Option<&'a Latency>,
     pub send_delay: Option<&'a Latency>,
@@ -101,7 +107,7 @@ pub fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
 impl<'a> From<&'a Report> for Figures<'a> {
     fn from(report: &'a Report) -> Self {
         let Report { calls, sends, .. } = report;
-        Self {
+        let counts = Counts {
             elapsed_s: report.elapsed_s(),
             messages: report.messages,
             ok: calls.ok,
@@ -111,6 +117,9 @@ impl<'a> From<&'a Report> for Figures<'a> {
             sent: sends.sent,
             missed: sends.missed,
             late: sends.late,
+        };
+        Self {
+            counts,
             latency: &report.latency,
             service: report.service_latency.as_ref(),
             send_delay: report.send_delay.as_ref(),
@@ -134,9 +143,10 @@ impl Figures<'_> {
 
     /// A figure that is no time, in that unit.
     fn number(&self, figure: Figure, unit: Unit) -> Option<f64> {
+        let counts = &self.counts;
         match figure {
-            Figure::Rate(Rate::Calls) => Some(self.ok as f64 / self.elapsed_s),
-            Figure::Rate(Rate::Messages) => Some(self.messages as f64 / self.elapsed_s),
+            Figure::Rate(Rate::Calls) => Some(counts.ok as f64 / counts.elapsed_s),
+            Figure::Rate(Rate::Messages) => Some(counts.messages as f64 / counts.elapsed_s),
             Figure::Time(..) => None,
             Figure::Count(count) => {
                 let calls = self.count(count)? as f64;
@@ -144,28 +154,23 @@ impl Figures<'_> {
                     return Some(calls);
                 }
                 // All calls that were due: those that were never sent are among them.
-                let all = self
-                    .ended()
-                    .saturating_add(self.cut)
-                    .saturating_add(self.missed);
+                let due = [counts.ok, counts.failed, counts.cut, counts.missed];
+                let all = due.into_iter().fold(0, u64::saturating_add);
                 (all > 0).then_some(calls / all as f64 * 100.0)
             }
         }
     }
 
-    fn ended(&self) -> u64 {
-        self.ok.saturating_add(self.failed)
-    }
-
     fn count(&self, count: Count) -> Option<u64> {
+        let counts = &self.counts;
         Some(match count {
-            Count::Ok => self.ok,
-            Count::Failed => self.failed,
-            Count::Wrong => self.wrong,
-            Count::Cut => self.cut,
-            Count::Sent => self.sent,
-            Count::Missed => self.missed,
-            Count::Late => self.late,
+            Count::Ok => counts.ok,
+            Count::Failed => counts.failed,
+            Count::Wrong => counts.wrong,
+            Count::Cut => counts.cut,
+            Count::Sent => counts.sent,
+            Count::Missed => counts.missed,
+            Count::Late => counts.late,
             Count::Open
             | Count::Checks
             | Count::Dropped
