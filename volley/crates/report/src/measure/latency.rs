@@ -29,6 +29,14 @@ impl LatencyKind {
             Self::Response => "response",
         }
     }
+
+    /// `Service` or `Response`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Service => "Service",
+            Self::Response => "Response",
+        }
+    }
 }
 
 /// The distribution of one kind of time.
@@ -81,6 +89,11 @@ impl fmt::Display for Percentile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&at_least(&duration(self.ns), self.is_at_least))
     }
+}
+
+/// The same, or `–` if there is none.
+pub fn shown(found: Option<Percentile>) -> String {
+    found.map_or_else(|| "–".to_owned(), |found| found.to_string())
 }
 
 /// The number of samples above the previous bar, up to and including `up_to_ns`.

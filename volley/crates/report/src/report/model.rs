@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use volley_base::units::numbers::duration;
 use volley_load::spec::Command;
 
 use super::verdict::Verdict;
@@ -219,6 +220,12 @@ impl Report {
     /// Replies per second, including those of failed and cut calls.
     pub fn messages_per_s(&self) -> f64 {
         self.messages as f64 / self.elapsed_s()
+    }
+
+    /// The CPU time that a reply took, in words; `None` without any.
+    pub fn cost_per_message(&self) -> Option<String> {
+        let ns = self.cost.cpu_s * 1e9 / self.messages as f64;
+        (self.messages > 0).then(|| duration(ns.round() as u64))
     }
 
     /// Calls served per second, ok or failed. Cut calls are left out: they were not served.

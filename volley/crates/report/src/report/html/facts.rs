@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use volley_base::units::numbers::{Unit, duration, grouped, megabytes};
+use volley_base::units::numbers::{Unit, grouped, megabytes};
 
 use crate::measure::LatencyKind;
 use crate::report::escape::html;
@@ -60,12 +60,7 @@ fn span(ns: u64) -> String {
 }
 
 fn cpu(report: &Report) -> String {
-    let per_message = match report.messages {
-        0 => String::new(),
-        messages => format!(
-            ", {} per message",
-            duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
-        ),
-    };
+    let per_message = report.cost_per_message();
+    let per_message = per_message.map_or(String::new(), |it| format!(", {it} per message"));
     format!("{:.2} s{per_message}", report.cost.cpu_s)
 }

@@ -46,6 +46,7 @@ impl Figure<'_> {
 }
 
 /// The contents of a table.
+#[derive(Default)]
 pub struct Table {
     /// Column headers, units included.
     pub columns: Vec<String>,
@@ -61,12 +62,9 @@ pub struct Table {
 
 impl Table {
     pub fn html(&self) -> String {
-        let class = |column: usize| {
-            if self.words.contains(&column) {
-                " class=\"words\""
-            } else {
-                ""
-            }
+        let class = |column: usize| match self.words.contains(&column) {
+            true => " class=\"words\"",
+            false => "",
         };
         let mut out = format!(
             "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n<table{}>\n<thead><tr>",
@@ -74,21 +72,16 @@ impl Table {
             if self.full { " class=\"full\"" } else { "" }
         );
         for (column, name) in self.columns.iter().enumerate() {
-            let _ = write!(
-                out,
-                "<th scope=\"col\"{}>{}</th>",
-                class(column),
-                html(name)
-            );
+            let (class, name) = (class(column), html(name));
+            let _ = write!(out, "<th scope=\"col\"{class}>{name}</th>");
         }
         out += "</tr></thead>\n<tbody>\n";
         for row in &self.rows {
             out += "<tr>";
             for (column, cell) in row.iter().enumerate() {
-                let (tag, scope) = if column == 0 {
-                    ("th", " scope=\"row\"")
-                } else {
-                    ("td", "")
+                let (tag, scope) = match column {
+                    0 => ("th", " scope=\"row\""),
+                    _ => ("td", ""),
                 };
                 let _ = write!(out, "<{tag}{scope}{}>{}</{tag}>", class(column), html(cell));
             }
