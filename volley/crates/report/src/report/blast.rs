@@ -158,13 +158,10 @@ pub struct Moment {
 ///
 /// `repetition 3 of 10   97 of 390 blasts   0 failed`
 pub fn line(moment: &Moment) -> String {
+    let [repetition, repetitions] = [moment.repetition, moment.repetitions].map(grouped);
+    let [fired, planned, failed] = [moment.fired, moment.planned, moment.failed].map(grouped);
     format!(
-        "repetition {} of {}   {} of {} blasts   {} failed",
-        grouped(moment.repetition),
-        grouped(moment.repetitions),
-        grouped(moment.fired),
-        grouped(moment.planned),
-        grouped(moment.failed)
+        "repetition {repetition} of {repetitions}   {fired} of {planned} blasts   {failed} failed"
     )
 }
 
@@ -214,10 +211,8 @@ mod tests {
     #[test]
     fn the_ways_of_a_sweep_are_told_apart() {
         let sweep = sweep();
-        let ways: Vec<Vec<u32>> = sweep
-            .ways()
-            .map(|way| way.iter().map(|point| point.requests).collect())
-            .collect();
+        let requests = |way: &[Point]| way.iter().map(|point| point.requests).collect();
+        let ways: Vec<Vec<u32>> = sweep.ways().map(requests).collect();
         assert_eq!(ways, [[1, 100, 10_000], [1, 100, 10_000]]);
     }
 
@@ -230,9 +225,7 @@ mod tests {
             planned: 3_900,
             failed: 0,
         };
-        assert_eq!(
-            line(&moment),
-            "repetition 3 of 10   1,097 of 3,900 blasts   0 failed"
-        );
+        let expected = "repetition 3 of 10   1,097 of 3,900 blasts   0 failed";
+        assert_eq!(line(&moment), expected);
     }
 }
