@@ -73,10 +73,9 @@ impl FromStr for Condition {
             comparison,
             limit,
         } = threshold::parts(text)?;
-        let Some(name) = name
-            .strip_suffix("ratio")
-            .filter(|name| name.ends_with(char::is_whitespace))
-        else {
+        let of_ratio = name.strip_suffix("ratio");
+        let of_ratio = of_ratio.filter(|name| name.ends_with(char::is_whitespace));
+        let Some(name) = of_ratio else {
             return Ok(Self::Value(text.parse()?));
         };
         let figure: Figure = name.parse()?;

@@ -273,11 +273,9 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
     let open = match spread.open {
         0 => none,
         open => {
-            let ages = times_of(&spread.ages, "latencies")?;
-            let sum: u128 = ages
-                .iter()
-                .map(|(ns, count)| u128::from(*ns) * u128::from(*count))
-                .sum();
+            let ages = times_of(&spread.ages, "latencies")?.into_iter();
+            let ages = ages.map(|(ns, count)| u128::from(ns) * u128::from(count));
+            let sum: u128 = ages.sum();
             Latency {
                 open,
                 oldest_ns: spread.oldest,
@@ -337,13 +335,8 @@ fn slices(member: &Member) -> Result<Vec<Slice>, ReadError> {
             latencies: times_of(histogram, "time series")?,
         })
     };
-    latencies
-        .histograms
-        .iter()
-        .enumerate()
-        .take(whole)
-        .map(slice)
-        .collect()
+    let histograms = latencies.histograms.iter().enumerate();
+    histograms.take(whole).map(slice).collect()
 }
 
 #[cfg(test)]
@@ -414,10 +407,8 @@ mod tests {
             messages,
             latencies: Vec::new(),
         };
-        assert_eq!(
-            parse(&report()).unwrap().slices,
-            [second(2, 0, 3), second(2, 1, 7)]
-        );
+        let seconds = parse(&report()).unwrap().slices;
+        assert_eq!(seconds, [second(2, 0, 3), second(2, 1, 7)]);
     }
 
     #[test]

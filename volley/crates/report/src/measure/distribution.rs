@@ -258,16 +258,10 @@ mod tests {
         let latency = of(&[123_456_789])
             .into_latency(LatencyKind::Response)
             .unwrap();
-        assert!(
-            latency
-                .percentiles
-                .iter()
-                .all(|percentile| percentile.ns == 123_456_789)
-        );
-        assert_eq!(
-            (latency.mean_ns, latency.min_ns, latency.max_ns),
-            (123_456_789, 123_456_789, 123_456_789)
-        );
+        let mut percentiles = latency.percentiles.iter();
+        assert!(percentiles.all(|percentile| percentile.ns == 123_456_789));
+        let exact = [latency.mean_ns, latency.min_ns, latency.max_ns];
+        assert_eq!(exact, [123_456_789; 3]);
         assert_eq!(latency.kind, LatencyKind::Response);
     }
 
@@ -276,14 +270,10 @@ mod tests {
         let mut distribution = of(&[1000]);
         distribution.record_zeros(3);
         let latency = distribution.into_latency(LatencyKind::Service).unwrap();
-        assert_eq!(
-            (latency.samples, latency.mean_ns, latency.min_ns),
-            (4, 250, 0)
-        );
-        assert_eq!(
-            (latency.ended_at(750_000), latency.ended_at(900_000)),
-            (Some(0), Some(1000))
-        );
+        let exact = [latency.samples, latency.mean_ns, latency.min_ns];
+        assert_eq!(exact, [4, 250, 0]);
+        let found = [750_000, 900_000].map(|rank_ppm| latency.ended_at(rank_ppm));
+        assert_eq!(found, [Some(0), Some(1000)]);
         assert_eq!(decoded(&latency).count_at(0), 3);
     }
 
@@ -291,10 +281,8 @@ mod tests {
     fn a_day_is_counted_as_more_than_an_hour_with_its_exact_maximum() {
         let day = 24 * MOST_NS;
         let latency = of(&[1, day]).into_latency(LatencyKind::Service).unwrap();
-        assert_eq!(
-            (latency.samples, latency.max_ns, latency.mean_ns),
-            (2, day, day / 2)
-        );
+        let exact = [latency.samples, latency.max_ns, latency.mean_ns];
+        assert_eq!(exact, [2, day, day / 2]);
         assert!(latency.ended_at(990_000).unwrap() >= MOST_NS);
     }
 
@@ -304,10 +292,9 @@ mod tests {
         distribution.record_zeros(9);
         distribution.clear();
         distribution.record(1000);
-        assert_eq!(
-            distribution.into_latency(LatencyKind::Service),
-            of(&[1000]).into_latency(LatencyKind::Service)
-        );
+        let [cleared, new] = [distribution, of(&[1000])];
+        let kind = LatencyKind::Service;
+        assert_eq!(cleared.into_latency(kind), new.into_latency(kind));
     }
 
     proptest! {

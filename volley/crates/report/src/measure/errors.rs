@@ -76,9 +76,8 @@ impl Errors {
 
     /// Text to count; the sum of all others is under [`OTHERS`].
     pub fn into_counts(self) -> BTreeMap<String, u64> {
-        let mut counts: BTreeMap<String, u64> = self
-            .texts
-            .into_iter()
+        let texts = self.texts.into_iter();
+        let mut counts: BTreeMap<String, u64> = texts
             .map(|(text, count)| (text.as_ref().to_owned(), count))
             .collect();
         if self.others > 0 {
@@ -128,10 +127,8 @@ mod tests {
         let mut errors = Errors::new();
         let first = errors.count("down");
         assert!(Arc::ptr_eq(&first, &errors.count("down")));
-        assert_eq!(
-            errors.into_counts(),
-            BTreeMap::from([("down".to_owned(), 2)])
-        );
+        let counts = BTreeMap::from([("down".to_owned(), 2)]);
+        assert_eq!(errors.into_counts(), counts);
     }
 
     #[test]

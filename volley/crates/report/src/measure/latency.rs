@@ -329,10 +329,8 @@ mod tests {
             [at(500_000), at(990_000), at(999_000), at(999_999)],
             [500, 990, 999, 1000].map(Some)
         );
-        assert_eq!(
-            (latency.min_ns, latency.max_ns, latency.samples),
-            (1, 1000, 1000)
-        );
+        let exact = [latency.min_ns, latency.max_ns, latency.samples];
+        assert_eq!(exact, [1, 1000, 1000]);
         assert_eq!(latency.mean_ns, 500, "500.5 rounds to even");
     }
 
@@ -356,10 +354,8 @@ mod tests {
     #[test]
     fn fixed_marks_rise_from_a_microsecond_to_an_hour() {
         let marks = fixed_marks();
-        assert_eq!(
-            (marks.first(), marks.last()),
-            (Some(&1_000), Some(&3_600_000_000_000))
-        );
+        let ends = [marks.first(), marks.last()];
+        assert_eq!(ends, [Some(&1_000), Some(&3_600_000_000_000)]);
         assert!(marks.windows(2).all(|pair| pair[0] < pair[1]));
         for decade in 3..12 {
             assert!(marks.contains(&10u64.pow(decade)));
@@ -368,14 +364,10 @@ mod tests {
 
     #[test]
     fn a_bar_holds_what_is_above_the_one_before_and_the_last_one_the_rest() {
-        let counted = bars(
-            &[10, 20, 30],
-            [(0, 1), (10, 1), (11, 4), (20, 1), (31, 2), (9_999, 1)],
-        );
-        assert_eq!(
-            counted.iter().map(|bar| bar.count).collect::<Vec<_>>(),
-            [2, 5, 3]
-        );
+        let recorded = [(0, 1), (10, 1), (11, 4), (20, 1), (31, 2), (9_999, 1)];
+        let counted = bars(&[10, 20, 30], recorded);
+        let counts: Vec<_> = counted.iter().map(|bar| bar.count).collect();
+        assert_eq!(counts, [2, 5, 3]);
         assert_eq!(bars(&[], [(1, 1)]), []);
     }
 
