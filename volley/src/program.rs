@@ -253,19 +253,17 @@ fn print_failed(thresholds: &[Verdict]) -> io::Result<()> {
 
 /// The exit status of a run with thresholds. Without a call that succeeded, it is that of any such run.
 fn status(any_ok: bool, thresholds: &[Verdict]) -> ExitCode {
-    if any_ok && thresholds.iter().any(|verdict| verdict.failed) {
-        ExitCode::from(THRESHOLD_FAILED)
-    } else {
-        success_if(any_ok)
+    match any_ok && thresholds.iter().any(|verdict| verdict.failed) {
+        true => ExitCode::from(THRESHOLD_FAILED),
+        false => success_if(any_ok),
     }
 }
 
 /// The exit status says whether any call succeeded.
 fn success_if(any_ok: bool) -> ExitCode {
-    if any_ok {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    match any_ok {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }
 
@@ -410,9 +408,8 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
 
 /// A reader that stops reading (`| head`) is not an error.
 fn unless_hung_up(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Ok(())
-    } else {
-        Err(error)
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
     }
 }

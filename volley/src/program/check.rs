@@ -175,10 +175,9 @@ fn step(plan: &Plan, step: &Step) -> String {
     };
     let line = format!("{verb} {}", step.written_url);
     // That is what a step without a name is called.
-    let mut line = if step.name == line {
-        line
-    } else {
-        format!("{}: {line}", step.name)
+    let mut line = match step.name == line {
+        true => line,
+        false => format!("{}: {line}", step.name),
     };
     if let Some(script) = &step.lua {
         line += &format!(" with the script in {}", script.name);
@@ -216,10 +215,9 @@ fn feed(plan: &Plan, feed: &Feed) -> String {
         feed.source,
         Source::Csv { .. } | Source::JsonLines { .. } | Source::Rows(_) | Source::Range { .. }
     );
-    let order = if has_rows {
-        format!(", {:?}, then {:?}", feed.order, feed.at_end).to_lowercase()
-    } else {
-        String::new()
+    let order = match has_rows {
+        true => format!(", {:?}, then {:?}", feed.order, feed.at_end).to_lowercase(),
+        false => String::new(),
     };
     let unused = match feed.columns.is_empty() {
         true => " (unused)",
@@ -230,17 +228,14 @@ fn feed(plan: &Plan, feed: &Feed) -> String {
 
 /// A line for people.
 pub fn load(plan: &Plan, load: &Load) -> String {
-    let scenarios: Vec<String> = load
-        .scenarios
-        .iter()
-        .filter_map(|(index, weight)| {
-            let name = &plan.scenarios.get(*index)?.name;
-            Some(match load.scenarios.len() {
-                1 => name.clone(),
-                _ => format!("{name} {weight}"),
-            })
+    let scenarios = load.scenarios.iter().filter_map(|(index, weight)| {
+        let name = &plan.scenarios.get(*index)?.name;
+        Some(match load.scenarios.len() {
+            1 => name.clone(),
+            _ => format!("{name} {weight}"),
         })
-        .collect();
+    });
+    let scenarios: Vec<String> = scenarios.collect();
     let (phases, show): (_, fn(u64) -> String) = match &load.phases {
         Phases::Users(phases) => (phases, |users| counted(users, "user")),
         Phases::Rate(phases) => (phases, |rate| format!("{}/s", rate as f64 / 1e6)),
@@ -251,10 +246,9 @@ pub fn load(plan: &Plan, load: &Load) -> String {
 }
 
 fn phase(phase: &Phase, show: fn(u64) -> String) -> String {
-    let what = if phase.from == phase.to {
-        show(phase.from)
-    } else {
-        format!("{} to {}", show(phase.from), show(phase.to))
+    let what = match phase.from == phase.to {
+        true => show(phase.from),
+        false => format!("{} to {}", show(phase.from), show(phase.to)),
     };
     match phase.length_ns {
         Some(length) => format!("{what} for {}", time(length)),

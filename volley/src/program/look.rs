@@ -91,15 +91,13 @@ fn describe(look: &Look) -> Result<String, Failure> {
 
 /// What is in a package of this name, or the nearest name of those that are known, or where there are some.
 fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
-    let mut services: Vec<String> = pool
-        .services()
-        .map(|service| service.full_name().to_owned())
-        .collect();
+    let services = pool.services();
+    let services = services.map(|service| service.full_name().to_owned());
+    let mut services: Vec<String> = services.collect();
     if services.is_empty() && look.spec.request.schema == SchemaSource::Reflection {
         // Servers know no packages; without an answer, there is no better hint.
-        services = ask(look)
-            .and_then(|mut server| server.services())
-            .unwrap_or_default();
+        let found = ask(look).and_then(|mut server| server.services());
+        services = found.unwrap_or_default();
     }
     let methods = pool.services().flat_map(|service| {
         let methods = service.methods();
@@ -112,8 +110,8 @@ fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
     let mut names = services;
     names.extend(messages.chain(enums));
     let inside = |name: &&String| {
-        name.strip_prefix(symbol)
-            .is_some_and(|rest| rest.starts_with('.'))
+        let rest = name.strip_prefix(symbol);
+        rest.is_some_and(|rest| rest.starts_with('.'))
     };
     let inside: Vec<&str> = names.iter().filter(inside).map(String::as_str).collect();
     if !inside.is_empty() {

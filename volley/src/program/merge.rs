@@ -47,21 +47,18 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         }
     }
     let sum = sum.ok_or_else(|| Failure::usage("no files"))?;
-    let is_whole = sum.check_whole().map_err(|error| {
-        Failure::usage(format!(
-            "these reports are not the whole load: {error} (see --partial)"
-        ))
-    });
-    if !merge.partial {
-        is_whole?;
+    if !merge.partial
+        && let Err(error) = sum.check_whole()
+    {
+        let problem = format!("these reports are not the whole load: {error} (see --partial)");
+        return Err(Failure::usage(problem));
     }
     // Those of the run are for the whole load.
     let own = if merge.partial { &[] } else { sum.fail_if() };
     let fail_if = [own, &merge.fail_if].concat();
     // The shares of a single host are the whole load. Their report can be merged all the same.
-    let tally = merge
-        .partial
-        .then(|| serde_json::to_value(&sum).unwrap_or_default());
+    let written = || serde_json::to_value(&sum).unwrap_or_default();
+    let tally = merge.partial.then(written);
     let mut report = Report::from(sum).exact_if_whole();
     report.tally = tally;
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
@@ -69,12 +66,10 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
         report.warnings.push(Warning::Versions { versions });
     }
-    if matches!(merge.output.format, Format::Csv | Format::InfluxDetails)
-        && report.details.is_empty()
-    {
-        return Err(Failure::usage(
-            "the shares list no calls: run them with `--details N`",
-        ));
+    let lists_calls = matches!(merge.output.format, Format::Csv | Format::InfluxDetails);
+    if lists_calls && report.details.is_empty() {
+        let problem = "the shares list no calls: run them with `--details N`";
+        return Err(Failure::usage(problem));
     }
     deliver(&report, &merge.output, out)
 }
@@ -90,12 +85,8 @@ fn read(path: &Path) -> Result<(Part, String), Failure> {
         return Err(wrong(path, problem));
     }
     let file: File = serde_json::from_value(report).map_err(foreign)?;
-    let tally = file.volley.tally.ok_or_else(|| {
-        wrong(
-            path,
-            "it is not the report of a share: run it with `--share K/N -O json`",
-        )
-    })?;
+    let problem = "it is not the report of a share: run it with `--share K/N -O json`";
+    let tally = file.volley.tally.ok_or_else(|| wrong(path, problem))?;
     let part = Part::read(tally).map_err(|error| wrong(path, error))?;
     Ok((part, file.volley.version))
 }

@@ -59,12 +59,8 @@ impl NewsDesk {
             log.tell(&item);
         }
         match item {
-            News::Ready => {
-                let _ = writeln!(io::stderr(), "volley: ready");
-            }
-            News::Warm => {
-                let _ = writeln!(io::stderr(), "volley: warm");
-            }
+            News::Ready => say("ready"),
+            News::Warm => say("warm"),
             News::Begun(stage) => self.update(|stats| stats.begin(stage)),
             News::Changed(command) => {
                 self.update(|stats| stats.change(command));
@@ -113,11 +109,8 @@ impl NewsDesk {
         if length_ns == 0 {
             return;
         }
-        let load = self
-            .stats
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .load;
+        let stats = self.stats.lock();
+        let is_paused = stats.unwrap_or_else(PoisonError::into_inner).load.paused;
         let per_s = |count: u64| count as f64 * 1e9 / length_ns as f64;
         let elapsed = Duration::from_secs(at) + Duration::from_nanos(length_ns);
         let left = self.length.map(|length| length.saturating_sub(elapsed));
@@ -129,12 +122,17 @@ impl NewsDesk {
             failed: self.sum.failed,
             late: self.has_rate.then_some(self.sum.late),
             changed: self.changed,
-            is_paused: load.paused,
+            is_paused,
             elapsed,
             left: left.filter(|_| !is_warm_up),
         };
         let _ = self.line.draw(&live::line(&moment));
     }
+}
+
+/// Says it to whoever waits for it.
+fn say(what: &str) {
+    let _ = writeln!(io::stderr(), "volley: {what}");
 }
 
 impl Drop for NewsDesk {

@@ -109,12 +109,12 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         let open = progress.iterations().under_way();
         if progress.is_waiting() && std::mem::take(&mut says_stopping) && open > 0 {
             let most = GoDuration(Duration::from_nanos(plan.limits.drain_ns));
+            let open = grouped(open);
             let _ = table.clear();
             // If nobody reads this, the run ends all the same.
             let _ = writeln!(
                 io::stderr(),
-                "stopping: waiting for {} iterations, up to {most}; interrupt again to end now",
-                grouped(open)
+                "stopping: waiting for {open} iterations, up to {most}; interrupt again to end now"
             );
         }
         let steps = progress.steps(elapsed);
@@ -204,10 +204,9 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     };
     let warnings = &mut report.facts.warnings;
     if left_out > 0 {
-        warnings.push(format!(
-            "{} more requests failed than `--save-failures` keeps",
-            grouped(left_out)
-        ));
+        let left_out = grouped(left_out);
+        let line = format!("{left_out} more requests failed than `--save-failures` keeps");
+        warnings.push(line);
     }
     if !written.held_up.is_zero() {
         let waited = duration(whole_ns(written.held_up));
@@ -218,7 +217,7 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     let done = written.done.or_else(unless_hung_up);
     done.map_err(|error| {
         let line = format!("`--log` or `--save-failures`: not all requests are written: {error}");
-        io::Error::other(line).into()
+        Failure::new(1, line)
     })
 }
 

@@ -122,13 +122,11 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
             Err(lost) => {
                 let wrong = caller.cancel();
                 seen.status = wrong.unwrap_or_else(|| match lost {
-                    Lost::TimedOut => Status::new(
-                        Code::DeadlineExceeded,
-                        format!(
-                            "no end within {} s (`--timeout`)",
-                            spec.request.timeout.as_secs_f64()
-                        ),
-                    ),
+                    Lost::TimedOut => {
+                        let limit_s = spec.request.timeout.as_secs_f64();
+                        let line = format!("no end within {limit_s} s (`--timeout`)");
+                        Status::new(Code::DeadlineExceeded, line)
+                    }
                     lost => Status::new(Code::Unavailable, lost.to_string()),
                 });
                 seen.end = sent.elapsed();

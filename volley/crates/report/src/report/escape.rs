@@ -62,6 +62,14 @@ pub fn write_json(value: &impl Serialize, mut out: impl Write) -> io::Result<()>
     writeln!(out)
 }
 
+/// The same line in memory.
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json(value, &mut line);
+    line
+}
+
 /// The same for people: over many lines, indented by two spaces.
 ///
 /// # Errors
