@@ -73,9 +73,8 @@ pub fn shown(plain: Command) -> Command {
 
 /// Whether there is a flag of that name that takes no value.
 pub fn is_switch_named(command: &Command, long: &str) -> bool {
-    command
-        .get_arguments()
-        .any(|arg| arg.get_long() == Some(long) && is_switch(arg))
+    let mut args = command.get_arguments();
+    args.any(|arg| arg.get_long() == Some(long) && is_switch(arg))
 }
 
 /// Whether a flag takes no value.

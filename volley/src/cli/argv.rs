@@ -32,13 +32,11 @@ pub(super) fn matches(
 ) -> Result<ArgMatches, CliExit> {
     let words = translate(command, words);
     let argv = std::iter::once(OsString::from(program)).chain(words);
-    command
-        .clone()
-        .try_get_matches_from(argv)
-        .map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
-            _ => usage::exit(program, &error),
-        })
+    let matches = command.clone().try_get_matches_from(argv);
+    matches.map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
+        _ => usage::exit(program, &error),
+    })
 }
 
 /// Turns `--no-flag` into `--flag=false`.

@@ -128,11 +128,8 @@ fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<Blast, UsageError> 
     let pooled = |connections: &u32| u64::from(*connections.min(&spec.most_requests()));
     let all: u64 = spec.connections.iter().map(pooled).sum();
     let connections = u32::try_from(all).unwrap_or(u32::MAX);
-    if let Some(threads) = sweep
-        .limits
-        .threads
-        .filter(|threads| *threads > connections)
-    {
+    let threads = sweep.limits.threads;
+    if let Some(threads) = threads.filter(|threads| *threads > connections) {
         return Err(UsageError::IdleBlastThreads {
             threads,
             connections,

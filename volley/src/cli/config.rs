@@ -57,9 +57,8 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
     {
         table = options;
     }
-    let (sections, flags): (Map<_, _>, Map<_, _>) = table
-        .into_iter()
-        .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let is_section = |(key, _): &(String, Value)| SECTIONS.contains(&key.as_str());
+    let (sections, flags): (Map<_, _>, Map<_, _>) = table.into_iter().partition(is_section);
     let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
         let key = error.path().to_string();
         let problem = needed(&key, &error.inner().to_string());
@@ -135,14 +134,14 @@ fn needed(key: &str, message: &str) -> String {
         }
         _ => return message.to_owned(),
     };
+    if !message.starts_with("invalid value: integer ") {
+        return text;
+    }
     // A number out of range is worth its range.
-    match message.strip_prefix("invalid value: integer ") {
-        Some(_) => match expected {
-            "u32" => format!("{text}, from 0 to {}", u32::MAX),
-            "i32" => format!("{text}, from {} to {}", i32::MIN, i32::MAX),
-            _ => format!("{text}, from 0 to {}", u64::MAX),
-        },
-        None => text,
+    match expected {
+        "u32" => format!("{text}, from 0 to {}", u32::MAX),
+        "i32" => format!("{text}, from {} to {}", i32::MIN, i32::MAX),
+        _ => format!("{text}, from 0 to {}", u64::MAX),
     }
 }
 
@@ -187,10 +186,8 @@ fn unknown(command: &Command, path: &Path, key: &str) -> String {
         Some(name) => format!("did you mean `{name}`?"),
         None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
     };
-    format!(
-        "`{}`: unknown key `{key}` has no effect; {hint}",
-        path.display()
-    )
+    let path = path.display();
+    format!("`{path}`: unknown key `{key}` has no effect; {hint}")
 }
 
 fn wrong(path: &Path, key: &str, problem: Option<String>) -> ConfigError {
@@ -230,13 +227,12 @@ const JSON: [&str; 4] = ["data", "metadata", "reflect-metadata", "tags"];
 fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
     let long = arg.get_long();
     match value {
-        Value::Array(items) if matches!(arg.get_action(), ArgAction::Append) => items
-            .iter()
-            .map(|item| {
-                let text = scalar(item).ok_or("a list of strings is needed")?;
-                Ok(word(long, &text))
-            })
-            .collect(),
+        Value::Array(items) if matches!(arg.get_action(), ArgAction::Append) => {
+            let texts = items.iter().map(scalar);
+            let words = texts.map(|text| Some(word(long, &text?)));
+            let words: Option<_> = words.collect();
+            words.ok_or_else(|| "a list of strings is needed".to_owned())
+        }
         Value::Array(_) | Value::Object(_) if long.is_some_and(|long| JSON.contains(&long)) => {
             Ok(vec![word(long, &value.to_string())])
         }
@@ -247,12 +243,11 @@ fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
         {
             Ok(vec![word(long, &format!("{number}ns"))])
         }
-        value => match scalar(value) {
-            None => Ok(Vec::new()),
-            Some(text) if text.is_empty() => Ok(Vec::new()),
-            Some(text) if long.is_none() => Ok(vec!["--".to_owned(), text]),
-            Some(text) => Ok(vec![word(long, &text)]),
-        },
+        value => Ok(match scalar(value).filter(|text| !text.is_empty()) {
+            None => Vec::new(),
+            Some(text) if long.is_none() => vec!["--".to_owned(), text],
+            Some(text) => vec![word(long, &text)],
+        }),
     }
 }
 

@@ -70,9 +70,8 @@ pub fn output(path: Option<&Path>) -> Named<'_> {
 
 /// Those that are given.
 pub fn given<'a>(files: &[(&'static str, &'a Option<PathBuf>)]) -> impl Iterator<Item = Named<'a>> {
-    let given = files
-        .iter()
-        .filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+    let files = files.iter();
+    let given = files.filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
     given.filter(|(_, path)| !path.as_os_str().is_empty())
 }
 

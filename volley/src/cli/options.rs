@@ -72,7 +72,6 @@ impl Watched {
     }
 
     pub(super) fn new(args: &WatchArgs) -> Result<Self, UsageError> {
-        let token = token(args.control_token.as_deref());
         let watched = Self {
             debug: filled_path(&args.debug),
             live_json: filled_path(&args.live_json),
@@ -80,13 +79,10 @@ impl Watched {
             control: args.control.clone(),
             print_replies: args.print_replies.unwrap_or(0),
             save_replies: filled_path(&args.save_replies),
-            token,
+            token: token(args.control_token.as_deref()),
         };
-        let addresses = [
-            ("--control", &watched.control),
-            ("--metrics", &watched.metrics),
-        ];
-        for (flag, address) in addresses {
+        let (control, metrics) = (&watched.control, &watched.metrics);
+        for (flag, address) in [("--control", control), ("--metrics", metrics)] {
             need_token(flag, address.as_ref(), watched.token.as_deref())?;
         }
         Ok(watched)

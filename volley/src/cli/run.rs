@@ -48,19 +48,18 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
     let start_at = flags.load.start_at.unwrap_or_default();
     let watched = Watched::new(&flags.watch);
     match apply(&flags, &mut spec, stdin).and(watched) {
-        Ok(watched) => Ok(Run {
-            warnings: {
-                warnings.extend(unused::warnings(&flags, &spec));
-                warnings
-            },
-            needs_stdin: payload::is_on_stdin(&flags.data)
-                || spec.load.open_on_stdin
-                || start_at == StartAt::Stdin,
-            spec,
-            start_at,
-            output,
-            watched,
-        }),
+        Ok(watched) => {
+            warnings.extend(unused::warnings(&flags, &spec));
+            let opens = spec.load.open_on_stdin || start_at == StartAt::Stdin;
+            Ok(Run {
+                needs_stdin: opens || payload::is_on_stdin(&flags.data),
+                warnings,
+                spec,
+                start_at,
+                output,
+                watched,
+            })
+        }
         Err(error) => match &flags.target.config {
             // The flag to change may be in the file.
             Some(file) => {
@@ -87,10 +86,8 @@ pub(super) fn with_config(command: &Command, matches: &ArgMatches) -> Result<Con
     };
     let mut config = config::read(command, path)?;
     make_way(&mut config.args, &flags);
-    config
-        .args
-        .update_from_arg_matches(matches)
-        .map_err(wrong)?;
+    let updated = config.args.update_from_arg_matches(matches);
+    updated.map_err(wrong)?;
     let is_given = payload::is_given(&config.args.data);
     match config.lacks_payload.take().filter(|_| !is_given) {
         Some(error) => Err(error.into()),

@@ -145,10 +145,9 @@ pub(super) fn command() -> Command {
 /// Read the words after `volley serve`.
 pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
     let program = OsString::from("volley serve");
-    let args = command()
-        .try_get_matches_from(std::iter::once(&program).chain(argv))
-        .and_then(|matches| ServeArgs::from_arg_matches(&matches))
-        .map_err(|error| usage::exit("volley serve", &error))?;
+    let matches = command().try_get_matches_from(std::iter::once(&program).chain(argv));
+    let args = matches.and_then(|matches| ServeArgs::from_arg_matches(&matches));
+    let args = args.map_err(|error| usage::exit("volley serve", &error))?;
     match (&args.tls_cert, &args.tls_key) {
         (Some(_), None) => Err(CliExit::usage(
             "`--tls-cert` needs `--tls-key`: the private key of the certificate",
@@ -193,9 +192,8 @@ fn listen(text: &str) -> Result<Listen, String> {
 }
 
 fn freeze(text: &str) -> Result<Freeze, String> {
-    let (at, length) = text
-        .split_once(':')
-        .ok_or("a start and a length are needed, such as `2s:1s`")?;
+    let needed = "a start and a length are needed, such as `2s:1s`";
+    let (at, length) = text.split_once(':').ok_or(needed)?;
     Ok(Freeze {
         at: time(at).map_err(|error| error.to_string())?,
         length: span(length)?,
@@ -203,17 +201,13 @@ fn freeze(text: &str) -> Result<Freeze, String> {
 }
 
 fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
-    let (status, every) = text
-        .split_once(':')
-        .ok_or("a status and a number are needed, such as `503:100`")?;
-    let status = status
-        .parse()
-        .ok()
-        .filter(|status| (200..600).contains(status));
+    let needed = "a status and a number are needed, such as `503:100`";
+    let (status, every) = text.split_once(':').ok_or(needed)?;
+    let status = status.parse().ok();
+    let status = status.filter(|status| (200..600).contains(status));
     let status = status.ok_or("the status is a number from 200 to 599")?;
-    let every = every
-        .parse()
-        .map_err(|_| "the number is a whole one from 1")?;
+    let every = every.parse().ok();
+    let every = every.ok_or("the number is a whole one from 1")?;
     Ok((status, every))
 }
 

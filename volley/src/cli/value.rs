@@ -17,25 +17,20 @@ use crate::units::duration::{self, DurationError};
 
 /// A whole number of type `T`, at least 0.
 pub fn whole<T: FromStr + Bounds>(text: &str) -> Result<T, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("a whole number from {} to {} is needed", T::LOW, T::HIGH))
+    let number = text.trim().parse();
+    number.map_err(|_| format!("a whole number from {} to {} is needed", T::LOW, T::HIGH))
 }
 
 /// A whole number of at least 1.
 pub fn positive<T: FromStr + Bounds + Default + PartialEq>(text: &str) -> Result<T, String> {
-    whole(text)
-        .ok()
-        .filter(|number| *number != T::default())
-        .ok_or_else(|| format!("a whole number from 1 to {} is needed", T::HIGH))
+    let number = whole(text).ok().filter(|number| *number != T::default());
+    number.ok_or_else(|| format!("a whole number from 1 to {} is needed", T::HIGH))
 }
 
 /// A whole number from 1 to `MOST`.
 pub fn up_to<const MOST: u32>(text: &str) -> Result<u32, String> {
-    positive(text)
-        .ok()
-        .filter(|number| *number <= MOST)
-        .ok_or_else(|| format!("a whole number from 1 to {MOST} is needed"))
+    let number = positive(text).ok().filter(|number| *number <= MOST);
+    number.ok_or_else(|| format!("a whole number from 1 to {MOST} is needed"))
 }
 
 /// A duration above zero.
@@ -111,13 +106,11 @@ pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
     let Value::Object(entries) = parse(text)? else {
         return Err(JsonError::NoStrings);
     };
-    entries
-        .into_iter()
-        .map(|(key, value)| match value {
-            Value::String(text) => Ok((key, text)),
-            _ => Err(JsonError::NoString(excerpt(&key, 60))),
-        })
-        .collect()
+    let strings = entries.into_iter().map(|(key, value)| match value {
+        Value::String(text) => Ok((key, text)),
+        _ => Err(JsonError::NoString(excerpt(&key, 60))),
+    });
+    strings.collect()
 }
 
 /// Reads one message or a list of them, as text. It is checked only as far as templates allow: they
@@ -126,13 +119,11 @@ pub fn messages(text: &str) -> Result<String, JsonError> {
     let text = text.trim();
     if !matches!(text, "" | "@") && !text.contains("{{") {
         no_file(text, "--data-file")?;
-        match parse(text)? {
-            Value::Null => return Err(JsonError::NoMessage),
-            Value::Array(items) if items.iter().any(Value::is_null) => {
-                return Err(JsonError::NoMessage);
-            }
-            // A well-known type may be a bare value, as in `"text"` for a StringValue.
-            _ => {}
+        let value = parse(text)?;
+        let mut items = value.as_array().into_iter().flatten();
+        // A well-known type may be a bare value, as in `"text"` for a StringValue.
+        if value.is_null() || items.any(Value::is_null) {
+            return Err(JsonError::NoMessage);
         }
     }
     Ok(text.to_owned())
