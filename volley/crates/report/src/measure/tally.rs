@@ -204,7 +204,7 @@ impl Counted {
         Self {
             counts: Counts::default(),
             failed: BTreeMap::new(),
-            errors: Errors::new(),
+            errors: Errors::default(),
             checks: Failures::default(),
             compressed: Compressed::default(),
             service: Distribution::new(),
@@ -220,7 +220,7 @@ impl Counted {
     fn clear(&mut self) {
         self.counts = Counts::default();
         self.failed.clear();
-        self.errors = Errors::new();
+        self.errors = Errors::default();
         self.checks = Failures::default();
         self.compressed = Compressed::default();
         self.service.clear();

@@ -20,13 +20,15 @@ pub fn header(report: &Report, title: &str) -> String {
         EndedBy::Signal if report.is_stopped() => "stopped by order",
         EndedBy::Signal => "ended by a signal",
     };
-    let mut out = format!(
-        "<header>\n<h1>{}</h1>\n<p>{call}{} · {} · {}, {ended}</p>\n",
-        // A long name may break between its parts.
-        html(title).replace('.', ".<wbr>").replace('/', "/<wbr>"),
+    // A long name may break between its parts.
+    let title = html(title).replace('.', ".<wbr>").replace('/', "/<wbr>");
+    let (host, started) = (
         html(&report.host),
         timestamp::to_the_second(report.started_unix_ns),
-        duration(report.elapsed_ns).replace(' ', "&nbsp;")
+    );
+    let elapsed = duration(report.elapsed_ns).replace(' ', "&nbsp;");
+    let mut out = format!(
+        "<header>\n<h1>{title}</h1>\n<p>{call}{host} · {started} · {elapsed}, {ended}</p>\n"
     );
     let tags = report.tags.iter();
     out += &page::tags(tags.map(|(tag, value)| (tag.as_str(), value.as_str())));

@@ -32,13 +32,11 @@ pub fn section(report: &Report) -> String {
     let edges: Vec<(f64, u64)> = std::iter::once((0.0, chosen.from_ns)).chain(ends).collect();
 
     let most = bars.iter().max_by_key(|bar| bar.count);
+    let end_ns = most.map_or(0, |bar| bar.up_to_ns);
+    let [from, to, end] = [latency.min_ns, latency.max_ns, end_ns].map(duration);
+    let [samples, greatest] = [latency.samples, greatest].map(grouped);
     let description = format!(
-        "Calls: {}, from {} to {}. The highest bar holds {} and ends at {}.",
-        grouped(latency.samples),
-        duration(latency.min_ns),
-        duration(latency.max_ns),
-        grouped(greatest),
-        duration(most.map_or(0, |bar| bar.up_to_ns))
+        "Calls: {samples}, from {from} to {to}. The highest bar holds {greatest} and ends at {end}."
     );
     let steps = match chosen.even {
         true => "in equal steps",
