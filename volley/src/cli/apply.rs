@@ -52,9 +52,7 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
 /// If the flags name no server.
 pub fn apply_target(args: &RunArgs, spec: &mut Spec) -> Result<(), UsageError> {
     set_target(&args.target, &args.connection, &mut spec.target);
-    set_schema(&args.target, &mut spec.request.schema);
-    let reflect_metadata = args.target.reflect_metadata.clone();
-    set(&mut spec.request.reflect_metadata, reflect_metadata);
+    set_schema(&args.target, &mut spec.request);
     spec.target.check()?;
     Ok(spec.request.check()?)
 }
@@ -77,11 +75,9 @@ fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
 }
 
 fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
-    set_schema(&args.target, &mut to.schema);
+    set_schema(&args.target, to);
     set(&mut to.call, filled(args.target.call.as_deref()));
     set(&mut to.metadata, payload::metadata(&args.data)?);
-    let reflect_metadata = args.target.reflect_metadata.clone();
-    set(&mut to.reflect_metadata, reflect_metadata);
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
@@ -93,28 +89,27 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     Ok(())
 }
 
-fn set_schema(args: &TargetArgs, to: &mut SchemaSource) {
+fn set_schema(args: &TargetArgs, to: &mut RequestSpec) {
+    set(&mut to.reflect_metadata, args.reflect_metadata.clone());
+    let schema = &mut to.schema;
     if let Some(file) = filled_path(&args.proto) {
         let import_paths = Vec::new();
-        *to = SchemaSource::Proto { file, import_paths };
+        *schema = SchemaSource::Proto { file, import_paths };
     } else if let Some(file) = filled_path(&args.protoset) {
-        *to = SchemaSource::Protoset(file);
+        *schema = SchemaSource::Protoset(file);
     }
-    if let (SchemaSource::Proto { import_paths, .. }, Some(given)) = (to, &args.import_paths) {
+    if let (SchemaSource::Proto { import_paths, .. }, Some(given)) = (schema, &args.import_paths) {
         import_paths.clone_from(given);
     }
 }
 
 fn set_templates(args: &DataArgs, to: &mut Templates) {
-    if args.disable_template_data == Some(true) {
-        *to = Templates::Off;
-    } else if args.disable_template_functions == Some(true) {
-        *to = Templates::NoFunctions;
-    } else if args.disable_template_data == Some(false)
-        || args.disable_template_functions == Some(false)
-    {
-        *to = Templates::All;
-    }
+    *to = match (args.disable_template_data, args.disable_template_functions) {
+        (Some(true), _) => Templates::Off,
+        (_, Some(true)) => Templates::NoFunctions,
+        (Some(false), _) | (_, Some(false)) => Templates::All,
+        (None, None) => return,
+    };
 }
 
 fn set_stream(args: &DataArgs, to: &mut StreamSpec) {

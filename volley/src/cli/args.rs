@@ -84,6 +84,8 @@ pub fn is_switch(arg: &Arg) -> bool {
 }
 
 fn plain() -> Command {
+    let version = Arg::new("version").short('v').short_alias('V');
+    let version = version.long("version").help("Print the version");
     help::dress(RunArgs::command(), "")
         .after_help(help::of_run())
         .override_usage(
@@ -95,15 +97,7 @@ fn plain() -> Command {
         )
         .version(VERSION.as_str())
         .disable_version_flag(true)
-        .arg(
-            Arg::new("version")
-                .short('v')
-                .short_alias('V')
-                .long("version")
-                .action(ArgAction::Version)
-                .help("Print the version"),
-        )
-        .mut_arg("version", |arg| arg.help_heading(help::OTHER))
+        .arg(version.action(ArgAction::Version).help_heading(help::OTHER))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::blast::BlastSpec;
 use crate::spec::Spec;
 
 const PROGRAM: &str = "volley blast";
+pub(super) const TITLE: &str = "Send many calls at the same moment";
 
 /// The most calls in a blast.
 const MOST_REQUESTS: u32 = 1_000_000;

@@ -11,6 +11,7 @@ use super::value::path;
 use super::{argv, help};
 
 const PROGRAM: &str = "volley check";
+pub(super) const TITLE: &str = "Check a scenario file";
 
 const ABOUT: &str = "\
 Check a scenario file, and the files that it names, without sending anything. Print what it would
@@ -56,7 +57,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Check, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(CheckArgs::command(), EXAMPLES)
+    help::dress(Check::command(), EXAMPLES)
         .override_usage("volley check [--once [--allow-io]] FILE")
 }
 

@@ -12,6 +12,7 @@ use super::{argv, files, help};
 use crate::compare::Condition;
 
 const PROGRAM: &str = "volley compare";
+pub(super) const TITLE: &str = "Tell what changed from one run to another";
 
 const ABOUT: &str = "\
 Compare the JSON reports of two runs. Each figure has the 95 % interval of its ratio, new over old,
@@ -83,7 +84,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Compare, CliExit> {
 }
 
 pub(super) fn command() -> Command {
-    help::dress(CompareArgs::command(), EXAMPLES).override_usage("volley compare [FLAGS] OLD NEW")
+    help::dress(Compare::command(), EXAMPLES).override_usage("volley compare [FLAGS] OLD NEW")
 }
 
 #[cfg(test)]

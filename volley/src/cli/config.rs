@@ -11,7 +11,7 @@ use std::any::TypeId;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{Arg, ArgAction, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -88,9 +88,14 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             config.warnings.push(unknown(command, path, &key));
             continue;
         };
-        if let Some(matches) = entry(command, path, arg, &key, &value)? {
+        let words = words_of(arg, &value);
+        let words = words.map_err(|problem| wrong(path, &key, Some(problem)))?;
+        if !words.is_empty() {
+            let argv = std::iter::once("volley".to_owned()).chain(words);
+            let matches = command.clone().try_get_matches_from(argv);
             let args = &mut config.args;
-            args.update_from_arg_matches(&matches)
+            matches
+                .and_then(|matches| args.update_from_arg_matches(&matches))
                 .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
         }
     }
@@ -104,14 +109,10 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
 fn arg_of<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
     let option = OPTIONS.iter().find(|(option, _)| *option == key);
     let key = option.map_or(key, |(_, flag)| flag);
-    let name = |arg: &Arg| match arg.get_long() {
-        Some(long) => long.to_owned(),
-        None => arg.get_id().to_string(),
-    };
     let mut args = command.get_arguments();
     args.find(|arg| {
-        let name = name(arg);
-        !ONLY_FLAGS.contains(&name.as_str()) && name.eq_ignore_ascii_case(key)
+        let name = arg.get_long().unwrap_or(arg.get_id().as_str());
+        !ONLY_FLAGS.contains(&name) && name.eq_ignore_ascii_case(key)
     })
 }
 
@@ -145,32 +146,10 @@ fn needed(key: &str, message: &str) -> String {
     }
 }
 
-/// One entry as clap sees it; `None` if it leaves its flag unset.
-fn entry(
-    command: &Command,
-    path: &Path,
-    arg: &Arg,
-    key: &str,
-    value: &Value,
-) -> Result<Option<ArgMatches>, ConfigError> {
-    let words = words_of(arg, value).map_err(|problem| wrong(path, key, Some(problem)))?;
-    if words.is_empty() {
-        return Ok(None);
-    }
-    let argv = std::iter::once("volley".to_owned()).chain(words);
-    let matches = command.clone().try_get_matches_from(argv);
-    matches
-        .map(Some)
-        .map_err(|error| wrong(path, key, usage::problem(&error)))
-}
-
 /// Says that a key has no effect.
 fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let flag = format!("--{key}");
-    let is_short = |arg: &&Arg| {
-        arg.get_short()
-            .is_some_and(|short| *key == short.to_string())
-    };
+    let is_short = |arg: &&Arg| arg.get_short().map(String::from).as_deref() == Some(key);
     let long = command.get_arguments().find(is_short);
     let similar = || {
         let parsed = command.clone().try_get_matches_from(["volley", &flag]);

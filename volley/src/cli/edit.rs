@@ -12,6 +12,7 @@ use super::{argv, help};
 use crate::spec::ListenAddress;
 
 const PROGRAM: &str = "volley edit";
+pub(super) const TITLE: &str = "Edit a scenario file in a form in the browser";
 
 const ABOUT: &str = "\
 Edit a scenario file, YAML or JSON, in the browser: in a form, which is made from the file's JSON

@@ -12,6 +12,7 @@ use super::value::path;
 use super::{argv, files, help};
 
 const PROGRAM: &str = "volley import";
+pub(super) const TITLE: &str = "Make a scenario file of a file of another load generator";
 
 /// The only generator whose files are read.
 const H2LOADRUNNER: &str = "h2loadrunner";

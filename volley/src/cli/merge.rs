@@ -13,6 +13,7 @@ use super::{argv, files, help};
 use crate::spec::Threshold;
 
 const PROGRAM: &str = "volley merge";
+pub(super) const TITLE: &str = "Make one report of those of several processes";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,63 +23,52 @@ Examples:
     volley merge 1.json 2.json";
 
 /// What `volley merge` is asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Merge {
-    /// The reports.
-    pub files: Vec<PathBuf>,
-    /// Whether shares may be missing.
-    pub partial: bool,
-    /// Conditions under which the load has failed, beside those of its run.
-    pub fail_if: Vec<Threshold>,
-    /// Where results go.
-    pub output: Output,
-}
-
-/// The flags of `volley merge`, as they are written.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, PartialEq, Parser)]
 #[command(
     name = "volley merge",
     about = "Merge the JSON reports of all shares of a load (see --share) into the report of the whole, to the\n\
              bucket of every histogram."
 )]
-struct MergeArgs {
+pub struct Merge {
     /// JSON reports of runs with --share, one for each share
     #[arg(value_name = "FILE", value_parser = path)]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 
     /// Merge some of the shares, such as those of one host; the report can be merged with the others
     #[arg(long)]
-    partial: bool,
+    pub partial: bool,
 
     /// Exit with status 99 if so, such as 'p99 > 20ms' (see `volley --help`); repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
-    fail_if: Vec<Threshold>,
+    pub fail_if: Vec<Threshold>,
 
     #[command(flatten)]
     report: ReportArgs,
 }
 
+impl Merge {
+    /// Where results go.
+    #[must_use]
+    pub fn output(&self) -> Output {
+        Output::new(&self.report, false)
+    }
+}
+
 /// Reads the words after `volley merge`.
 pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
-    let args: MergeArgs = argv::read(PROGRAM, command, words)?;
-    if args.files.is_empty() {
-        return Err(CliExit::usage(
-            "no FILE: give the JSON report of every share",
-        ));
+    let merge: Merge = argv::read(PROGRAM, command, words)?;
+    if merge.files.is_empty() {
+        let problem = "no FILE: give the JSON report of every share";
+        return Err(CliExit::usage(problem));
     }
-    let output = files::output(args.report.output.as_deref());
-    let read: Vec<files::Named<'_>> = args.files.iter().map(|file| ("FILE", &**file)).collect();
+    let output = files::output(merge.report.output.as_deref());
+    let read: Vec<files::Named<'_>> = merge.files.iter().map(|file| ("FILE", &**file)).collect();
     files::check(&[output], &read)?;
-    Ok(Merge {
-        files: args.files,
-        partial: args.partial,
-        fail_if: args.fail_if,
-        output: Output::new(&args.report, false),
-    })
+    Ok(merge)
 }
 
 pub(super) fn command() -> Command {
-    help::dress(MergeArgs::command(), EXAMPLES).override_usage("volley merge [FLAGS] FILE...")
+    help::dress(Merge::command(), EXAMPLES).override_usage("volley merge [FLAGS] FILE...")
 }
 
 #[cfg(test)]
@@ -91,9 +81,9 @@ mod tests {
     fn files_and_a_format_are_taken() {
         let merge = parsed(parse, "a.json -O json b.json").unwrap();
         assert_eq!(merge.files, ["a.json", "b.json"].map(PathBuf::from));
-        assert_eq!(merge.output.format, Format::Json);
+        assert_eq!(merge.output().format, Format::Json);
         let merge = parsed(parse, "a.json -o -").unwrap();
-        assert_eq!(merge.output.file, None);
+        assert_eq!(merge.output().file, None);
     }
 
     #[test]

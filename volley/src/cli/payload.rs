@@ -31,15 +31,13 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
     let json_file = filled_path(&args.data_file);
     let binary = args.binary == Some(true);
     let binary_file = filled_path(&args.binary_file);
-    only_one(
-        "payload",
-        &[
-            ("--data", inline.is_some()),
-            ("--data-file", json_file.is_some()),
-            ("--binary", binary),
-            ("--binary-file", binary_file.is_some()),
-        ],
-    )?;
+    let flags = [
+        ("--data", inline.is_some()),
+        ("--data-file", json_file.is_some()),
+        ("--binary", binary),
+        ("--binary-file", binary_file.is_some()),
+    ];
+    only_one("payload", &flags)?;
     if let Some(path) = binary_file {
         return Ok(Some(Data::Binary(read("binary-file", &path, input::DATA)?)));
     }

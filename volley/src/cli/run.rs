@@ -47,30 +47,25 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
     }
     let start_at = flags.load.start_at.unwrap_or_default();
     let watched = Watched::new(&flags.watch);
-    match apply(&flags, &mut spec, stdin).and(watched) {
-        Ok(watched) => {
-            warnings.extend(unused::warnings(&flags, &spec));
-            let opens = spec.load.open_on_stdin || start_at == StartAt::Stdin;
-            Ok(Run {
-                needs_stdin: opens || payload::is_on_stdin(&flags.data),
-                warnings,
-                spec,
-                start_at,
-                output,
-                watched,
-            })
+    let watched = apply(&flags, &mut spec, stdin).and(watched);
+    let watched = watched.map_err(|error| match &flags.target.config {
+        // The flag to change may be in the file.
+        Some(file) => {
+            let file = file.display();
+            CliExit::usage(format!("{error} (flags in `{file}` included)"))
         }
-        Err(error) => match &flags.target.config {
-            // The flag to change may be in the file.
-            Some(file) => {
-                let file = file.display();
-                Err(CliExit::usage(format!(
-                    "{error} (flags in `{file}` included)"
-                )))
-            }
-            None => Err(error.into()),
-        },
-    }
+        None => error.into(),
+    })?;
+    warnings.extend(unused::warnings(&flags, &spec));
+    let opens = spec.load.open_on_stdin || start_at == StartAt::Stdin;
+    Ok(Run {
+        needs_stdin: opens || payload::is_on_stdin(&flags.data),
+        warnings,
+        spec,
+        start_at,
+        output,
+        watched,
+    })
 }
 
 /// What the `--config` file holds, and its flags, overridden by those of the command line.

@@ -19,9 +19,11 @@ use crate::spec::threshold::Selected;
 use crate::units::size;
 
 const PROGRAM: &str = "volley run";
+pub(super) const TITLE: &str = "Run the scenarios of a file";
 
 /// The flags that only programs of Lua have.
 const PROGRAMS: &str = "Programs of Lua";
+const ONLY_PROGRAMS: &str = "only programs of Lua have it; a scenario file has keys for it";
 
 const ABOUT: &str = "\
 Run the scenarios of a file: setup, load, teardown. `volley check FILE` reports what it would do.
@@ -121,13 +123,8 @@ pub struct ScenarioRun {
 
     /// summary, json, pretty, csv, html or prometheus (default: what the name of -o ends with, .json,
     /// .csv, .html or .prom; otherwise summary)
-    #[arg(
-        short = 'O',
-        long,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        help_heading = "Output"
-    )]
+    #[arg(short = 'O', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
     format: Option<ScenarioFormat>,
 
     /// Write a line of JSON for each request
@@ -218,15 +215,12 @@ impl ScenarioRun {
         ];
         let (strange, why) = match is_program(&self.file) {
             true => (&of_scenarios[..], "a program of Lua has none"),
-            false => (
-                &of_programs[..],
-                "only programs of Lua have it; a scenario file has keys for it",
-            ),
+            false => (&of_programs[..], ONLY_PROGRAMS),
         };
-        let given = strange.iter().find(|(_, is_given)| *is_given);
-        given.map_or(Ok(()), |(flag, _)| {
-            Err(CliExit::usage(format!("`{flag}`: {why}")))
-        })
+        match strange.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(CliExit::usage(format!("`{flag}`: {why}"))),
+            None => Ok(()),
+        }
     }
 }
 

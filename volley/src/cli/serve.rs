@@ -15,6 +15,8 @@ use super::value::{positive, span, time, whole};
 use crate::serve::Freeze;
 use crate::spec::{Endpoint, TargetSpec};
 
+pub(super) const TITLE: &str = "Start a server to try commands on";
+
 const SERVER: &str = "Server";
 const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
 
@@ -32,13 +34,8 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
 pub struct ServeArgs {
     /// IP address and port to listen on; port 0 takes a free one (default 127.0.0.1:8080). Or a Unix
     /// socket: unix:/path, unix-abstract:name
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8080",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = listen, help_heading = SERVER)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(value_parser = listen, hide_default_value = true, help_heading = SERVER)]
     pub listen: Listen,
 
     /// Certificate chain (PEM): speak TLS instead of plaintext; needs --tls-key
@@ -58,23 +55,13 @@ pub struct ServeArgs {
     pub max_concurrent_streams: Option<u32>,
 
     /// How long a token of /oauth/token says that it is valid (default 1h); no request needs one
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "1h",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = time, help_heading = SERVER)]
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    #[arg(value_parser = time, hide_default_value = true, help_heading = SERVER)]
     pub token_life: Duration,
 
     /// Wait this long before each answer
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "0",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = time, help_heading = FAULTS)]
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    #[arg(value_parser = time, hide_default_value = true, help_heading = FAULTS)]
     pub delay: Duration,
 
     /// Let only every N-th answer wait for --delay
@@ -172,6 +159,9 @@ pub enum Listen {
     Unix(String),
 }
 
+const NO_ADDRESS: &str =
+    "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`";
+
 fn listen(text: &str) -> Result<Listen, String> {
     let spec = TargetSpec {
         host: text.to_owned(),
@@ -183,11 +173,7 @@ fn listen(text: &str) -> Result<Listen, String> {
     let endpoints = spec.target().map(|target| target.endpoints);
     match endpoints.unwrap_or_default().pop() {
         Some(Endpoint::Unix(path)) => Ok(Listen::Unix(path)),
-        _ => Err(
-            "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or \
-                  `unix:/path`"
-                .to_owned(),
-        ),
+        _ => Err(NO_ADDRESS.to_owned()),
     }
 }
 

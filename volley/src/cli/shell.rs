@@ -14,60 +14,33 @@ type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
 const COMMANDS: [Entry; 14] = [
-    (
-        "blast",
-        "Send many calls at the same moment",
-        blast::help_command,
-    ),
-    ("check", "Check a scenario file", check::command),
-    (
-        "compare",
-        "Tell what changed from one run to another",
-        compare::command,
-    ),
-    (
-        "completions",
-        "Print completions for a shell",
-        completions_command,
-    ),
+    ("blast", blast::TITLE, blast::help_command),
+    ("check", check::TITLE, check::command),
+    ("compare", compare::TITLE, compare::command),
+    ("completions", COMPLETIONS, completions_command),
     ("describe", "Show how a server declares a symbol", || {
         Question::Describe.help()
     }),
-    (
-        "edit",
-        "Edit a scenario file in a form in the browser",
-        edit::command,
-    ),
-    (
-        "import",
-        "Make a scenario file of a file of another load generator",
-        import::command,
-    ),
+    ("edit", edit::TITLE, edit::command),
+    ("import", import::TITLE, import::command),
     ("list", "List the services of a server", || {
         Question::List.help()
     }),
     ("man", "Print a manual page", man_command),
-    (
-        "merge",
-        "Make one report of those of several processes",
-        merge::command,
-    ),
-    ("run", "Run the scenarios of a file", scenario::command),
-    (
-        "schema",
-        "Print the JSON Schema of a file for --config, or of a scenario file",
-        schema_command,
-    ),
-    ("serve", "Start a server to try commands on", serve::command),
-    ("try", "Make one call", trial::help_command),
+    ("merge", merge::TITLE, merge::command),
+    ("run", scenario::TITLE, scenario::command),
+    ("schema", SCHEMA, schema_command),
+    ("serve", serve::TITLE, serve::command),
+    ("try", trial::TITLE, trial::help_command),
 ];
 
+const COMPLETIONS: &str = "Print completions for a shell";
+const SCHEMA: &str = "Print the JSON Schema of a file for --config, or of a scenario file";
+
 fn completions_command() -> Command {
-    Command::new("volley completions").arg(
-        clap::Arg::new("SHELL")
-            .value_parser(docs::COMPLETIONS.map(|(shell, _)| shell))
-            .required(true),
-    )
+    let shells = docs::COMPLETIONS.map(|(shell, _)| shell);
+    let shell = clap::Arg::new("SHELL").value_parser(shells);
+    Command::new("volley completions").arg(shell.required(true))
 }
 
 fn man_command() -> Command {
@@ -138,10 +111,8 @@ pub(super) fn man(words: &[OsString]) -> Result<&'static str, CliExit> {
 }
 
 fn usage() -> String {
-    format!(
-        "write `volley man`, or add one of {}",
-        COMMANDS.map(|(name, ..)| name).join(", ")
-    )
+    let names = COMMANDS.map(|(name, ..)| name).join(", ");
+    format!("write `volley man`, or add one of {names}")
 }
 
 /// What `docs/` holds: names of files, and their texts.

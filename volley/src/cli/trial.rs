@@ -17,6 +17,7 @@ use super::{argv, help, unused};
 use crate::spec::Spec;
 
 const PROGRAM: &str = "volley try";
+pub(super) const TITLE: &str = "Make one call";
 
 /// The flags of a run that have an effect here, by clap's ids.
 const USED: [&str; 36] = [

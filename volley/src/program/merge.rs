@@ -35,7 +35,8 @@ struct Member {
 ///
 /// Whatever prevents one report from being made of the files.
 pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
-    let out = Out::open(merge.output.file.as_deref())?;
+    let output = merge.output();
+    let out = Out::open(output.file.as_deref())?;
     let mut sum: Option<Part> = None;
     let mut versions = BTreeSet::new();
     for path in &merge.files {
@@ -66,12 +67,12 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
         report.warnings.push(Warning::Versions { versions });
     }
-    let lists_calls = matches!(merge.output.format, Format::Csv | Format::InfluxDetails);
+    let lists_calls = matches!(output.format, Format::Csv | Format::InfluxDetails);
     if lists_calls && report.details.is_empty() {
         let problem = "the shares list no calls: run them with `--details N`";
         return Err(Failure::usage(problem));
     }
-    deliver(&report, &merge.output, out)
+    deliver(&report, &output, out)
 }
 
 /// A part, and the version of volley that wrote it.

@@ -110,10 +110,10 @@ pub struct LimitArgs {
 fn start_at(text: &str) -> Result<StartAt, &'static str> {
     match text {
         "stdin" => Ok(StartAt::Stdin),
-        number => number
-            .parse()
-            .map(StartAt::Monotonic)
-            .map_err(|_| "use nanoseconds of CLOCK_MONOTONIC, or `stdin`"),
+        number => match number.parse() {
+            Ok(ns) => Ok(StartAt::Monotonic(ns)),
+            Err(_) => Err("use nanoseconds of CLOCK_MONOTONIC, or `stdin`"),
+        },
     }
 }
 

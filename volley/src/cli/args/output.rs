@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::spec::ListenAddress;
 
 /// Where a report goes, and how it is written.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Output")]
 pub struct ReportArgs {
     /// Write the report to a file (default: stdout)
