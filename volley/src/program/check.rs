@@ -31,13 +31,13 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     if is_program(&args.file) {
-        return match args.once {
-            false => lua::check(&args.file),
-            true => Err(Failure::usage(format!(
-                "--once: `{}` is a program of Lua, no scenario file: `volley run` runs it",
-                args.file.display()
-            ))),
-        };
+        if !args.once {
+            return lua::check(&args.file);
+        }
+        let file = args.file.display();
+        return Err(Failure::usage(format!(
+            "--once: `{file}` is a program of Lua, no scenario file: `volley run` runs it"
+        )));
     }
     match file::read(&args.file) {
         Ok(Loaded { plan, warnings }) => {
@@ -96,13 +96,11 @@ pub fn outline(plan: &Plan) -> String {
     section(&mut out, "teardown, once", all(&plan.teardown));
     section(&mut out, "data", plan.feeds.iter().map(|it| feed(plan, it)));
     section(&mut out, "load", plan.loads.iter().map(|it| load(plan, it)));
-    let goals = plan
-        .thresholds
-        .iter()
-        .map(|goal| match goal.abort_after_ns {
-            Some(ns) => format!("{}, or the load ends after {}", goal.text, time(ns)),
-            None => goal.text.clone(),
-        });
+    let goals = plan.thresholds.iter();
+    let goals = goals.map(|goal| match goal.abort_after_ns {
+        Some(ns) => format!("{}, or the load ends after {}", goal.text, time(ns)),
+        None => goal.text.clone(),
+    });
     section(&mut out, "must hold", goals);
     out
 }

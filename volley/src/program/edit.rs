@@ -88,16 +88,15 @@ fn serve(page: Page, edit: &Edit) -> Result<ExitCode, Failure> {
 fn listened(site: Site, listen: SocketAddr) -> io::Result<Server> {
     let address = ListenAddress::Tcp(listen);
     let token = Some(site.token());
-    server::host(&address, token, move |request| site.clone().answer(request)).map_err(|error| {
-        io::Error::other(format!("`--listen`: cannot listen on {listen}: {error}"))
-    })
+    let server = server::host(&address, token, move |request| site.clone().answer(request));
+    let wrong = |error| format!("`--listen`: cannot listen on {listen}: {error}");
+    server.map_err(|error| io::Error::other(wrong(error)))
 }
 
 /// What only the user of this page knows: 128 random bits.
 fn token() -> io::Result<String> {
     let mut bits = [0; 16];
-    SystemRandom::new()
-        .fill(&mut bits)
-        .map_err(|_| io::Error::other("the host has no random numbers"))?;
+    let filled = SystemRandom::new().fill(&mut bits);
+    filled.map_err(|_| io::Error::other("the host has no random numbers"))?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bits))
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::stats::SecondNow;
 use crate::measure::Told;
+use crate::report::json_line;
 use crate::spec::Command;
 
 const FLAG: &str = "--live-json";
@@ -85,9 +86,7 @@ impl JsonLines {
         let Some(lines) = &self.lines else {
             return;
         };
-        let mut text = serde_json::to_vec(line).unwrap_or_default();
-        text.push(b'\n');
-        match lines.try_send(text) {
+        match lines.try_send(json_line(line)) {
             Ok(()) => return,
             Err(TrySendError::Full(_)) => warn(FLAG, "its reader is too slow"),
             Err(TrySendError::Disconnected(_)) => self.finish(),

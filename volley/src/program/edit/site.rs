@@ -137,6 +137,7 @@ impl Site {
             _ => error(StatusCode::NOT_FOUND, "there is no such page"),
         }
     }
+
     fn read(&self) -> Answer {
         let document = &self.document;
         let content = match document.read() {

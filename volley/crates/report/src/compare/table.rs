@@ -54,10 +54,8 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
 /// Errors of writing to `out`.
 pub fn write_markdown(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "**{}**\n", comparison.headline())?;
-    writeln!(
-        out,
-        "| | old | new | ratio | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|"
-    )?;
+    writeln!(out, "| | old | new | ratio | 95 % interval | verdict |")?;
+    writeln!(out, "|---|---:|---:|---:|---:|---|")?;
     for row in comparison.rows.all() {
         writeln!(out, "| {} |", cells(row).join(" | "))?;
     }
@@ -65,10 +63,8 @@ pub fn write_markdown(comparison: &Comparison, out: &mut impl Write) -> io::Resu
     writeln!(out, "\nold: {old}, new: {new}. {ABOUT}")?;
     list(out, comparison.thresholds.iter().map(condition))?;
     let warnings = comparison.warnings.iter();
-    list(
-        out,
-        warnings.map(|warning| format!("warning: {}", plain(warning))),
-    )
+    let warnings = warnings.map(|warning| format!("warning: {}", plain(warning)));
+    list(out, warnings)
 }
 
 fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result<()> {

@@ -114,9 +114,8 @@ pub const RANKS_PPM: [u32; 32] = [
 /// The upper ends of ghz's eleven bars: the fastest sample, then ten equal steps to the slowest.
 pub fn linear_marks(min_ns: u64, max_ns: u64) -> Vec<u64> {
     let span = u128::from(max_ns.saturating_sub(min_ns));
-    (0..=10u128)
-        .map(|step| min_ns + (span * step / 10) as u64)
-        .collect()
+    let marks = (0..=10).map(|step| min_ns + (span * step / 10) as u64);
+    marks.collect()
 }
 
 /// Ten marks per decade (the R10 preferred numbers of ISO 3) from 1 µs to 1 h; the same for every
@@ -125,10 +124,8 @@ pub fn fixed_marks() -> Vec<u64> {
     const STEPS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
     const HOUR_NS: u64 = 3_600_000_000_000;
     let decades = (0..10).map(|exponent| 10 * 10u64.pow(exponent));
-    let mut marks: Vec<u64> = decades
-        .flat_map(|decade| STEPS.map(|step| decade * step))
-        .take_while(|mark| *mark < HOUR_NS)
-        .collect();
+    let marks = decades.flat_map(|decade| STEPS.map(|step| decade * step));
+    let mut marks: Vec<u64> = marks.take_while(|mark| *mark < HOUR_NS).collect();
     marks.push(HOUR_NS);
     marks
 }
@@ -262,11 +259,9 @@ pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile
     };
     let ended = together(|latency| &latency.histogram)?;
     let open = together(|latency| &latency.ages)?;
-    let sampled = latencies.iter().filter(|latency| latency.samples > 0);
-    let (lowest, highest) = (
-        sampled.clone().map(|latency| latency.min_ns).min(),
-        sampled.map(|latency| latency.max_ns).max(),
-    );
+    let sampled = || latencies.iter().filter(|latency| latency.samples > 0);
+    let lowest = sampled().map(|latency| latency.min_ns).min();
+    let highest = sampled().map(|latency| latency.max_ns).max();
     let whole = Latency {
         min_ns: lowest.unwrap_or_default(),
         max_ns: highest.unwrap_or_default(),
@@ -285,10 +280,8 @@ pub fn bounds(
 }
 
 fn find(percentiles: &[Percentile], rank_ppm: u32) -> Option<Percentile> {
-    let mut percentiles = percentiles.iter();
-    percentiles
-        .find(|percentile| percentile.rank_ppm == rank_ppm)
-        .copied()
+    let is_it = |percentile: &&Percentile| percentile.rank_ppm == rank_ppm;
+    percentiles.iter().find(is_it).copied()
 }
 
 /// The lowest time of a bucket of the histograms.
@@ -302,9 +295,8 @@ fn lowest_of(ns: u64) -> u64 {
 /// it is broken.
 pub fn decode(histogram: &str) -> Option<Vec<(u64, u64)>> {
     let bytes = STANDARD.decode(histogram).ok()?;
-    let histogram: Histogram<u64> = Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .ok()?;
+    let histogram = Deserializer::new().deserialize(&mut &*bytes);
+    let histogram: Histogram<u64> = histogram.ok()?;
     let buckets = histogram.iter_recorded();
     let counts = buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
     Some(counts.collect())

@@ -58,15 +58,10 @@ pub fn write_details(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let tags = tags(report);
     for detail in &report.details {
         let (status, error) = ghz::status_and_error(detail);
-        writeln!(
-            out,
-            "ghz_detail,{tags},hasError={} latency={},error={},status={} {}",
-            !error.is_empty(),
-            detail.latency_ns,
-            field(&error),
-            field(status),
-            detail.end_unix_ns
-        )?;
+        let has_error = !error.is_empty();
+        let (ns, error, status) = (detail.latency_ns, field(&error), field(status));
+        write!(out, "ghz_detail,{tags},hasError={has_error} latency={ns},")?;
+        writeln!(out, "error={error},status={status} {}", detail.end_unix_ns)?;
     }
     Ok(())
 }

@@ -37,13 +37,10 @@ pub struct Moment {
 ///
 /// `   3 s   3,104,622 messages/s   621 calls/s   p50 1.20 ms   p99 7.31 ms   0 failed   0 late   2 s left`
 pub fn line(moment: &Moment) -> String {
-    let mut line = format!(
-        "{}{:>4}   {} messages/s   {} calls/s",
-        if moment.is_warm_up { "warm-up " } else { "" },
-        clock(moment.elapsed),
-        rate(moment.messages_per_s),
-        rate(moment.calls_per_s),
-    );
+    let phase = if moment.is_warm_up { "warm-up " } else { "" };
+    let elapsed = clock(moment.elapsed);
+    let [messages, calls] = [moment.messages_per_s, moment.calls_per_s].map(rate);
+    let mut line = format!("{phase}{elapsed:>4}   {messages} messages/s   {calls} calls/s");
     if let Some((p50, p99)) = moment.latency {
         line += &format!("   p50 {p50}   p99 {p99}");
     }

@@ -191,9 +191,8 @@ pub struct Detail {
 impl Calls {
     /// Calls that failed, of all codes.
     pub fn failed_total(&self) -> u64 {
-        self.failed
-            .values()
-            .fold(0, |sum, count| sum.saturating_add(*count))
+        let failed = self.failed.values();
+        failed.fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// ghz's `Count`: every call that ended, in any way.
@@ -236,13 +235,11 @@ impl Report {
     /// Whether `details` covers the whole run: ghz's readers take a list for complete, or refuse
     /// the report.
     pub fn details_are_whole(&self) -> bool {
+        let fits = |detail: &Detail| detail.latency_ns <= self.elapsed_ns;
         !self.details.is_empty()
             && self.details.len() as u64 == self.calls.count()
             && self.details.len() <= Self::DETAILS_MOST
-            && self
-                .details
-                .iter()
-                .all(|detail| detail.latency_ns <= self.elapsed_ns)
+            && self.details.iter().all(fits)
     }
 
     /// Computes `latency` from the single calls if they cover the whole run. What it says of ended calls is then exact,

@@ -44,13 +44,9 @@ pub fn section(report: &Report) -> String {
     }
     // A Value has string keys only, so this cannot fail.
     let options = serde_json::to_string_pretty(&report.options).unwrap_or_default();
-    let lines: Vec<String> = options.lines().map(html).collect();
-    let _ = write!(
-        out,
-        "</dl>\n<details>\n<summary>Options, durations in ns</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        lines.join("\n")
-    );
-    out
+    let options = options.lines().map(html).collect::<Vec<_>>().join("\n");
+    out += "</dl>\n<details>\n<summary>Options, durations in ns</summary>\n<pre>";
+    out + &options + "</pre>\n</details>\n</section>\n"
 }
 
 /// With three decimals, so that the run and its window can be told apart.

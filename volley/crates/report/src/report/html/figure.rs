@@ -21,11 +21,9 @@ pub struct Figure<'a> {
 impl Figure<'_> {
     /// Draws the picture for every window size.
     pub fn html(&self, draw: impl Fn(&mut Drawing)) -> String {
-        let mut out = format!(
-            "<section>\n<h2>{}</h2>\n<p class=\"about\">{}</p>\n<figure>\n",
-            html(self.title),
-            html(self.about)
-        );
+        let (title, about) = (html(self.title), html(self.about));
+        let mut out =
+            format!("<section>\n<h2>{title}</h2>\n<p class=\"about\">{about}</p>\n<figure>\n");
         if !self.keys.is_empty() {
             out += "<figcaption>";
             for (place, key) in self.keys.iter().enumerate() {

@@ -66,11 +66,8 @@ pub fn section(report: &Report) -> String {
         label: "Latencies".to_owned(),
         ..Table::default()
     };
-    format!(
-        "<section>\n<h2>Latencies</h2>\n<p class=\"about\">{}</p>\n{}</section>\n",
-        about.collect::<Vec<_>>().join(" "),
-        table.html()
-    )
+    let (about, table) = (about.collect::<Vec<_>>().join(" "), table.html());
+    format!("<section>\n<h2>Latencies</h2>\n<p class=\"about\">{about}</p>\n{table}</section>\n")
 }
 
 fn explained(name: &str) -> &'static str {

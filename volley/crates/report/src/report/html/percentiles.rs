@@ -17,6 +17,10 @@ const NAMED: [(u32, &str); 6] = [
     (999_990, "99.999 %"),
 ];
 
+const OPEN_LOOP: &str =
+    "Response time starts when a call was due, service time when it was really sent.";
+const CLOSED_LOOP: &str = "Measured from when a call was really sent: a closed loop cannot see calls that a stall delayed.";
+
 pub fn section(report: &Report) -> String {
     let latency = &report.latency;
     let Some(longest) = latency.longest() else {
@@ -49,14 +53,8 @@ pub fn section(report: &Report) -> String {
     let (kind, told) = (latency.kind.name(), told.collect::<Vec<_>>().join(", "));
     let description = format!("Latency by percentile, {kind}: {told}, max {longest}.");
     let (about, keys): (_, &[&str]) = match service {
-        Some(_) => (
-            "Response time starts when a call was due, service time when it was really sent.",
-            &["response", "service"],
-        ),
-        None => (
-            "Measured from when a call was really sent: a closed loop cannot see calls that a stall delayed.",
-            &[],
-        ),
+        Some(_) => (OPEN_LOOP, &["response", "service"]),
+        None => (CLOSED_LOOP, &[]),
     };
     Figure {
         id: "percentiles",

@@ -48,6 +48,7 @@ pub fn section(report: &Report) -> String {
     let ticks = axis.labelled(short);
     let interval = mark((bins.first().map_or(0.0, |bin| bin.to_s) * 1e9) as u64);
     let [mean_rate, least, greatest] = [mean, least, greatest].map(rate);
+    let mean_of_run = format!("mean of the run, {mean_rate}");
     let description = format!(
         "Over {end_s:.2} s in intervals of {interval}: mean {mean_rate}, minimum {least}, maximum {greatest}."
     );
@@ -56,10 +57,7 @@ pub fn section(report: &Report) -> String {
         title: "Messages per second",
         about: &format!("In intervals of {interval}."),
         description: &description,
-        keys: &[
-            "messages per second",
-            &format!("mean of the run, {mean_rate}"),
-        ],
+        keys: &["messages per second", &mean_of_run],
         table: table(&bins),
     }
     .html(|drawing| {
