@@ -68,7 +68,7 @@ impl Curve {
 
     /// Changes until the end is reached or the maximum time has passed, whichever comes first, as
     /// in ghz's manual. (ghz itself overshoots the end if a maximum time is given too.)
-    pub fn stairs(&self) -> Result<Stairs, PaceError> {
+    pub(super) fn stairs(&self) -> Result<Stairs, PaceError> {
         let step_ns = self.checked_step_ns()?;
         let bound = self.end().unwrap_or(match self.step > 0 {
             true => u32::MAX,

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn details_that_are_only_some_calls_are_volleys_own() {
         let mut report = samples::few_calls();
-        let details = |report| {
+        let details = |report: &Report| {
             let json = loaded(report);
             let lists = [json.get("details"), json["volley"].get("details")];
             lists.map(|list| Some(list?.as_array().unwrap().len()))

@@ -56,7 +56,7 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
         shown
     };
     let all = |list: &Fields| {
-        let mut list = list.iter();
+        let list = list.iter();
         list.fold(Map::new(), |shown, (name, value)| with(shown, name, value))
     };
     let shared = request.head.fields.iter();
