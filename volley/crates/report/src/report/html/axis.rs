@@ -12,8 +12,8 @@ pub struct Axis {
 impl Axis {
     /// An axis from 0 that includes `greatest`; only whole numbers if `whole`.
     pub fn holding(greatest: f64, most: usize, whole: bool) -> Self {
-        let is_one = greatest.is_finite() && greatest > 0.0;
-        let greatest = if is_one { greatest } else { 1.0 };
+        let is_usable = greatest.is_finite() && greatest > 0.0;
+        let greatest = if is_usable { greatest } else { 1.0 };
         let step = round_step(greatest / most as f64);
         let step = if whole { step.max(1.0) } else { step };
         let count = (greatest / step - 1e-9).ceil().max(1.0) as usize;
