@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use rcgen::{CertificateParams, KeyPair};
 use volley::protobuf::descriptor::FileDescriptorProto;
 use volley::protobuf::encoded_file;
-use volley::protobuf::reflection::{Answer, Files, Question, Refused};
+use volley::protobuf::reflection::{Answer, Question};
 use volley::request::schema;
 use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
-use crate::common::peer::{Does, peer, reflecting};
+use crate::common::peer::{Does, peer, reflecting, refused};
 use crate::common::{Report, Scratch, quiet_listener, reference, table};
 use crate::flood;
 use crate::{error, unary, volley};
@@ -29,9 +29,7 @@ fn benchmark() -> Answer {
 }
 
 fn file(file: &FileDescriptorProto) -> Answer {
-    Answer::Files(Files {
-        files: vec![encoded_file(file)],
-    })
+    Answer::Files(vec![encoded_file(file)])
 }
 
 /// A file with imports and nothing else.
@@ -270,12 +268,6 @@ fn a_signal_ends_the_wait_for_a_schema() {
 
 #[test]
 fn hostile_answers_end_in_one_line() {
-    let not_found = || {
-        Answer::Refused(Refused {
-            code: 13,
-            message: "no\nway".to_owned(),
-        })
-    };
     assert_eq!(
         refusal(|_| Does::Reply(vec![0xff; 9])),
         "the server answers with something else than was asked for"
@@ -285,14 +277,11 @@ fn hostile_answers_end_in_one_line() {
         "the server ended the stream before it had answered"
     );
     assert_eq!(
-        refusal(move |_| not_found().into()),
+        refusal(|_| refused(13, "no\nway").into()),
         "the server refused (rpc error: code = Internal desc = no way; see `--reflect-metadata`)"
     );
     assert_eq!(
-        refusal(|_| Answer::Files(Files {
-            files: vec![vec![0xff; 9]]
-        })
-        .into()),
+        refusal(|_| Answer::Files(vec![vec![0xff; 9]]).into()),
         "the server sent a file that is no protobuf descriptor"
     );
     assert_eq!(
@@ -334,15 +323,10 @@ fn imports_without_end_end_in_one_line() {
 #[test]
 fn answers_without_end_end_in_one_line() {
     // None of them is part of a schema, so only their bytes count.
-    let refused = || {
-        Answer::Refused(Refused {
-            code: 5,
-            message: "x".repeat(1 << 20),
-        })
-    };
+    let long = "x".repeat(1 << 20);
     let imports: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let line = refusal(move |question| match question {
-        Question::File(_) => refused().into(),
+        Question::File(_) => refused(5, &long).into(),
         _ => importing(
             "a.proto",
             &imports.iter().map(String::as_str).collect::<Vec<_>>(),

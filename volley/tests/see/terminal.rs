@@ -7,10 +7,10 @@ use volley::protobuf::descriptor::{
     ServiceDescriptorProto, field_descriptor_proto,
 };
 use volley::protobuf::encoded_file;
-use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
+use volley::protobuf::reflection::{Answer, Question};
 
 use crate::common::Scratch;
-use crate::common::peer::{Does, peer};
+use crate::common::peer::{Does, peer, refused};
 use crate::volley;
 
 /// Clears the screen, turns it red, and reorders what follows.
@@ -57,21 +57,15 @@ fn hostile() -> String {
             let reply = [&[10, ACTS.len() as u8], ACTS.as_bytes()];
             return Does::Reply(reply.concat());
         }
-        let answer = match Request::decode(message).unwrap().question.unwrap() {
-            Question::Services(_) => Answer::Services(Services {
-                services: ["p.S", &format!("p.{ACTS}"), &format!("unknown.{ACTS}")]
-                    .map(|name| Service {
-                        name: name.to_owned(),
-                    })
-                    .into(),
-            }),
-            Question::FileOf(name) if name.starts_with("p.") => Answer::Files(Files {
-                files: vec![encoded_file(&schema())],
-            }),
-            _ => Answer::Refused(Refused {
-                code: 13,
-                message: ACTS.to_owned(),
-            }),
+        let answer = match Question::decode(message).unwrap().unwrap() {
+            Question::Services(_) => {
+                let names = ["p.S", &format!("p.{ACTS}"), &format!("unknown.{ACTS}")];
+                Answer::Services(names.map(str::to_owned).into())
+            }
+            Question::FileOf(name) if name.starts_with("p.") => {
+                Answer::Files(vec![encoded_file(&schema())])
+            }
+            _ => refused(13, ACTS),
         };
         answer.into()
     })

@@ -8,11 +8,11 @@ use buffa::Message as _;
 use serde_json::{Value, json};
 use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
-use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request};
+use volley::protobuf::reflection::{Answer, Question};
 use volley::protobuf::{Pool, encoded_file};
 
 use crate::common::Scratch;
-use crate::common::peer::{Does, peer};
+use crate::common::peer::{Does, peer, refused};
 use crate::{error, volley};
 
 /// What these files declare.
@@ -60,31 +60,21 @@ fn echo(files: Vec<FileDescriptorProto>, lacks: &'static str, reply: &[u8]) -> (
                 false => Does::Reply(answer),
             };
         }
-        let found = match Request::decode(message).unwrap().question.unwrap() {
+        let found = match Question::decode(message).unwrap().unwrap() {
             Question::File(name) => pool.file(&name),
             Question::FileOf(symbol) => {
                 also.symbols.lock().unwrap().push(symbol.clone());
                 pool.file_of(&symbol)
             }
             Question::FileOfExtension(..) => pool.files().last(),
-            Question::Extensions(_) => {
-                let numbers = vec![100, 101];
-                let list = volley::protobuf::reflection::Extensions { numbers };
-                return Answer::Extensions(list).into();
-            }
+            Question::Extensions(_) => return Answer::Extensions(vec![100, 101]).into(),
             Question::Services(_) => None,
         };
         let found = found.filter(|file| file.name.as_deref() != Some(lacks));
         match found {
-            Some(file) => Answer::Files(Files {
-                files: vec![encoded_file(file)],
-            }),
-            None => Answer::Refused(Refused {
-                code: 5,
-                message: String::new(),
-            }),
+            Some(file) => Answer::Files(vec![encoded_file(file)]).into(),
+            None => refused(5, "").into(),
         }
-        .into()
     });
     (host, heard)
 }
