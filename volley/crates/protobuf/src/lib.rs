@@ -45,7 +45,7 @@ pub use json::Zeros;
 pub use plain::{LENIENT, bytes_of, float_of};
 pub use pool::Pool;
 pub use read::{KnownSeed, PartSeed, Seed};
-pub use types::{Enum, Extension, Message, Method, Oneof, Service};
+pub use types::{Enum, Message, Method, Oneof, Service};
 
 use buffa::Message as _;
 use descriptor::{FileDescriptorProto, FileDescriptorSet};
