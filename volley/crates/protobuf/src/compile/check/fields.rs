@@ -10,7 +10,6 @@ use super::super::features::{has_edition, is_2024, own};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
 use super::super::tree::{Field, Message};
-use super::super::universe::{EnumInfo, TypeRef};
 use super::{Checker, declarations, json, numbers, presence, style};
 
 /// The messages that proto3 may extend.
@@ -93,13 +92,6 @@ impl Checker<'_> {
         }
     }
 
-    fn enum_of(&self, field: &Field) -> Option<&EnumInfo> {
-        match field.target {
-            Some(TypeRef::Enum(index)) => self.universe.enums.get(index),
-            _ => None,
-        }
-    }
-
     fn proto3(&self, field: &Field) -> Result<(), Fault> {
         let proto = &field.proto;
         if proto.label == Some(Label::LABEL_REQUIRED) {
@@ -111,7 +103,11 @@ impl Checker<'_> {
         if proto.r#type == Some(Type::TYPE_GROUP) {
             return Err(field.type_at.fault("proto3 has no groups"));
         }
-        match self.enum_of(field).filter(|item| item.closed) {
+        match self
+            .universe
+            .enum_of(field.target)
+            .filter(|item| item.closed)
+        {
             Some(item) => {
                 let name = shown(&item.full_name);
                 Err(field.type_at.fault(format!(
@@ -126,7 +122,8 @@ impl Checker<'_> {
     fn entry(&self, field: &Field) -> Result<(), Fault> {
         let at = field.type_at;
         if field.number() == 2 {
-            return match self.enum_of(field).and_then(|item| item.first) {
+            let item = self.universe.enum_of(field.target);
+            return match item.and_then(|item| item.first) {
                 Some(first) if first != 0 => {
                     Err(at.fault("the enum of a map's values must have 0 as its first value"))
                 }
@@ -149,12 +146,8 @@ impl Checker<'_> {
     fn field_options(&self, field: &Field) -> Result<(), Fault> {
         let proto = &field.proto;
         let kind = proto.r#type;
-        let map = match field.target {
-            Some(TypeRef::Message(index)) => self.universe.messages.get(index),
-            _ => None,
-        };
-        let map = map.filter(|info| info.map_entry);
-        if map.is_some_and(|_| !field.is_map) {
+        let message = self.universe.message_of(field.target);
+        if message.is_some_and(|info| info.map_entry) && !field.is_map {
             return Err(field
                 .type_at
                 .fault("the entry of a map is no type: write `map<key, value>`"));
