@@ -24,38 +24,35 @@ use super::well_known::{self, WellKnown};
 #[derive(Clone, Copy)]
 pub struct Seed<'a>(pub &'a Message);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
-    type Value = DynamicMessage;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let message = KnownSeed(self.0).deserialize(json)?;
-        whole(self.0.pool(), message, true)
-    }
-}
-
 /// Reads some fields of a message. Others that must be there may be elsewhere.
 #[derive(Clone, Copy)]
 pub struct PartSeed<'a>(pub &'a Message);
-
-impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
-    type Value = DynamicMessage;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let message = KnownSeed(self.0).deserialize(json)?;
-        whole(self.0.pool(), message, false)
-    }
-}
 
 /// Reads what is known of a message. Fields that must be there may be elsewhere, at any depth.
 #[derive(Clone, Copy)]
 pub struct KnownSeed<'a>(pub &'a Message);
 
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        whole(self.0.pool(), One::of(self.0).deserialize(json)?, true)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        whole(self.0.pool(), One::of(self.0).deserialize(json)?, false)
+    }
+}
+
 impl<'de> DeserializeSeed<'de> for KnownSeed<'_> {
     type Value = DynamicMessage;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let (pool, index) = (self.0.pool(), self.0.index());
-        One { pool, index }.deserialize(json)
+        One::of(self.0).deserialize(json)
     }
 }
 
@@ -100,20 +97,21 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
         match known {
             WellKnown::Any => self.any(strict::object(json)?, &mut message)?,
             WellKnown::Timestamp | WellKnown::Duration => {
-                let text = Plain::deserialize(json, "text")?;
-                let read = match (known, &text) {
-                    (WellKnown::Timestamp, Plain::Text(text)) => well_known::parse_timestamp(text),
-                    (_, Plain::Text(text)) => well_known::parse_duration(text),
-                    _ => None,
+                let text = match Plain::deserialize(json, "text")? {
+                    Plain::Text(text) => text,
+                    _ => String::new(),
                 };
-                let (seconds, nanos) = read.ok_or_else(|| {
-                    Error::custom(match known {
-                        WellKnown::Timestamp => {
-                            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\""
-                        }
-                        _ => "a duration of at most 315576000000s is needed, such as \"1.5s\"",
-                    })
-                })?;
+                let (read, wanted) = match known {
+                    WellKnown::Timestamp => (
+                        well_known::parse_timestamp(&text),
+                        "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
+                    ),
+                    _ => (
+                        well_known::parse_duration(&text),
+                        "a duration of at most 315576000000s is needed, such as \"1.5s\"",
+                    ),
+                };
+                let (seconds, nanos) = read.ok_or_else(|| Error::custom(wanted))?;
                 self.put(&mut message, 1, Value::I64(seconds));
                 self.put(&mut message, 2, Value::I32(nanos));
             }
@@ -167,6 +165,11 @@ fn incomplete<E: Error>(name: &str) -> E {
 }
 
 impl<'a> One<'a> {
+    fn of(message: &'a Message) -> Self {
+        let (pool, index) = (message.pool(), message.index());
+        Self { pool, index }
+    }
+
     fn name(self) -> &'a str {
         self.pool.descriptors().message(self.index).full_name()
     }
@@ -244,10 +247,7 @@ impl<'a> One<'a> {
         };
         let name = url.rsplit('/').next().unwrap_or(&url);
         let inner = self.pool.message_or_known(name);
-        let inner = inner.as_ref().map(|inner| One {
-            pool: inner.pool(),
-            index: inner.index(),
-        });
+        let inner = inner.as_ref().map(One::of);
         let bytes = match (inner, json.get("value")) {
             (Some(of), value) => {
                 let content = match (WellKnown::of(name), value) {

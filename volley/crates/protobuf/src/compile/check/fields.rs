@@ -9,7 +9,7 @@ use super::super::error::{Fault, shown};
 use super::super::features::{has_edition, is_2024, own};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
-use super::super::tree::{Field, Message};
+use super::super::tree::{Field, Message, place};
 use super::{Checker, declarations, json, numbers, presence, style};
 
 /// The messages that proto3 may extend.
@@ -188,9 +188,7 @@ impl Checker<'_> {
         );
         let asked = options.jstype.filter(|asked| *asked != JSType::JS_NORMAL);
         if asked.is_some() && !long {
-            let mut written = field.options.iter();
-            let written = written.find(|option| option.sets("jstype"));
-            let at = written.map_or(field.at, |option| option.at);
+            let at = place(&field.options, "jstype", field.at);
             return Err(at.fault("`jstype` is for whole numbers of 64 bits alone"));
         }
         Ok(())
