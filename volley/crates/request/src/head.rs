@@ -12,7 +12,7 @@ use volley_load::spec::{RequestSpec, Spec, TargetSpec, Templates, secret, some};
 use super::RequestError;
 use super::metadata::{MetadataError, Name};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template, TemplateError};
+use super::template::{CallData, Template, TemplateError};
 
 /// What volley calls itself.
 pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
@@ -54,11 +54,10 @@ impl HeadPlan {
         } = spec.request;
         let mut fields = own_fields(&spec.target, &method.path, timeout, compress);
         let mut varying = Vec::new();
-        let labels = Labels::from(method);
         for (name, value) in &spec.request.metadata {
             let parse = |text: &str| match spec.request.templates {
                 Templates::Off => Ok(Template::literal(text)),
-                templates => Template::parse(text, &labels, templates == Templates::All)
+                templates => Template::parse(text, method, templates == Templates::All)
                     .map_err(|error| wrong(name, error)),
             };
             let (key, value) = (parse(name)?, parse(value)?);

@@ -14,7 +14,7 @@ use super::marked::Marked;
 use super::messages::{self, Message, is_array};
 use super::mold::{Filling, Misfit, Mold};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template, TemplateError};
+use super::template::{CallData, Template, TemplateError};
 use super::{Request, RequestError, rows};
 
 /// A call's body, and what its replies must be.
@@ -97,7 +97,8 @@ impl PayloadPlan {
             rules,
             messages: Messages::Fixed(Vec::new()),
         };
-        let parse = Parse::new(spec, method);
+        let templates = spec.request.templates;
+        let parse = Parse { method, templates };
         let data = &spec.request.data;
         let messages = match data {
             Data::Binary(data) => messages::from_binary(data, &plan.input)?,
@@ -453,19 +454,12 @@ fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
 }
 
 /// How the text of templates is read.
-struct Parse {
-    labels: Labels,
+struct Parse<'a> {
+    method: &'a Method,
     templates: Templates,
 }
 
-impl Parse {
-    fn new(spec: &Spec, method: &Method) -> Self {
-        Self {
-            labels: Labels::from(method),
-            templates: spec.request.templates,
-        }
-    }
-
+impl Parse<'_> {
     fn has_actions(&self, text: &str) -> bool {
         self.templates != Templates::Off && text.contains("{{")
     }
@@ -475,7 +469,7 @@ impl Parse {
             return Ok(Template::literal(text));
         }
         let functions = self.templates == Templates::All;
-        Template::parse(text, &self.labels, functions).map_err(wrong)
+        Template::parse(text, self.method, functions).map_err(wrong)
     }
 
     /// One template for the whole data. If its elements are rendered on their own, one for each element of a list.
