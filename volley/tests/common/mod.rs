@@ -19,5 +19,6 @@ pub use scratch::Scratch;
 pub use servers::{freeze_of, one, reference, settled, until};
 pub use volley_testkit::sockets::{BlackHole, closing, own_address, quiet_listener};
 pub use volley_testkit::table::{table, words};
+pub use volley_testkit::texts::{begins, ends, has};
 pub use volley_testkit::wait::{LONGEST, awaited, monotonic_ns};
 pub use volley_testkit::{http, scripted};

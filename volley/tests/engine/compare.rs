@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, Scratch, reference};
+use crate::common::{Report, Scratch, has, reference};
 
 /// Reports as of six seconds, with these counts and latencies: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
@@ -322,9 +322,9 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     let other = scratch.write("other", &json.to_string());
     let (code, _, stderr) = compare(&closed, &other, &[]);
     assert_eq!(code, 0);
-    assert!(
-        stderr.contains("warning: the runs differ in `connections`: 1 and 7\n"),
-        "{stderr}"
+    has(
+        &stderr,
+        "warning: the runs differ in `connections`: 1 and 7\n",
     );
     assert!(
         stderr.contains("warning: the runs differ in `metadata`\n") && !stderr.contains("secret"),
@@ -340,10 +340,7 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
         assert!(stderr.contains(&line), "{line} in {stderr}");
     }
     let (_, markdown, _) = compare(&closed, &other, &["-O", "markdown"]);
-    assert!(
-        markdown.contains(r"\`\<b\>\` says \`\&amp;\` \| \@all"),
-        "{markdown}"
-    );
+    has(&markdown, r"\`\<b\>\` says \`\&amp;\` \| \@all");
 }
 
 #[test]
@@ -392,9 +389,9 @@ fn a_condition_that_short_runs_cannot_decide_is_named() {
         let (code, stdout, stderr) = compare(&short, &short, &flags);
         assert_eq!(code, 99, "{stderr}");
         let line = "not decided: p50 ratio has too little data (`--fail-if 'p50 ratio > 1.1'`)";
-        assert!(
-            stderr.contains(&format!("warning: {line}; a ratio needs 5 whole seconds")),
-            "{stderr}"
+        has(
+            &stderr,
+            &format!("warning: {line}; a ratio needs 5 whole seconds"),
         );
         assert!(stdout.contains(line), "{stdout}");
         assert!(!stdout.contains("passed"), "{stdout}");

@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape};
-use crate::common::{Report, one, reference, settled};
+use crate::common::{Report, begins, one, reference, settled};
 
 const LOAD: &str = "-n 40 -c 4 --connections 4 --threads 2";
 
@@ -45,10 +45,7 @@ fn trailers_only_are_the_servers_status_with_its_message_decoded() {
             panic!("{:?}", report.errors());
         };
         // Sent percent-encoded, because it has blanks, a % and non-ASCII letters.
-        assert!(
-            text.starts_with("rpc error: code = Internal desc = "),
-            "{text}"
-        );
+        begins(&text, "rpc error: code = Internal desc = ");
         assert!(!text.contains("%2") && !text.contains("%C3"), "{text}");
     }
 }

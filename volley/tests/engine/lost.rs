@@ -11,7 +11,7 @@ use volley::http2::frame::{Kind, write_go_away, write_window_update};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
-use crate::common::{LONGEST, Scratch, Volley, awaited, scripted, until};
+use crate::common::{LONGEST, Scratch, Volley, awaited, has, scripted, until};
 
 fn server_at(address: SocketAddr) -> Reference {
     // A connection of somebody else may have the port of a server that has gone.
@@ -201,10 +201,7 @@ fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let report = UNARY.run().flags("-n 1 -c 1").report(address);
     assert_eq!(report.all_failed("Unavailable"), 1);
     let (text, _) = &report.errors()[0];
-    assert!(
-        text.contains(" after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)"),
-        "{text}"
-    );
+    has(&text, " after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rcgen::{
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
-use crate::common::{Finished, Scratch, Volley, one, settled};
+use crate::common::{Finished, Scratch, Volley, has, one, settled};
 
 /// A server whose certificate is for `name`; only clients that are told to trust it.
 struct Secure {
@@ -174,11 +174,7 @@ fn an_authority_that_a_trusted_one_has_signed_serves() {
         "{elsewhere:?}"
     );
     // Nobody has signed that one.
-    assert!(
-        attempt(&secure, checked(UNARY))
-            .error()
-            .contains("UnknownIssuer")
-    );
+    has(&attempt(&secure, checked(UNARY)).error(), "UnknownIssuer");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{BlackHole, closing, quiet_listener, reference, scripted};
+use crate::common::{BlackHole, begins, closing, ends, has, quiet_listener, reference, scripted};
 
 /// The error line of a run that cannot start.
 fn error(address: SocketAddr, flags: &str) -> String {
@@ -49,11 +49,9 @@ fn a_server_that_closes_at_once_is_named_as_such() {
 fn a_server_that_answers_in_http_1_is_named_as_such() {
     let address = scripted::saying(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     let line = error(address, "");
-    assert!(
-        line.ends_with(
-            ": peer speaks HTTP/1 instead of HTTP/2, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)"
-        ),
-        "{line}"
+    ends(
+        &line,
+        ": peer speaks HTTP/1 instead of HTTP/2, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)",
     );
 }
 
@@ -63,10 +61,7 @@ fn a_name_that_means_nothing_is_named() {
     let name = "x".repeat(70);
     let finished = UNARY.run().flags("-n 1 -c 1").run(format!("{name}:80"));
     let error = finished.error();
-    assert!(
-        error.starts_with(&format!("cannot resolve `{name}`: ")),
-        "{error}"
-    );
+    begins(&error, &format!("cannot resolve `{name}`: "));
 }
 
 #[test]
@@ -167,10 +162,7 @@ fn a_goaway_that_comes_with_the_settings_is_seen() {
         }
     });
     let line = error(address, "--connect-timeout 10m");
-    assert!(
-        line.contains("the server sent GOAWAY immediately"),
-        "{line}"
-    );
+    has(&line, "the server sent GOAWAY immediately");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference, scripted};
+use crate::common::{Scratch, has, reference, scripted};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -99,10 +99,7 @@ fn nothing_connects_to_a_target_that_no_step_uses() {
                     warning: `targets.lost` is used by no step: nothing connects to it\n";
     let (status, out, errors) = volley(&["check", path]);
     assert_eq!((status, errors.as_str()), (0, warnings));
-    assert!(
-        out.contains(&format!("  old: {closed}, HTTP/1.1, unused\n")),
-        "{out}"
-    );
+    has(&out, &format!("  old: {closed}, HTTP/1.1, unused\n"));
     let (_, out, errors) = volley(&["check", "--once", path]);
     assert_eq!(errors, warnings);
     assert!(out.starts_with("s.x\n  > GET http://"), "{out}");

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use volley::scenario::file::{self, FAULTS, How, Imported, Mistakes};
 use volley::serve::{Config, Reference};
 
-use crate::common::{Scratch, words};
+use crate::common::{Scratch, begins, has, words};
 
 /// The keys of the schema, with the lists that hold them.
 const KEYS: &str = include_str!("../../crates/scenario/src/file/import/keys.txt");
@@ -260,10 +260,7 @@ fn a_request_to_the_last_uri_has_its_own_payload() {
         "source": "/a", "regexp": ".*", "save-to-variable": "a"
     }]);
     let mistakes = import(&file.to_string(), false).unwrap_err();
-    assert!(
-        mistakes.to_string().contains("the payload is no JSON"),
-        "{mistakes}"
-    );
+    has(&mistakes.to_string(), "the payload is no JSON");
 }
 
 #[test]
@@ -406,9 +403,9 @@ fn an_old_file_runs_as_it_is_and_as_what_it_becomes() {
 fn an_old_file_is_checked_with_its_warnings() {
     let (status, out, warnings) = volley(&folder(), &["check", "crud.json"]);
     assert_eq!(status, 0);
-    assert!(
-        out.starts_with("targets\n  api: 127.0.0.1:8080, HTTP/2, 2 connections\n"),
-        "{out}"
+    begins(
+        &out,
+        "targets\n  api: 127.0.0.1:8080, HTTP/2, 2 connections\n",
     );
     let names = [
         "chain",
@@ -425,10 +422,7 @@ fn an_old_file_is_checked_with_its_warnings() {
     }
     let (status, out, mistakes) = volley(&folder(), &["run", "untranslatable.json"]);
     assert_eq!((status, out.as_str()), (2, ""));
-    assert!(
-        mistakes.starts_with("untranslatable.json:2: schema: "),
-        "{mistakes}"
-    );
+    begins(&mistakes, "untranslatable.json:2: schema: ");
     let (status, _, mistakes) = volley(&folder(), &["import", "h2loadrunner", "users.csv"]);
     assert_eq!(status, 2);
     assert!(mistakes.starts_with("users.csv:"), "{mistakes}");

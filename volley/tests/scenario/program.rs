@@ -14,7 +14,7 @@ use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings
 use volley::serve::{Config, Identity, Reference};
 
 use crate::common::scripted::{self, Peer};
-use crate::common::{BlackHole, Scratch, own_address, quiet_listener, settled, table};
+use crate::common::{BlackHole, Scratch, has, own_address, quiet_listener, settled, table};
 
 /// What came of a run.
 struct Ran {
@@ -626,10 +626,7 @@ fn what_failed_is_a_row_of_the_report() {
     let scratch = Scratch::new();
     let output = command(&scratch, "fail('no')", &[]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.contains("\n  x.lua   1   Lua check   x.lua:1: no\n"),
-        "{text}"
-    );
+    has(&text, "\n  x.lua   1   Lua check   x.lua:1: no\n");
     let load = "1 coroutine of a program, each an iteration; 1 thread, with up to 1 connection each to a host";
     assert!(text.contains(load), "{text}");
 }

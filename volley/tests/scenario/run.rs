@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use volley::serve::{Config, Reference};
 
-use crate::common::Scratch;
+use crate::common::{Scratch, ends, has};
 
 /// A server, and files that are run against it.
 struct Shop {
@@ -105,10 +105,7 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
         (status, errors.as_str()),
         (1, "failed: 10 of 10 iterations; the report says why\n")
     );
-    assert!(
-        out.contains("crud.change   10   status   expected 200, was 204"),
-        "{out}"
-    );
+    has(&out, "crud.change   10   status   expected 200, was 204");
     let more = format!("{TEN}\nthresholds: ['max(crud.create) < 1h']");
     assert_eq!(volley(&["run", &shop.file(200, &more)]).0, 0);
     let conditions = [
@@ -284,10 +281,7 @@ fn one_iteration_is_shown_without_secrets() {
     assert_eq!(out.matches("\n  ok\n").count(), 4);
     let (status, out, _) = volley(&["check", "--once", &shop.file(200, TEN)]);
     assert_eq!(status, 1);
-    assert!(
-        out.ends_with("  FAILED: status: expected 200, was 204\n"),
-        "{out}"
-    );
+    ends(&out, "  FAILED: status: expected 200, was 204\n");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Scratch, Volley, one, reference};
+use crate::common::{Scratch, Volley, begins, one, reference};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -94,10 +94,9 @@ fn a_file_that_cannot_be_written_is_named() {
         .run()
         .flags("-n 4 -c 1 --save-replies /no/such/folder/x");
     let finished = run.run(server.address());
-    assert!(
-        finished
-            .error()
-            .starts_with("`--save-replies`: cannot write `/no/such/folder/x`: ")
+    begins(
+        finished.error(),
+        "`--save-replies`: cannot write `/no/such/folder/x`: ",
     );
     let run = SERVER_STREAM
         .run()

@@ -4,7 +4,7 @@ use std::fs;
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference};
+use crate::common::{Scratch, begins, reference};
 use crate::{error, volley};
 
 const METADATA: [&str; 4] = [
@@ -87,9 +87,9 @@ fn metadata_that_is_not_understood_is_not_quoted() {
     for flag in ["--metadata", "--reflect-metadata"] {
         let (status, _, errors) = volley(&[flag, r#"{"authorization": "hush"#, "localhost:1"]);
         assert_eq!(status, 2);
-        assert!(
-            errors.starts_with(&format!("error: `{flag}`: invalid value: it is not JSON")),
-            "{errors}"
+        begins(
+            &errors,
+            &format!("error: `{flag}`: invalid value: it is not JSON"),
         );
         assert!(!errors.contains("hush"), "{errors}");
     }

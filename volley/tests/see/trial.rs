@@ -5,7 +5,7 @@ use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::{ALL, Shape, UNARY};
-use crate::common::{BlackHole, Scratch, one, reference};
+use crate::common::{BlackHole, Scratch, begins, one, reference};
 use crate::{error, flood, volley};
 
 /// The exit status and the report of one call.
@@ -167,10 +167,7 @@ fn data_that_does_not_fit_is_refused_before_the_server_is_asked() {
     ];
     let call = ["--call", "benchmark.BenchmarkService/GetSum", "127.0.0.1:1"];
     let line = crate::error(&[&words[..], &call].concat(), 2);
-    assert!(
-        line.starts_with("the data does not fit `benchmark.SumRequest`"),
-        "{line}"
-    );
+    begins(&line, "the data does not fit `benchmark.SumRequest`");
 }
 
 #[test]
@@ -290,10 +287,7 @@ fn an_empty_list_is_a_stream_of_no_messages_and_no_call_of_another_kind() {
         let proto = ["--proto", "../requests/benchmark.proto", "-d", "[]"];
         let words = [&["--insecure", "--call", &call, &host], &proto[..]].concat();
         let line = error(&words, 2);
-        assert!(
-            line.starts_with("there is no data to send: give `benchmark."),
-            "{line}"
-        );
+        begins(&line, "there is no data to send: give `benchmark.");
         assert_eq!(error(&[&["try"], &words[..]].concat(), 2), line);
     }
     assert_eq!(server.counts().calls_started, before);

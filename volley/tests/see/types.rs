@@ -11,8 +11,8 @@ use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley::protobuf::reflection::{Answer, Question};
 use volley::protobuf::{Pool, encoded_file};
 
-use crate::common::Scratch;
 use crate::common::peer::{Does, peer, refused};
+use crate::common::{Scratch, begins, has};
 use crate::{error, volley};
 
 /// What these files declare.
@@ -320,10 +320,7 @@ fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
                 .concat(),
                 2,
             );
-            assert!(
-                line.contains("the required field `needs.must` is missing"),
-                "{line}"
-            );
+            has(&line, "the required field `needs.must` is missing");
             let at: &[&str] = if source.is_empty() {
                 &["--insecure", &host]
             } else {
@@ -332,11 +329,7 @@ fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
             let (_, out, _) = volley(&[&["describe"], at, &["e.M"]].concat());
             described.push(out);
         }
-        assert!(
-            described[0].starts_with(&format!("edition = \"{edition}\";")),
-            "{}",
-            described[0]
-        );
+        begins(&described[0], &format!("edition = \"{edition}\";"));
         assert!(
             described.iter().all(|text| *text == described[0]),
             "{described:?}"

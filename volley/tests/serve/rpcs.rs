@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 
+use crate::common::begins;
 use crate::support::{answer, begin, block_on, call, connect, message, with_server};
 use volley::serve::{Config, Counts, Reference};
 
@@ -180,11 +181,9 @@ fn a_taken_port_is_refused_with_its_address() {
     };
     let address = config.address;
     let error = Reference::start(config).err().expect("the port is taken");
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("cannot listen on `{address}`: ")),
-        "{error}"
+    begins(
+        &error.to_string(),
+        &format!("cannot listen on `{address}`: "),
     );
 }
 

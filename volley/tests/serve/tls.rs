@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::common::{begins, has};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -121,10 +122,7 @@ fn a_client_that_speaks_neither_version_is_refused_in_the_handshake() {
     let error = client
         .write_all(&request())
         .expect_err("no protocol in common");
-    assert!(
-        error.to_string().contains("NoApplicationProtocol"),
-        "{error}"
-    );
+    has(&error.to_string(), "NoApplicationProtocol");
 }
 
 #[test]
@@ -168,10 +166,7 @@ fn files_that_are_no_use_are_named() {
         Reference::start(config).err().expect("no server")
     };
     let missing = start("missing.crt".into(), good.key.clone()).to_string();
-    assert!(
-        missing.starts_with("cannot use `missing.crt` for TLS: "),
-        "{missing}"
-    );
+    begins(&missing, "cannot use `missing.crt` for TLS: ");
     let swapped = start(good.key.clone(), good.cert.clone()).to_string();
     assert!(swapped.contains(".key` for TLS: "), "{swapped}");
     let other = Pem::new("other").identity;

@@ -6,6 +6,7 @@
 //! - [`output`]: what an output writes.
 //! - [`scripted`]: a server of HTTP/2 that does what a script says, frame by frame.
 //! - [`sockets`]: sockets that misbehave, or that nobody else has.
+//! - [`texts`]: what a text must say.
 //! - [`wait`]: waiting for what must come.
 
 pub mod http;
@@ -14,4 +15,5 @@ pub mod output;
 pub mod scripted;
 pub mod sockets;
 pub mod table;
+pub mod texts;
 pub mod wait;

@@ -8,6 +8,7 @@ use super::*;
 use volley_http::http2::frame::{Kind, flag, write_settings, write_whole};
 use volley_serve::{Config, Identity, Reference};
 use volley_testkit::scripted;
+use volley_testkit::texts::begins;
 
 fn target(host: impl ToString) -> TargetSpec {
     TargetSpec {
@@ -52,10 +53,7 @@ fn a_socket_leads_to_the_first_address_that_works() {
     let closed = scripted::nobody();
     dial(&target(format!("{closed},{}", server.address()))).unwrap();
     let error = dial(&target(closed)).err().unwrap().to_string();
-    assert!(
-        error.starts_with(&format!("cannot connect to {closed}: ")),
-        "{error}"
-    );
+    begins(&error, &format!("cannot connect to {closed}: "));
 }
 
 #[test]
@@ -117,12 +115,7 @@ fn what_a_server_says_first_is_not_lost_behind_a_proxy() {
     });
     let proxies = Proxies::new(|name| (name == "https_proxy").then(|| address.to_string()));
     connect(&target("a.test:80"), &proxies).unwrap();
-    assert!(
-        asked
-            .join()
-            .unwrap()
-            .starts_with("CONNECT a.test:80 HTTP/1.1\r\n")
-    );
+    begins(&asked.join().unwrap(), "CONNECT a.test:80 HTTP/1.1\r\n");
 }
 
 #[test]

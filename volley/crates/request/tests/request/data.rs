@@ -5,6 +5,7 @@ use volley_load::spec::{Data, Spec};
 use volley_request::Source;
 
 use crate::support::{everything, first, json, messages, method, refusal, shown};
+use volley_testkit::texts::begins;
 
 fn binary(data: &[u8]) -> Spec {
     let mut spec = Spec::default();
@@ -185,11 +186,9 @@ fn binary_messages_after_their_lengths_are_several() {
 #[test]
 fn binary_data_that_is_neither_is_refused() {
     let error = refusal(&binary(&[2, 8, 1, 9]), &method("GetSum"));
-    assert!(
-        error.starts_with(
-            "the binary data is neither one `benchmark.SumRequest` nor several with length prefixes: "
-        ),
-        "{error}"
+    begins(
+        &error,
+        "the binary data is neither one `benchmark.SumRequest` nor several with length prefixes: ",
     );
 }
 

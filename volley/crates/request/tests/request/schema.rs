@@ -10,6 +10,7 @@ use volley_request::{Shape, Source};
 use volley_testkit::table::table;
 
 use crate::support::{json, load, method, proto};
+use volley_testkit::texts::{begins, ends, has};
 
 /// The test's own file of all kinds of fields, with all that it imports.
 fn everything() -> FileDescriptorSet {
@@ -142,14 +143,11 @@ fn a_descriptor_set_that_is_none_is_refused() {
     let scratch = Scratch::new("no-protoset");
     let file = scratch.file("set.bin", b"these are no descriptors");
     let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
-    assert!(
-        error.contains("/set.bin` is not a descriptor set, or a damaged one: "),
-        "{error}"
+    has(
+        &error,
+        "/set.bin` is not a descriptor set, or a damaged one: ",
     );
-    assert!(
-        error.ends_with("; make one with `protoc --include_imports -o FILE`"),
-        "{error}"
-    );
+    ends(&error, "; make one with `protoc --include_imports -o FILE`");
 }
 
 #[test]
@@ -181,14 +179,8 @@ fn few_bytes_of_a_descriptor_set_do_not_take_much_memory() {
     ] {
         let file = scratch.file("set.bin", &bytes);
         let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
-        assert!(
-            error.starts_with("cannot use the descriptor set `"),
-            "{error}"
-        );
-        assert!(
-            error.ends_with("`: it has too many parts that are empty or unknown"),
-            "{error}"
-        );
+        begins(&error, "cannot use the descriptor set `");
+        ends(&error, "`: it has too many parts that are empty or unknown");
     }
 }
 
@@ -416,10 +408,7 @@ fn endless_nesting_is_refused() {
     );
     let file = scratch.file("deep.proto", deep.as_bytes());
     let error = refusal(&proto_file(file), "a.B/C");
-    assert!(
-        error.contains("messages are nested more than 31 deep"),
-        "{error}"
-    );
+    has(&error, "messages are nested more than 31 deep");
 }
 
 #[test]

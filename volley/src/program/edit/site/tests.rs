@@ -12,6 +12,7 @@ use super::*;
 use crate::spec::ListenAddress;
 use crate::watch::Server;
 use volley_testkit::scripted;
+use volley_testkit::texts::has;
 
 const TOKEN: &str = "t0ken";
 
@@ -199,12 +200,7 @@ fn a_file_that_is_missing_begins_with_a_scenario_that_is_whole() {
             .call("POST", "/v1/check", &[], text.as_bytes())
             .json();
         assert_eq!(found["mistakes"], json!([]), "{text}");
-        assert!(
-            found["outline"]
-                .as_str()
-                .unwrap()
-                .contains("1 user for 10s")
-        );
+        has(found["outline"].as_str().unwrap(), "1 user for 10s");
         let seen = [("if-match", got.version())];
         assert_eq!(served.call("PUT", "/v1/file", &seen, b"{}").status, 200);
         assert_eq!(served.on_disk(name), "{}");
@@ -226,12 +222,7 @@ fn mistakes_have_their_line_and_place() {
         first["place"],
         json!(["scenarios", "s", "steps", 0, "gett"])
     );
-    assert!(
-        first["problem"]
-            .as_str()
-            .unwrap()
-            .contains("did you mean `get`?")
-    );
+    has(first["problem"].as_str().unwrap(), "did you mean `get`?");
     assert_eq!(check("a: [")["mistakes"][0]["place"], json!([]));
     let text = "targets: {a: http://h:1}\ndata: {d: {csv: no.csv}}\n\
                 scenarios: {s: {steps: [{get: \"${a}/${d.x}\"}]}}\n";
