@@ -16,6 +16,13 @@ pub fn reference(faults: Faults) -> Reference {
     .unwrap()
 }
 
+/// Such faults.
+pub fn faulty(change: impl FnOnce(&mut Faults)) -> Faults {
+    let mut faults = Faults::default();
+    change(&mut faults);
+    faults
+}
+
 /// Every n-th.
 pub fn one(n: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(n)

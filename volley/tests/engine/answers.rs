@@ -21,9 +21,8 @@ fn answered(answer: fn(&mut Peer, u32), flags: &str) -> Report {
         }
     });
     let report = UNARY
-        .run()
+        .run("-n 12 -c 3 -t 10m")
         .expect("result = a + b")
-        .flags("-n 12 -c 3 -t 10m")
         .flags(flags)
         .report(address);
     assert_eq!(report.number("/reconnects"), 0);

@@ -128,7 +128,7 @@ fn sweep(faults: Faults, flags: &str) -> (Sweep, Counts) {
 }
 
 fn sweep_against(server: &Reference, flags: &str) -> (Sweep, Counts) {
-    let finished = blast().flags(SWEEP).flags(flags).run(server.address());
+    let finished = blast().flags(SWEEP).flags(flags).run(server);
     let sweep = Sweep::of(&finished);
     sweep.check();
     (sweep, settled(server))

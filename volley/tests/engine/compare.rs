@@ -32,8 +32,8 @@ struct Second {
 static RUNS: LazyLock<Runs> = LazyLock::new(|| {
     let server = reference(Faults::default());
     let report = |flags: &str, second: fn(u64) -> Second| {
-        let run = UNARY.run().flags("-n 20 -c 8 --name compared");
-        in_seconds(run.flags(flags).report(server.address()), second)
+        let run = UNARY.run("-n 20 -c 8 --name compared");
+        in_seconds(run.flags(flags).report(&server), second)
     };
     let at_rate = |at| Second {
         ok: 100,
@@ -382,7 +382,7 @@ fn what_is_no_report_is_refused_with_the_file() {
 fn a_condition_that_short_runs_cannot_decide_is_named() {
     let scratch = Scratch::new();
     let server = reference(Faults::default());
-    let report = UNARY.run().flags("-n 200 -c 4").report(server.address());
+    let report = UNARY.run("-n 200 -c 4").report(&server);
     let short = written(&scratch, "short", &report);
     for format in ["summary", "markdown"] {
         let flags = ["--fail-if", "p50 ratio > 1.1", "-O", format];

@@ -10,14 +10,13 @@ use volley::serve::Faults;
 
 use crate::common::http::{Answer, ask, connect};
 use crate::common::shape::UNARY;
-use crate::common::{Report, Running, Scratch, Volley, awaited, reference, settled};
+use crate::common::{Report, Running, Scratch, Volley, awaited, faulty, reference, settled};
 use crate::signals::interrupt;
 
 /// A run that only a request ends, and where it takes orders.
 fn start(server: impl std::fmt::Display, flags: &str) -> (Running, String) {
     let running = UNARY
-        .checked()
-        .flags("-z 10m -c 50 --connections 4 --threads 2 --control 127.0.0.1:0")
+        .checked("-z 10m -c 50 --connections 4 --threads 2 --control 127.0.0.1:0")
         .flags(flags)
         .start(server);
     let address = running.control();
@@ -136,10 +135,7 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
 
 #[test]
 fn calls_that_wait_through_a_pause_are_warned_of() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(100),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(100)));
     // Its 50 workers make at most 500 calls a second.
     let (running, address) = start(server.address(), "--rps 5000");
     until(&address, |stats| stats["total"]["ok"].as_u64() > Some(50));
@@ -157,10 +153,7 @@ fn calls_that_wait_through_a_pause_are_warned_of() {
 
 #[test]
 fn workers_are_added_and_sent_away() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(500),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(500)));
     let (running, address) = start(server.address(), "");
     for workers in [200_u64, 4, 60] {
         assert_eq!(
@@ -309,8 +302,7 @@ fn a_file_that_is_no_socket_is_kept() {
     let scratch = Scratch::new();
     let path = scratch.write("notes.txt", "keep me");
     let finished = UNARY
-        .run()
-        .flags("--metrics")
+        .run("--metrics")
         .arg(format!("unix:{}", path.display()))
         .run("localhost:1");
     assert_eq!(finished.code(), 1);
@@ -429,7 +421,7 @@ fn a_token_is_asked_for_once_there_is_one() {
 #[test]
 fn an_address_that_others_reach_needs_a_token() {
     for flag in ["--control", "--metrics"] {
-        let finished = UNARY.run().flags(flag).arg("0.0.0.0:0").run("localhost:1");
+        let finished = UNARY.run(flag).arg("0.0.0.0:0").run("localhost:1");
         assert_eq!(finished.code(), 2);
         let line = format!("error: `{flag}`: other hosts can reach this address");
         assert!(finished.stderr.starts_with(&line), "{finished:?}");
@@ -444,10 +436,9 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
     // That of a program that is gone.
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let running = UNARY
-        .run()
-        .flags("-z 10m --rps 100 --metrics")
+        .run("-z 10m --rps 100 --metrics")
         .arg(format!("unix:{}", socket.display()))
-        .start(server.address());
+        .start(&server);
     let address = format!("unix:{}", socket.display());
     assert_eq!(
         running.first_words(),
@@ -474,11 +465,10 @@ fn live_lines(faults: Faults, flags: &str) -> (Vec<Value>, Report) {
     let scratch = Scratch::new();
     let path = scratch.path("live.jsonl");
     let report = UNARY
-        .checked()
-        .flags("--threads 2 --connections 4 --live-json")
+        .checked("--threads 2 --connections 4 --live-json")
         .arg(&path)
         .flags(flags)
-        .report(server.address());
+        .report(&server);
     let text = std::fs::read_to_string(&path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
     (lines.collect(), report)
@@ -541,10 +531,7 @@ fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
 #[test]
 fn a_second_in_which_nothing_ends_has_the_ages_of_what_is_open() {
     for flags in ["-z 1s", "-z 1s --rps 100"] {
-        let silent = Faults {
-            delay: Duration::from_secs(600),
-            ..Faults::default()
-        };
+        let silent = faulty(|faults| faults.delay = Duration::from_secs(600));
         let (lines, report) = live_lines(silent, flags);
         let last = lines.last().unwrap();
         let bounds = serde_json::json!(["p50_ns", "p99_ns", "max_ns"]);

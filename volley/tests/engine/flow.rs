@@ -3,7 +3,7 @@
 use volley::serve::{Config, Faults, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
-use crate::common::{Scratch, Volley, reference};
+use crate::common::{Scratch, Volley, faulty, reference};
 
 #[test]
 fn a_small_window_slows_streams_down_and_loses_nothing() {
@@ -14,7 +14,7 @@ fn a_small_window_slows_streams_down_and_loses_nothing() {
             .expect(SERVER_STREAM.rule)
             .flags("--expect-replies 400 -t 10m -n 8 -c 4 --connections 2")
             .flags(&format!("--window {window}"))
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.all_ok(), 8, "--window {window}");
         assert_eq!(report.messages(), 3_200);
         assert_eq!(server.counts().messages_sent, 3_200);
@@ -38,7 +38,7 @@ fn fifty_thousand_requests_of_one_call_are_sent_as_the_server_takes_them() {
             .expect("result = sum(a) + sum(b)")
             .flags("-t 10m -n 6 -c 3 --connections 2 -D")
             .arg(&data)
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.all_ok(), 6);
         assert_eq!(server.counts().messages_received, 300_000);
     }
@@ -60,7 +60,7 @@ fn as_many_echoes_as_requests_pass_through_small_windows_on_both_sides() {
         .expect("result = a + b")
         .flags("--expect-replies 5000 --window 500 -n 4 -c 2 -D")
         .arg(&data)
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 4);
     assert_eq!(report.messages(), 20_000);
 }
@@ -77,10 +77,7 @@ fn limited(streams: u32) -> Reference {
 fn workers_wait_for_a_stream_where_the_server_allows_but_one() {
     for shape in ALL {
         let server = limited(1);
-        let report = shape
-            .checked()
-            .flags("-n 100 -c 10")
-            .report(server.address());
+        let report = shape.checked("-n 100 -c 10").report(&server);
         assert_eq!(report.all_ok(), 100, "{shape:?}");
         assert!(report.warns_of("limit of 1 open streams per connection"));
         assert!(report.warns_of("`--connections`"));
@@ -91,7 +88,7 @@ fn workers_wait_for_a_stream_where_the_server_allows_but_one() {
 fn a_limit_of_streams_that_holds_nobody_back_is_not_warned_of() {
     for load in ["-n 100 -c 10", "-n 20 -c 10 --rps 200"] {
         let server = limited(10);
-        let report = UNARY.checked().flags(load).report(server.address());
+        let report = UNARY.checked(load).report(&server);
         assert_eq!(report.all_ok(), if load.contains("rps") { 20 } else { 100 });
         assert!(!report.warns_of("limit of open streams"), "{load}");
     }
@@ -102,10 +99,9 @@ fn a_run_without_a_time_limit_ends_where_the_server_allows_no_stream() {
     for load in ["-n 10 -c 2", "-n 10 -c 2 --rps 100"] {
         let server = limited(0);
         let report = UNARY
-            .checked()
-            .flags(load)
+            .checked(load)
             .flags("--connect-timeout 3s")
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.number("/calls/ok"), 0, "{load}");
         assert!(report.warns_of("the server allowed no streams"), "{load}");
     }
@@ -115,17 +111,13 @@ fn a_run_without_a_time_limit_ends_where_the_server_allows_no_stream() {
 fn a_schedule_is_kept_as_far_as_the_servers_limit_of_streams_allows() {
     let server = Reference::start(Config {
         max_concurrent_streams: Some(1),
-        faults: Faults {
-            delay: std::time::Duration::from_millis(20),
-            ..Faults::default()
-        },
+        faults: faulty(|faults| faults.delay = std::time::Duration::from_millis(20)),
         ..Config::default()
     })
     .unwrap();
     let report = UNARY
-        .checked()
-        .flags("-z 400ms --rps 500 -c 10 --duration-stop wait")
-        .report(server.address());
+        .checked("-z 400ms --rps 500 -c 10 --duration-stop wait")
+        .report(&server);
     let sent = report.all_ok();
     assert_eq!(sent + report.number("/missed"), 200);
     assert!(sent <= 20, "{sent}");

@@ -52,9 +52,8 @@ fn a_frame_counts_once_if_it_has_content() {
 fn unary_replies_have_a_frame_each_and_those_of_the_warm_up_do_not_count() {
     let server = reference(Faults::default());
     let report = UNARY
-        .checked()
-        .flags("--warmup 200ms -n 500 -c 8 --connections 2 --threads 2")
-        .report(server.address());
+        .checked("--warmup 200ms -n 500 -c 8 --connections 2 --threads 2")
+        .report(&server);
     assert_eq!((report.all_ok(), report.messages()), (500, 500));
     assert_eq!(report.number("/data_frames"), 500);
 }

@@ -39,11 +39,10 @@ fn any_port() -> SocketAddr {
 #[test]
 fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
     let server = server_at(any_port());
+    // Far longer than the harness waits.
     let running = UNARY
-        .checked()
-        // Far longer than the harness waits.
-        .flags("-z 10m --connect-timeout 1s -c 8 --connections 4 --threads 2")
-        .start(server.address());
+        .checked("-z 10m --connect-timeout 1s -c 8 --connections 4 --threads 2")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 200);
     let counts = server.stop();
     let report = running.wait().report();
@@ -64,9 +63,8 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
 fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-n 100000000 -x 10m --connect-timeout 1s -c 8")
-        .start(server.address());
+        .checked("-n 100000000 -x 10m --connect-timeout 1s -c 8")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 200);
     drop(server);
     let report = running.wait().report();
@@ -78,9 +76,8 @@ fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
 fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-z 2s -c 8 --connections 4 --threads 2")
-        .start(server.address());
+        .checked("-z 2s -c 8 --connections 4 --threads 2")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
@@ -95,9 +92,8 @@ fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
 fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-n 100000 --rps 1000 --connect-timeout 1s -c 8")
-        .start(server.address());
+        .checked("-n 100000 --rps 1000 --connect-timeout 1s -c 8")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
@@ -117,8 +113,7 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
     let server = server_at(any_port());
     let address = server.address();
     let running = UNARY
-        .checked()
-        .flags("-n 2000 --rps 1000 -c 8 --connections 4 --threads 2")
+        .checked("-n 2000 --rps 1000 -c 8 --connections 4 --threads 2")
         .start(address);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
@@ -161,8 +156,7 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
         }
     });
     let running = UNARY
-        .run()
-        .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 1s")
+        .run("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 1s")
         .start(address);
     fourth.recv_timeout(LONGEST).unwrap();
     signal(running.pid(), Signal::INT);
@@ -198,7 +192,7 @@ fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
             true
         }
     });
-    let report = UNARY.run().flags("-n 1 -c 1").report(address);
+    let report = UNARY.run("-n 1 -c 1").report(address);
     assert_eq!(report.all_failed("Unavailable"), 1);
     let (text, _) = &report.errors()[0];
     has(&text, " after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)");
@@ -226,8 +220,7 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
         }
     });
     let report = UNARY
-        .run()
-        .flags("-n 20 -c 2 --connections 2 -t 2s")
+        .run("-n 20 -c 2 --connections 2 -t 2s")
         .report(address);
     assert_eq!((report.ok(), report.cut()), (19, 0));
     assert_eq!(report.failed(), [("DeadlineExceeded".to_owned(), 1)]);
@@ -251,8 +244,7 @@ fn calls_of_a_thread_that_has_lost_its_connections_are_sent_by_the_others() {
             }
         });
         let report = UNARY
-            .run()
-            .flags("--rps 200 -c 20 --connections 2 --threads 2 --connect-timeout 1s")
+            .run("--rps 200 -c 20 --connections 2 --threads 2 --connect-timeout 1s")
             .flags(load)
             .report(address);
         // On a busy host, some calls are open when the connection is lost, or are missed.

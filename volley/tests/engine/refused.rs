@@ -22,7 +22,7 @@ fn a_refused_call_is_made_again_and_counted_once() {
             true
         }
     });
-    let report = UNARY.run().flags("-n 10 -c 1").report(address);
+    let report = UNARY.run("-n 10 -c 1").report(address);
     assert_eq!(report.all_ok(), 10);
     assert_eq!((report.sent(), report.number("/retried")), (10, 10));
 }
@@ -37,7 +37,7 @@ fn a_server_that_refuses_every_call_fails_the_run_and_does_not_hang_it() {
             true
         }
     });
-    let report = UNARY.run().flags("-n 10 -c 2 -t 0s").report(address);
+    let report = UNARY.run("-n 10 -c 2 -t 0s").report(address);
     assert_eq!(report.all_failed("Unavailable"), 10);
     assert!(
         report.errors()[0].0.contains("refused"),

@@ -8,7 +8,7 @@ use rcgen::{
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
-use crate::common::{Finished, Scratch, Volley, has, one, settled};
+use crate::common::{Finished, Scratch, Volley, faulty, has, one, settled};
 
 /// A server whose certificate is for `name`; only clients that are told to trust it.
 struct Secure {
@@ -140,7 +140,7 @@ fn an_old_certificate_will_do_with_skip_tls() {
         let volley = checked(UNARY)
             .flags("-n 4 -c 1 --connections 1")
             .flags(flags);
-        volley.run(server.address())
+        volley.run(&server)
     };
     assert_eq!(run("--skipTLS").report().all_ok(), 4);
     let refused = run("--cacert crates/net/tests/certificates/authority.pem");
@@ -296,7 +296,7 @@ fn a_ca_file_that_is_none_is_a_usage_error() {
 #[test]
 fn clear_text_to_a_tls_port_says_which_flag_to_leave_out() {
     let secure = secure("127.0.0.1", Faults::default());
-    let finished = attempt(&secure, UNARY.checked().flags("--connect-timeout 10m"));
+    let finished = attempt(&secure, UNARY.checked("--connect-timeout 10m"));
     assert!(
         finished.error().contains("drop `--insecure`"),
         "{finished:?}"
@@ -305,13 +305,7 @@ fn clear_text_to_a_tls_port_says_which_flag_to_leave_out() {
 
 #[test]
 fn a_connection_cut_under_tls_fails_its_calls_and_is_opened_again() {
-    let secure = secure(
-        "127.0.0.1",
-        Faults {
-            close_every: one(10),
-            ..Faults::default()
-        },
-    );
+    let secure = secure("127.0.0.1", faulty(|faults| faults.close_every = one(10)));
     let report = checked(SERVER_STREAM)
         .flags("--skipTLS -n 100 -c 4 --connections 2 --threads 2")
         .report(secure.server.address());

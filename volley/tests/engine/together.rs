@@ -16,11 +16,10 @@ const SOON_NS: u64 = 3_000_000_000;
 /// Starts a share that waits for its moment.
 fn start(shape: Shape, server: &Reference, share: &str, flags: &str) -> Running {
     let running = shape
-        .checked()
-        .flags("--start-at stdin --share")
+        .checked("--start-at stdin --share")
         .arg(share)
         .flags(flags)
-        .start(server.address());
+        .start(server);
     assert_eq!(running.first_words(), "volley: ready");
     running
 }
@@ -159,7 +158,7 @@ fn each_window_opens_at_its_agreed_moment_and_no_call_begins_before() {
 #[test]
 fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
     let server = reference(Faults::default());
-    let run = |flags: &str| UNARY.run().flags(flags).start(server.address());
+    let run = |flags: &str| UNARY.run(flags).start(&server);
     let mut waiting = run("--start-at stdin");
     assert_eq!(waiting.first_words(), "volley: ready");
     waiting.hush();
@@ -183,9 +182,8 @@ fn a_signal_before_the_start_ends_the_run() {
     let server = reference(Faults::default());
     let at_ns = monotonic_ns() + 600_000_000_000;
     let running = UNARY
-        .run()
-        .flags(&format!("-z 1s --start-at {at_ns}"))
-        .start(server.address());
+        .run(&format!("-z 1s --start-at {at_ns}"))
+        .start(&server);
     assert_eq!(running.first_words(), "volley: ready");
     crate::signals::interrupt(running.pid(), Signal::INT);
     let finished = running.wait();
@@ -242,7 +240,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
     let other = changed("other.json", call, "other.Service/Call".into());
     let newer = changed("newer.json", "/schema", 99.into());
     let odd = changed("odd.json", "/history/width_ns", 7.into());
-    let plain = UNARY.run().flags("-n 1").report(server.address());
+    let plain = UNARY.run("-n 1").report(&server);
     let plain = scratch.write("plain.json", &plain.json.to_string());
     let broken = scratch.write("broken.json", "{\"volley\": 3}");
     let scenarios = scratch.write("scenarios.json", "{\"scenarios\": [], \"steps\": []}");

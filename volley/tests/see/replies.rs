@@ -10,7 +10,7 @@ use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Scratch, Volley, begins, one, reference};
+use crate::common::{Scratch, Volley, begins, faulty, one, reference};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -20,17 +20,13 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn every_reply_and_every_status_is_saved() {
-    let server = reference(Faults {
-        trailers_only_every: one(10),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.trailers_only_every = one(10)));
     let scratch = Scratch::new();
     let path = scratch.path("replies.jsonl");
     let report = SERVER_STREAM
-        .run()
-        .flags("-n 100 -c 10 --connections 2 --threads 2 --save-replies")
+        .run("-n 100 -c 10 --connections 2 --threads 2 --save-replies")
         .arg(&path)
-        .report(server.address());
+        .report(&server);
     assert_eq!((report.ok(), report.failed_total()), (90, 10));
     let saved = lines(&fs::read_to_string(path).unwrap());
     let ended: Vec<&Value> = saved
@@ -66,7 +62,7 @@ fn the_status_of_a_call_that_cannot_be_sent_is_saved() {
         .data(r#"{"a": {{randomInt 3 (randomInt 0 9)}}}"#)
         .flags("-n 200 -c 4 --save-replies")
         .arg(&path)
-        .report(server.address());
+        .report(&server);
     let saved = lines(&fs::read_to_string(path).unwrap());
     let of = |status: &str| saved.iter().filter(|line| line["status"] == status).count() as u64;
     assert_eq!(report.failed_total(), of("Internal"));
@@ -77,9 +73,8 @@ fn the_status_of_a_call_that_cannot_be_sent_is_saved() {
 fn the_first_replies_are_printed_and_the_report_is_alone_on_stdout() {
     let server = reference(Faults::default());
     let finished = SERVER_STREAM
-        .checked()
-        .flags("-n 4 -c 1 --quiet --print-replies 60")
-        .run(server.address());
+        .checked("-n 4 -c 1 --quiet --print-replies 60")
+        .run(&server);
     assert_eq!(finished.report().all_ok(), 4);
     let printed = lines(&finished.stderr);
     assert_eq!(printed.len(), 60);
@@ -90,18 +85,14 @@ fn the_first_replies_are_printed_and_the_report_is_alone_on_stdout() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let server = reference(Faults::default());
-    let run = SERVER_STREAM
-        .run()
-        .flags("-n 4 -c 1 --save-replies /no/such/folder/x");
-    let finished = run.run(server.address());
+    let run = SERVER_STREAM.run("-n 4 -c 1 --save-replies /no/such/folder/x");
+    let finished = run.run(&server);
     begins(
         finished.error(),
         "`--save-replies`: cannot write `/no/such/folder/x`: ",
     );
-    let run = SERVER_STREAM
-        .run()
-        .flags("-n 400 -c 4 --quiet --save-replies /dev/full");
-    let finished = run.run(server.address());
+    let run = SERVER_STREAM.run("-n 400 -c 4 --quiet --save-replies /dev/full");
+    let finished = run.run(&server);
     assert_eq!(finished.code(), 1);
     assert!(
         finished

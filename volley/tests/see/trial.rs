@@ -5,7 +5,7 @@ use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::{ALL, Shape, UNARY};
-use crate::common::{BlackHole, Scratch, begins, one, reference};
+use crate::common::{BlackHole, Scratch, begins, faulty, one, reference};
 use crate::{error, flood, volley};
 
 /// The exit status and the report of one call.
@@ -97,10 +97,7 @@ fn replies_beyond_the_limit_are_only_counted() {
 
 #[test]
 fn a_call_that_fails_says_why_and_the_exit_status_is_1() {
-    let server = reference(Faults {
-        trailers_only_every: one(1),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.trailers_only_every = one(1)));
     let host = server.address().to_string();
     let (status, seen) = attempt(&host, "benchmark.BenchmarkService/GetSum", &[]);
     assert_eq!((status, &seen["response"]["headers"]), (1, &Value::Null));

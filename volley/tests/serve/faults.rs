@@ -11,11 +11,10 @@ use volley::serve::{Config, Faults, Freeze};
 
 const WIDE: u32 = 1 << 24;
 
-fn with(faults: Faults) -> Config {
-    Config {
-        faults,
-        ..Config::default()
-    }
+fn with(change: impl FnOnce(&mut Faults)) -> Config {
+    let mut config = Config::default();
+    change(&mut config.faults);
+    config
 }
 
 fn every(n: u64) -> Option<NonZeroU64> {
@@ -24,11 +23,8 @@ fn every(n: u64) -> Option<NonZeroU64> {
 
 #[test]
 fn every_third_stream_is_reset() {
-    let faults = Faults {
-        reset_every: every(3),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.reset_every = every(3));
+    with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let mut resets = Vec::new();
         for i in 1..=9 {
@@ -46,11 +42,8 @@ fn every_third_stream_is_reset() {
 
 #[test]
 fn after_a_goaway_open_calls_are_finished_and_the_connection_is_closed() {
-    let faults = Faults {
-        goaway_after: every(2),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.goaway_after = every(2));
+    with_server(config, |server| async move {
         let (sender, connection) = connect_to_the_end(server.address(), WIDE, WIDE).await;
         let (response, mut request) = begin(&sender, "EchoSum").await;
         request
@@ -106,18 +99,12 @@ fn trailers_only_and_truncated_answers_are_what_they_say() {
 
 #[test]
 fn garbage_and_a_cut_connection_are_errors_of_the_connection() {
-    for faults in [
-        Faults {
-            garbage_every: every(1),
-            ..Faults::default()
-        },
-        Faults {
-            close_every: every(1),
-            ..Faults::default()
-        },
+    for config in [
+        with(|faults| faults.garbage_every = every(1)),
+        with(|faults| faults.close_every = every(1)),
     ] {
-        let garbage = faults.garbage_every.is_some();
-        with_server(with(faults), |server| async move {
+        let garbage = config.faults.garbage_every.is_some();
+        with_server(config, |server| async move {
             let sender = connect(server.address(), WIDE, WIDE).await;
             let error = call(&sender, "StreamSum", &[message(1, 1, 10)])
                 .await
@@ -134,11 +121,8 @@ fn garbage_and_a_cut_connection_are_errors_of_the_connection() {
 
 #[test]
 fn one_reply_is_wrong() {
-    let faults = Faults {
-        wrong_at: Some(7),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.wrong_at = Some(7));
+    with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let got = call(&sender, "StreamSum", &[message(0, 0, 10)])
             .await
@@ -150,20 +134,15 @@ fn one_reply_is_wrong() {
 #[test]
 fn an_answer_comes_no_sooner_than_its_delay() {
     let delay = Duration::from_millis(30);
-    with_server(
-        with(Faults {
-            delay,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            let start = Instant::now();
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            assert!(start.elapsed() >= delay);
-        },
-    );
+    let config = with(|faults| faults.delay = delay);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let start = Instant::now();
+        call(&sender, "GetSum", &[message(1, 1, 0)])
+            .await
+            .expect("an answer");
+        assert!(start.elapsed() >= delay);
+    });
 }
 
 #[test]
@@ -173,31 +152,26 @@ fn a_frozen_server_answers_once_the_freeze_is_over() {
         at: Duration::ZERO,
         length,
     });
-    with_server(
-        with(Faults {
-            freeze,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            let start = Instant::now();
-            // The first call starts the freeze, and is answered just before it.
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            let (response, mut request) = begin(&sender, "GetSum").await;
-            request
-                .send_data(message(1, 1, 0), true)
-                .expect("an open stream");
-            let late = connect(server.address(), WIDE, WIDE).await;
-            assert_eq!(answer(response).await.expect("an answer").results, [2]);
-            call(&late, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            assert!(start.elapsed() >= length);
-            assert_eq!(server.counts().calls_ok, 3);
-        },
-    );
+    let config = with(|faults| faults.freeze = freeze);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let start = Instant::now();
+        // The first call starts the freeze, and is answered just before it.
+        call(&sender, "GetSum", &[message(1, 1, 0)])
+            .await
+            .expect("an answer");
+        let (response, mut request) = begin(&sender, "GetSum").await;
+        request
+            .send_data(message(1, 1, 0), true)
+            .expect("an open stream");
+        let late = connect(server.address(), WIDE, WIDE).await;
+        assert_eq!(answer(response).await.expect("an answer").results, [2]);
+        call(&late, "GetSum", &[message(1, 1, 0)])
+            .await
+            .expect("an answer");
+        assert!(start.elapsed() >= length);
+        assert_eq!(server.counts().calls_ok, 3);
+    });
 }
 
 #[test]
@@ -206,22 +180,17 @@ fn a_frozen_server_counts_on_request_and_can_be_stopped() {
         at: Duration::ZERO,
         length: Duration::from_secs(3600),
     });
-    with_server(
-        with(Faults {
-            freeze,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            let (_unanswered, mut request) = begin(&sender, "GetSum").await;
-            request
-                .send_data(message(1, 1, 0), true)
-                .expect("an open stream");
-            assert_eq!(server.counts().calls_ok, 1);
-            assert_eq!(server.stop().calls_ok, 1);
-        },
-    );
+    let config = with(|faults| faults.freeze = freeze);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        call(&sender, "GetSum", &[message(1, 1, 0)])
+            .await
+            .expect("an answer");
+        let (_unanswered, mut request) = begin(&sender, "GetSum").await;
+        request
+            .send_data(message(1, 1, 0), true)
+            .expect("an open stream");
+        assert_eq!(server.counts().calls_ok, 1);
+        assert_eq!(server.stop().calls_ok, 1);
+    });
 }

@@ -8,14 +8,11 @@ use volley::http2::frame::{Kind, write_go_away, write_rst_stream};
 use volley::serve::Faults;
 
 use super::{CALLS, Sweep, blast, sweep};
-use crate::common::{LONGEST, one, scripted};
+use crate::common::{LONGEST, faulty, one, scripted};
 
 #[test]
 fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
-    let faults = Faults {
-        trailers_only_every: one(8),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.trailers_only_every = one(8));
     let (sweep, counts) = sweep(faults, "--threads 2");
     assert_eq!(
         sweep.failed(),
@@ -28,10 +25,7 @@ fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
 
 #[test]
 fn a_reset_stream_is_a_failed_call() {
-    let faults = Faults {
-        reset_every: one(8),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.reset_every = one(8));
     let (sweep, counts) = sweep(faults, "");
     assert_eq!(
         sweep.failed(),
@@ -42,10 +36,7 @@ fn a_reset_stream_is_a_failed_call() {
 
 #[test]
 fn a_wrong_reply_is_a_failed_call_and_is_shown() {
-    let faults = Faults {
-        wrong_at: Some(0),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.wrong_at = Some(0));
     let (sweep, counts) = sweep(faults, "");
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
     assert_eq!(
@@ -68,14 +59,8 @@ fn a_wrong_reply_is_a_failed_call_and_is_shown() {
 #[test]
 fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
     for faults in [
-        Faults {
-            close_every: one(50),
-            ..Faults::default()
-        },
-        Faults {
-            garbage_every: one(50),
-            ..Faults::default()
-        },
+        faulty(|faults| faults.close_every = one(50)),
+        faulty(|faults| faults.garbage_every = one(50)),
     ] {
         let (sweep, counts) = sweep(faults, "--threads 2");
         let failed = sweep.failed();
@@ -97,10 +82,7 @@ fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
 
 #[test]
 fn calls_beyond_a_goaway_fail_and_the_next_blast_has_a_new_connection() {
-    let faults = Faults {
-        goaway_after: one(10),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.goaway_after = one(10));
     let (sweep, counts) = sweep(faults, "");
     let failed = sweep.failed();
     let unavailable = failed.get("Unavailable").copied().unwrap_or_default();

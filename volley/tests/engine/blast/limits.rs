@@ -7,10 +7,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use volley::http2::frame::{self, FrameHeader, Kind, flag};
-use volley::serve::{Config, Faults, Reference};
+use volley::serve::{Config, Reference};
 
 use super::{CALLS, Sweep, blast, sweep_against};
-use crate::common::{LONGEST, one, reference, scripted, settled, until};
+use crate::common::{LONGEST, faulty, one, reference, scripted, settled, until};
 
 #[test]
 fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
@@ -79,7 +79,7 @@ fn requests_beyond_the_servers_windows_wait_for_them() {
     .unwrap();
     // A request takes 9 bytes, so those of a blast together exceed the initial 65,535 of a connection.
     let flags = "--requests 8000 --connections 1 --repetitions 3";
-    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let sweep = Sweep::of(&blast().flags(flags).run(&server));
     sweep.check();
     assert_eq!(sweep.ok(), 24_000);
 }
@@ -87,14 +87,8 @@ fn requests_beyond_the_servers_windows_wait_for_them() {
 #[test]
 fn calls_that_wait_for_room_fail_with_their_connection() {
     for faults in [
-        Faults {
-            goaway_after: one(10),
-            ..Faults::default()
-        },
-        Faults {
-            close_every: one(10),
-            ..Faults::default()
-        },
+        faulty(|faults| faults.goaway_after = one(10)),
+        faulty(|faults| faults.close_every = one(10)),
     ] {
         let server = Reference::start(Config {
             max_concurrent_streams: Some(3),
@@ -103,7 +97,7 @@ fn calls_that_wait_for_room_fail_with_their_connection() {
         })
         .unwrap();
         let flags = "--requests 200 --connections 1 --repetitions 4";
-        let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+        let sweep = Sweep::of(&blast().flags(flags).run(&server));
         sweep.check();
         let counts = settled(&server);
         assert_eq!(sweep.ok(), counts.calls_ok);
@@ -117,12 +111,9 @@ fn calls_that_wait_for_room_fail_with_their_connection() {
 
 #[test]
 fn calls_that_take_too_long_fail_and_the_next_blast_is_none_the_worse() {
-    let server = reference(Faults {
-        delay: Duration::from_secs(3600),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_secs(3600)));
     let flags = "--requests 3,20 --connections 1,4 --repetitions 2 -t 50ms";
-    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let sweep = Sweep::of(&blast().flags(flags).run(&server));
     sweep.check();
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
     let failed = BTreeMap::from([("DeadlineExceeded".to_owned(), 92)]);
@@ -136,15 +127,12 @@ fn calls_that_take_too_long_fail_and_the_next_blast_is_none_the_worse() {
 fn a_latency_counts_from_when_the_call_was_due_also_if_it_had_to_wait_for_room() {
     let server = Reference::start(Config {
         max_concurrent_streams: Some(1),
-        faults: Faults {
-            delay: Duration::from_millis(20),
-            ..Faults::default()
-        },
+        faults: faulty(|faults| faults.delay = Duration::from_millis(20)),
         ..Config::default()
     })
     .unwrap();
     let flags = "--requests 5 --connections 1 --repetitions 1";
-    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let sweep = Sweep::of(&blast().flags(flags).run(&server));
     let latency = &sweep.point(1, 5)["latency_ns"];
     assert!(latency["min"].as_u64().unwrap() >= 20_000_000, "{latency}");
     assert!(latency["max"].as_u64().unwrap() >= 100_000_000, "{latency}");

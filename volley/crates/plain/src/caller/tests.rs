@@ -87,7 +87,7 @@ fn a_unix_socket_is_dialed_under_tls_as_localhost() {
         ..Config::default()
     })
     .unwrap();
-    let mut spec = target(server.target());
+    let mut spec = target(&server);
     spec.insecure = false;
     spec.tls.cacert = Some(identity.cert);
     dial(&spec).unwrap();
