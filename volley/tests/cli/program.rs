@@ -2,22 +2,10 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use crate::common::{command, outcome, volley};
 use crate::file;
-
-fn volley(args: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
 
 #[test]
 fn the_version_is_one_line_with_the_profile_and_the_features() {
@@ -70,20 +58,14 @@ fn what_cannot_be_printed_ends_with_status_1() {
         &["schema"],
     ] {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let Output { status, stderr, .. } = command.args(args).stdout(full).output().unwrap();
-        assert_eq!(status.code(), Some(1), "{args:?}");
-        assert!(stderr.starts_with(b"error: "), "{args:?}");
+        let (status, _, stderr) = outcome(command(args).stdout(full));
+        assert_eq!(status, 1, "{args:?}");
+        assert!(stderr.starts_with("error: "), "{args:?}");
     }
     // Nobody can read why.
     for words in ["localhost", "merge /no/such"] {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let done = command
-            .args(words.split(' '))
-            .stderr(full)
-            .status()
-            .unwrap();
+        let done = command(words.split(' ')).stderr(full).status().unwrap();
         assert_eq!(done.code(), Some(2), "{words}");
     }
 }
@@ -125,8 +107,7 @@ fn what_is_no_file_and_what_is_too_long_is_not_read() {
 
 #[test]
 fn a_pipe_is_read_as_a_file_is() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["--config", "/dev/stdin"])
+    let mut child = command(["--config", "/dev/stdin"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

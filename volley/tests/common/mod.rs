@@ -14,7 +14,7 @@ mod servers;
 pub mod shape;
 
 pub use report::Report;
-pub use run::{Finished, Running, Volley};
+pub use run::{Finished, Running, Volley, command, outcome, volley};
 pub use scratch::Scratch;
 pub use servers::{faulty, freeze_of, one, reference, settled, until};
 pub use volley_testkit::sockets::{BlackHole, closing, own_address, quiet_listener};

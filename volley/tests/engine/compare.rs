@@ -1,7 +1,6 @@
 //! `volley compare` with the reports of real runs.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, Scratch, has, reference};
+use crate::common::{Report, Scratch, command, has, outcome, reference};
 
 /// Reports as of six seconds, with these counts and latencies: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
@@ -104,18 +103,7 @@ fn encoded(times: &Histogram<u64>) -> String {
 }
 
 fn compare(old: &PathBuf, new: &PathBuf, flags: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .arg("compare")
-        .args([old, new])
-        .args(flags)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(["compare"]).args([old, new]).args(flags))
 }
 
 fn written(scratch: &Scratch, name: &str, report: &Report) -> PathBuf {

@@ -1,14 +1,15 @@
 //! Several processes that make one load, from an agreed moment on, and their reports as one.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use volley::serve::{Faults, Reference};
 
 use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
-use crate::common::{Report, Running, Scratch, awaited, monotonic_ns, reference, settled};
+use crate::common::{
+    Report, Running, Scratch, awaited, command, monotonic_ns, outcome, reference, settled,
+};
 
 /// How far ahead the agreed moment is: even a busy host tells all shares of it before.
 const SOON_NS: u64 = 3_000_000_000;
@@ -50,23 +51,13 @@ fn together(
     (paths.collect(), reports)
 }
 
-fn merge(paths: &[PathBuf]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["merge", "-O", "json"])
-        .args(paths)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+fn merge(paths: &[PathBuf]) -> (i32, String, String) {
+    outcome(command(["merge", "-O", "json"]).args(paths))
 }
 
 fn merged(paths: &[PathBuf]) -> Report {
     let (code, stdout, stderr) = merge(paths);
-    Report::parse(&stdout, code.unwrap(), &stderr)
+    Report::parse(&stdout, code, &stderr)
 }
 
 fn sum(reports: &[Report], pointer: &str) -> u64 {
@@ -200,13 +191,10 @@ fn some_shares_make_a_report_that_can_be_merged_with_the_others() {
     let scratch = Scratch::new();
     let (paths, reports) = together(UNARY, &server, 3, "-n 30 -c 3 --connections 3", &scratch);
     let partial = |file: &str, shares: &[PathBuf]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(["merge", "--partial", "-O", "json"])
-            .args(shares)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        scratch.write(file, &String::from_utf8(output.stdout).unwrap())
+        let (code, stdout, stderr) =
+            outcome(command(["merge", "--partial", "-O", "json"]).args(shares));
+        assert_eq!(code, 0, "{stdout} {stderr}");
+        scratch.write(file, &stdout)
     };
     let two = partial("two.json", &paths[..2]);
     // A single host makes all shares.
@@ -334,23 +322,14 @@ fn shares_without_single_calls_make_no_list_of_calls() {
     let server = reference(Faults::default());
     let [apart, listed] = [Scratch::new(), Scratch::new()];
     let flags = "-n 10 -c 2 --connections 2";
-    let merged = |format: &str, paths: &[PathBuf]| {
-        Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(["merge", "-O", format])
-            .args(paths)
-            .output()
-            .unwrap()
-    };
+    let merged =
+        |format: &str, paths: &[PathBuf]| outcome(command(["merge", "-O", format]).args(paths));
     let (without, _) = together(UNARY, &server, 2, flags, &apart);
     let (with, _) = together(UNARY, &server, 2, &format!("{flags} --details 10"), &listed);
     for (format, lines) in [("csv", 11), ("influx-details", 10)] {
+        let line = "error: the shares list no calls: run them with `--details N`\n";
         let refused = merged(format, &without);
-        assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
-        assert_eq!(
-            String::from_utf8(refused.stderr).unwrap(),
-            "error: the shares list no calls: run them with `--details N`\n"
-        );
-        let listed = merged(format, &with).stdout;
-        assert_eq!(listed.iter().filter(|byte| **byte == b'\n').count(), lines);
+        assert_eq!(refused, (2, String::new(), line.to_owned()));
+        assert_eq!(merged(format, &with).1.matches('\n').count(), lines);
     }
 }

@@ -1,21 +1,12 @@
 //! `volley check` and `volley schema scenario`, as programs.
 
-use std::process::{Command, Output};
-
 use volley::serve::Faults;
 
-use crate::common::{Scratch, has, reference, scripted};
+use crate::common::{Scratch, command, has, outcome, reference, scripted};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).current_dir(examples()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(args).current_dir(examples()))
 }
 
 #[test]

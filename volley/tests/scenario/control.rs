@@ -1,12 +1,10 @@
 //! `volley run --control`: a run of scenarios that is watched and changed.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use volley::serve::{Config, Reference};
 
 use crate::common::http::{Answer, ask};
-use crate::common::{Running, Scratch, awaited};
+use crate::common::{Running, Scratch, awaited, command};
 
 /// A run that only an order ends.
 struct Run {
@@ -32,8 +30,7 @@ load: [{load}]
             server.address()
         );
         std::fs::write(&path, text).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        command.args(["run", "-O", "json", "--threads", "2"]);
+        let mut command = command(["run", "-O", "json", "--threads", "2"]);
         let running = Running::start(command.args(flags).arg(&path));
         Self {
             address: running.control(),

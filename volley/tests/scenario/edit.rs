@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use crate::common::Scratch;
+use crate::common::{Scratch, command};
 
 fn edit(words: &[&Path]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.arg("edit").args(words).output().unwrap()
+    command(["edit"]).args(words).output().unwrap()
 }
 
 /// What it printed to stderr: one line.

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use volley::scenario::file::{self, FAULTS, How, Imported, Mistakes};
 use volley::serve::{Config, Reference};
 
-use crate::common::{Scratch, begins, has, words};
+use crate::common::{Scratch, begins, command, has, outcome, words};
 
 /// The keys of the schema, with the lists that hold them.
 const KEYS: &str = include_str!("../../crates/scenario/src/file/import/keys.txt");
@@ -333,14 +332,7 @@ fn every_fault_is_in_the_documentation() {
 
 /// A program that was run in a folder: the exit status, stdout and stderr.
 fn volley(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).current_dir(folder).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(args).current_dir(folder))
 }
 
 /// The file of items for a server.

@@ -1,23 +1,22 @@
 //! Scripts that are no good, as whole runs: one line each.
 
 use std::fs;
-use std::process::{Command, Output};
 
 use volley::serve::{Config, Reference};
 
-use crate::common::Scratch;
+use crate::common::{Scratch, command, outcome};
 
 /// What comes before the error of a run that had a report.
 const FAILED: &str = "failed: no request succeeded; the report says why\n";
 
 /// Runs a file with a script beside it: the exit status and stderr.
-fn volley(command: &[&str], script: &str, limits: &str) -> (i32, String) {
-    let (status, _, errors) = shown(command, script, limits);
+fn volley(words: &[&str], script: &str, limits: &str) -> (i32, String) {
+    let (status, _, errors) = shown(words, script, limits);
     (status, errors)
 }
 
 /// The same, with stdout between them.
-fn shown(command: &[&str], script: &str, limits: &str) -> (i32, String, String) {
+fn shown(words: &[&str], script: &str, limits: &str) -> (i32, String, String) {
     let server = Reference::start(Config::default()).unwrap();
     let scratch = Scratch::new();
     fs::write(scratch.path("x.lua"), script).unwrap();
@@ -36,15 +35,8 @@ load: [{{users: 1, for: 1h}}]
         server.address()
     );
     fs::write(scratch.path("shop.yaml"), text).unwrap();
-    let mut program = Command::new(env!("CARGO_BIN_EXE_volley"));
-    program.args(command).arg("shop.yaml");
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = program.current_dir(scratch.path(".")).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    let mut program = command(words);
+    outcome(program.arg("shop.yaml").current_dir(scratch.path(".")))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -14,7 +14,9 @@ use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings
 use volley::serve::{Config, Identity, Reference};
 
 use crate::common::scripted::{self, Peer};
-use crate::common::{BlackHole, Scratch, has, own_address, quiet_listener, settled, table};
+use crate::common::{
+    self, BlackHole, Scratch, has, outcome, own_address, quiet_listener, settled, table,
+};
 
 /// What came of a run.
 struct Ran {
@@ -40,23 +42,17 @@ impl Ran {
 
 fn command(scratch: &Scratch, text: &str, words: &[&str]) -> Command {
     fs::write(scratch.path("x.lua"), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.args(["run", "x.lua"]).args(words);
-    command.current_dir(scratch.path("."));
+    let mut command = common::command(["run", "x.lua"]);
+    command.args(words).current_dir(scratch.path("."));
     command
 }
 
 fn ran_in(scratch: &Scratch, text: &str, words: &[&str]) -> Ran {
     let words = [&["-O", "json"], words].concat();
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command(scratch, text, &words).output().unwrap();
-    let errors = String::from_utf8(stderr).unwrap();
+    let (status, report, errors) = outcome(&mut command(scratch, text, &words));
     Ran {
-        status: status.code().unwrap(),
-        report: serde_json::from_slice(&stdout).unwrap_or_default(),
+        status,
+        report: serde_json::from_str(&report).unwrap_or_default(),
         errors: errors.lines().map(str::to_owned).collect(),
     }
 }
@@ -716,14 +712,9 @@ fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
         ("x = 1", &["--once", "x.lua"], once),
     ] {
         fs::write(scratch.path("x.lua"), text).unwrap();
-        let mut check = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let check = check
-            .arg("check")
-            .args(words)
-            .current_dir(scratch.path("."));
-        let output = check.output().unwrap();
-        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), line);
+        let mut check = common::command(["check"]);
+        let checked = outcome(check.args(words).current_dir(scratch.path(".")));
+        assert_eq!(checked, (2, String::new(), line.to_owned()));
     }
 }
 

@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use volley::serve::{Config, Reference};
 
-use crate::common::{Scratch, ends, has};
+use crate::common::{Scratch, command, ends, has, volley};
 
 /// A server, and files that are run against it.
 struct Shop {
@@ -60,18 +60,6 @@ scenarios:
     fn path(&self, name: &str) -> String {
         self.scratch.path(name).display().to_string()
     }
-}
-
-/// The exit status, stdout and stderr.
-fn volley(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
 }
 
 fn lines(path: &str) -> Vec<Value> {
@@ -413,8 +401,7 @@ load: [{{users: 1, for: 1h}}]",
         listener.local_addr().unwrap()
     );
     fs::write(&file, text).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["run", "--threads", "1", "-O", "json", "-o"])
+    let mut child = command(["run", "--threads", "1", "-O", "json", "-o"])
         .args([&out, &file])
         .stderr(Stdio::piped())
         .spawn()

@@ -12,24 +12,9 @@ mod trial;
 mod types;
 
 use std::io::Write as _;
-use std::process::{Command, Output};
 
-use common::scripted;
+use common::{scripted, volley};
 use volley::http2::frame::write_settings;
-
-/// A whole command line, run to its end: exit status, stdout and stderr.
-fn volley(words: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(words)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
 
 /// The only line on stderr of a command that failed without output, without "error: ".
 fn error(words: &[&str], wanted: i32) -> String {

@@ -11,7 +11,7 @@ use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
 use crate::common::peer::{Does, peer, reflecting, refused};
-use crate::common::{Report, Scratch, begins, quiet_listener, reference, table};
+use crate::common::{Report, Scratch, begins, command, quiet_listener, reference, table};
 use crate::flood;
 use crate::{error, unary, volley};
 
@@ -254,8 +254,7 @@ fn a_signal_ends_the_wait_for_a_schema() {
         Does::Nothing
     });
     for host in [silent, flood(move || tell())] {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(unary(&host, &["--connect-timeout", "10m"]))
+        let mut child = command(unary(&host, &["--connect-timeout", "10m"]))
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();

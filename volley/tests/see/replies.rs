@@ -3,14 +3,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Scratch, Volley, begins, faulty, one, reference};
+use crate::common::{Scratch, Volley, begins, command, faulty, one, reference};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -118,26 +118,9 @@ fn the_log_has_the_warnings_about_replies() {
     );
     let log = scratch.path("log.jsonl");
     let host = peer(|_, _, message| Does::Reply(message.to_vec()));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args([
-            "--insecure",
-            "--call",
-            "p.S/Do",
-            "-n",
-            "40",
-            "-c",
-            "1",
-            "-O",
-            "json",
-        ])
-        .args([
-            "--print-replies",
-            "40",
-            "--live-json",
-            "-",
-            "-o",
-            "/dev/null",
-        ])
+    let call = "--insecure --call p.S/Do -n 40 -c 1 -O json --print-replies 40 --live-json -";
+    let mut child = command(call.split(' '))
+        .args(["-o", "/dev/null"])
         .args([Path::new("--proto"), &proto, Path::new("-D"), &data])
         .args([Path::new("--debug"), &log, Path::new(&host)])
         .stdout(Stdio::piped())
