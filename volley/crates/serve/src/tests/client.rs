@@ -126,6 +126,18 @@ impl Client {
         }
     }
 
+    /// Checks that it sends this now.
+    #[track_caller]
+    pub fn sees(&mut self, wanted: &[Seen]) {
+        assert_eq!(self.see(), wanted);
+    }
+
+    /// Checks what it has counted.
+    #[track_caller]
+    pub fn counted<const N: usize>(&self, some: fn(&Counts) -> [u64; N], wanted: [u64; N]) {
+        self.counts.are(some, wanted);
+    }
+
     fn read(&mut self, mut bytes: &[u8]) -> Vec<Seen> {
         let mut seen = Vec::new();
         while !bytes.is_empty() {
