@@ -16,7 +16,7 @@ pub mod shape;
 pub use report::Report;
 pub use run::{Finished, Running, Volley, command, outcome, volley};
 pub use scratch::Scratch;
-pub use servers::{faulty, freeze_of, one, reference, settled, until};
+pub use servers::{faulty, freeze_of, one, reference, served, settled, until};
 pub use volley_testkit::sockets::{BlackHole, closing, own_address, quiet_listener};
 pub use volley_testkit::table::{table, words};
 pub use volley_testkit::texts::{begins, ends, has};

@@ -1,9 +1,9 @@
 //! Flow control in both directions, and the server's stream limit.
 
-use volley::serve::{Config, Faults, Reference};
+use volley::serve::{Faults, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
-use crate::common::{Scratch, Volley, faulty, reference};
+use crate::common::{Scratch, Volley, faulty, reference, served};
 
 #[test]
 fn a_small_window_slows_streams_down_and_loses_nothing() {
@@ -29,11 +29,7 @@ fn fifty_thousand_requests_of_one_call_are_sent_as_the_server_takes_them() {
     let scratch = Scratch::new();
     let data = scratch.write("data.json", &format!("[{}]", messages.join(",")));
     for window in [1 << 20, 999] {
-        let server = Reference::start(Config {
-            window,
-            ..Config::default()
-        })
-        .unwrap();
+        let server = served(|config| config.window = window);
         let report = Volley::call("CollectSum")
             .expect("result = sum(a) + sum(b)")
             .flags("-t 10m -n 6 -c 3 --connections 2 -D")
@@ -51,11 +47,7 @@ fn as_many_echoes_as_requests_pass_through_small_windows_on_both_sides() {
         .collect();
     let scratch = Scratch::new();
     let data = scratch.write("data.json", &format!("[{}]", messages.join(",")));
-    let server = Reference::start(Config {
-        window: 500,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| config.window = 500);
     let report = Volley::call("EchoSum")
         .expect("result = a + b")
         .flags("--expect-replies 5000 --window 500 -n 4 -c 2 -D")
@@ -66,11 +58,7 @@ fn as_many_echoes_as_requests_pass_through_small_windows_on_both_sides() {
 }
 
 fn limited(streams: u32) -> Reference {
-    Reference::start(Config {
-        max_concurrent_streams: Some(streams),
-        ..Config::default()
-    })
-    .unwrap()
+    served(|config| config.max_concurrent_streams = Some(streams))
 }
 
 #[test]
@@ -109,12 +97,10 @@ fn a_run_without_a_time_limit_ends_where_the_server_allows_no_stream() {
 
 #[test]
 fn a_schedule_is_kept_as_far_as_the_servers_limit_of_streams_allows() {
-    let server = Reference::start(Config {
-        max_concurrent_streams: Some(1),
-        faults: faulty(|faults| faults.delay = std::time::Duration::from_millis(20)),
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| {
+        config.max_concurrent_streams = Some(1);
+        config.faults = faulty(|faults| faults.delay = std::time::Duration::from_millis(20));
+    });
     let report = UNARY
         .checked("-z 400ms --rps 500 -c 10 --duration-stop wait")
         .report(&server);

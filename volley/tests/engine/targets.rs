@@ -13,16 +13,14 @@ use tokio::net::{TcpListener, UnixListener};
 use volley::serve::{Config, Faults, Reference};
 
 use crate::common::shape::{ALL, UNARY};
-use crate::common::{BlackHole, Scratch, Volley, begins, has, reference, scripted, settled, until};
+use crate::common::{
+    BlackHole, Scratch, Volley, begins, has, reference, scripted, served, settled, until,
+};
 
 /// A server on a Unix socket.
 fn on_socket(path: impl Into<std::path::PathBuf>) -> Reference {
     let unix = Some(path.into());
-    Reference::start(Config {
-        unix,
-        ..Config::default()
-    })
-    .unwrap()
+    served(|config| config.unix = unix)
 }
 
 /// A server at 127.0.0.`last`.

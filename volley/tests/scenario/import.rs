@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use volley::scenario::file::{self, FAULTS, How, Imported, Mistakes};
-use volley::serve::{Config, Reference};
+use volley::serve::{Faults, Reference};
 
-use crate::common::{Scratch, begins, command, has, outcome, words};
+use crate::common::{Scratch, begins, command, has, outcome, reference, words};
 
 /// The keys of the schema, with the lists that hold them.
 const KEYS: &str = include_str!("../../crates/scenario/src/file/import/keys.txt");
@@ -359,7 +359,7 @@ fn an_old_file_runs_as_it_is_and_as_what_it_becomes() {
         },
     ];
     for change in changes {
-        let server = Reference::start(Config::default()).unwrap();
+        let server = reference(Faults::default());
         let scratch = crud(&server, change);
         let folder = scratch.path("");
         let run = volley(&folder, &["run", "old.json", "-O", "json"]);

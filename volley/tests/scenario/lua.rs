@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use volley::serve::{Config, Reference};
+use volley::serve::Faults;
 
-use crate::common::{Scratch, command, outcome};
+use crate::common::{Scratch, command, outcome, reference};
 
 /// What comes before the error of a run that had a report.
 const FAILED: &str = "failed: no request succeeded; the report says why\n";
@@ -17,7 +17,7 @@ fn volley(words: &[&str], script: &str, limits: &str) -> (i32, String) {
 
 /// The same, with stdout between them.
 fn shown(words: &[&str], script: &str, limits: &str) -> (i32, String, String) {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let scratch = Scratch::new();
     fs::write(scratch.path("x.lua"), script).unwrap();
     let text = format!(

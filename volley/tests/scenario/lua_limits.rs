@@ -4,9 +4,9 @@ use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use volley::serve::{Config, Reference};
+use volley::serve::Faults;
 
-use crate::common::{Scratch, command, own_address, quiet_listener, table};
+use crate::common::{Scratch, command, own_address, quiet_listener, reference, table};
 
 /// The most memory of a process whose scripts may have 64 MiB.
 const MOST: u64 = 256 << 20;
@@ -46,7 +46,7 @@ impl Ran {
 
 /// Runs a script on a step, for three iterations.
 fn step(script: &str) -> Ran {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let scratch = Scratch::new();
     fs::write(scratch.path("x.lua"), script).unwrap();
     let text = format!(

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use serde_json::Value;
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings};
-use volley::serve::{Config, Identity, Reference};
+use volley::serve::{Faults, Identity};
 
 use crate::common::scripted::{self, Peer};
 use crate::common::{
-    self, BlackHole, Scratch, has, outcome, own_address, quiet_listener, settled, table,
+    self, BlackHole, Scratch, has, outcome, own_address, quiet_listener, reference, served,
+    settled, table,
 };
 
 /// What came of a run.
@@ -71,10 +72,6 @@ end
     )
 }
 
-fn served() -> Reference {
-    Reference::start(Config::default()).unwrap()
-}
-
 const ITEMS: &str = "
 for i = 1, 3 do
   local head, body = send_http_request_and_await_response(to('POST', '/v1/items'), '{\"owner\":\"ann\"}')
@@ -88,7 +85,7 @@ end
 
 #[test]
 fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         &format!("setup_parallel_test(2, 3, 20)\n{ITEMS}"),
@@ -114,7 +111,7 @@ fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
 
 #[test]
 fn a_single_coroutine_may_be_asked_for_too() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = format!("setup_parallel_test(1, 1, 1)\n{ITEMS}");
     let ran = ran(&to(server.address(), &text), &[]);
     assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
@@ -133,7 +130,7 @@ fn thousands_of_coroutines_wait_at_the_same_time() {
 
 #[test]
 fn http_1_is_spoken_if_the_program_says_so() {
-    let server = served();
+    let server = reference(Faults::default());
     let items = ITEMS.replace("to(", "to1(");
     let text = to(
         server.address(),
@@ -154,7 +151,7 @@ setup_parallel_test(1, 2, 4)
 
 #[test]
 fn a_response_can_be_awaited_later_and_nonsense_has_an_empty_one() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         &format!(
@@ -198,7 +195,7 @@ print(time_since_epoch() - began >= 20)
 
 #[test]
 fn a_call_of_grpc_has_trailers() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         "
@@ -693,7 +690,7 @@ fn requests_that_wait_for_a_connection_at_the_end_have_ages() {
 
 #[test]
 fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(server.address(), ITEMS);
     let conditions = ["--fail-if", "ok > 1", "--fail-if", "p99(x) > 1h"];
     let ran = ran(&text, &conditions);
@@ -726,11 +723,7 @@ fn a_certificate_needs_trust_or_a_flag() {
     fs::write(&cert, made.cert.pem()).unwrap();
     fs::write(&key, made.signing_key.serialize_pem()).unwrap();
     let tls = Some(Identity { cert, key });
-    let server = Reference::start(Config {
-        tls,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| config.tls = tls);
     let port = server.address().port();
     let text = to(format!("localhost:{port}"), ITEMS).replace("='http'", "='https'");
     for words in [&["--skipTLS"][..], &["--cacert", "cert.pem"]] {
@@ -782,7 +775,7 @@ fn the_server_of_the_documentation_answers() {
 #[test]
 fn the_example_of_the_documentation_runs() {
     let (_, text) = documented("## A program in place of a file\n");
-    let server = served();
+    let server = reference(Faults::default());
     let text = text.replace("127.0.0.1:8080", &server.address().to_string());
     let text = text.replace("_ = 1, 1000", "_ = 1, 2");
     let ran = ran(&text, &["--fail-if", "p90 > 50m"]);

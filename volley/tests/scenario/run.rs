@@ -7,9 +7,9 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use volley::serve::{Config, Reference};
+use volley::serve::{Faults, Reference};
 
-use crate::common::{Scratch, command, ends, has, volley};
+use crate::common::{Scratch, command, ends, has, reference, volley};
 
 /// A server, and files that are run against it.
 struct Shop {
@@ -20,7 +20,7 @@ struct Shop {
 impl Shop {
     fn open() -> Self {
         Self {
-            server: Reference::start(Config::default()).unwrap(),
+            server: reference(Faults::default()),
             scratch: Scratch::new(),
         }
     }

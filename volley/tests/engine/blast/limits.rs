@@ -7,10 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use volley::http2::frame::{self, FrameHeader, Kind, flag};
-use volley::serve::{Config, Reference};
 
 use super::{CALLS, Sweep, blast, sweep_against};
-use crate::common::{LONGEST, faulty, one, reference, scripted, settled, until};
+use crate::common::{LONGEST, faulty, one, reference, scripted, served, settled, until};
 
 #[test]
 fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
@@ -59,11 +58,7 @@ fn frames(mut bytes: &[u8]) -> usize {
 
 #[test]
 fn a_servers_limit_of_streams_is_kept_and_told() {
-    let server = Reference::start(Config {
-        max_concurrent_streams: Some(3),
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| config.max_concurrent_streams = Some(3));
     let (sweep, counts) = sweep_against(&server, "--threads 2");
     assert_eq!((sweep.ok(), counts.calls_started), (CALLS, CALLS));
     assert!(sweep.warns_of("limit of 3 open streams per connection"));
@@ -72,11 +67,7 @@ fn a_servers_limit_of_streams_is_kept_and_told() {
 
 #[test]
 fn requests_beyond_the_servers_windows_wait_for_them() {
-    let server = Reference::start(Config {
-        window: 20,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| config.window = 20);
     // A request takes 9 bytes, so those of a blast together exceed the initial 65,535 of a connection.
     let flags = "--requests 8000 --connections 1 --repetitions 3";
     let sweep = Sweep::of(&blast().flags(flags).run(&server));
@@ -90,12 +81,10 @@ fn calls_that_wait_for_room_fail_with_their_connection() {
         faulty(|faults| faults.goaway_after = one(10)),
         faulty(|faults| faults.close_every = one(10)),
     ] {
-        let server = Reference::start(Config {
-            max_concurrent_streams: Some(3),
-            faults,
-            ..Config::default()
-        })
-        .unwrap();
+        let server = served(|config| {
+            config.max_concurrent_streams = Some(3);
+            config.faults = faults;
+        });
         let flags = "--requests 200 --connections 1 --repetitions 4";
         let sweep = Sweep::of(&blast().flags(flags).run(&server));
         sweep.check();
@@ -125,12 +114,10 @@ fn calls_that_take_too_long_fail_and_the_next_blast_is_none_the_worse() {
 
 #[test]
 fn a_latency_counts_from_when_the_call_was_due_also_if_it_had_to_wait_for_room() {
-    let server = Reference::start(Config {
-        max_concurrent_streams: Some(1),
-        faults: faulty(|faults| faults.delay = Duration::from_millis(20)),
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| {
+        config.max_concurrent_streams = Some(1);
+        config.faults = faulty(|faults| faults.delay = Duration::from_millis(20));
+    });
     let flags = "--requests 5 --connections 1 --repetitions 1";
     let sweep = Sweep::of(&blast().flags(flags).run(&server));
     let latency = &sweep.point(1, 5)["latency_ns"];
