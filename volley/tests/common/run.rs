@@ -250,6 +250,18 @@ impl Finished {
             .unwrap_or_else(|| panic!("ended by a signal: {self:?}"))
     }
 
+    /// Its stderr has this.
+    #[track_caller]
+    pub fn said(&self, words: &str) {
+        assert!(self.stderr.contains(words), "{self:?}");
+    }
+
+    /// Its only line on stderr has this.
+    #[track_caller]
+    pub fn failed_with(&self, words: &str) {
+        assert!(self.error().contains(words), "{self:?}");
+    }
+
     pub fn report(&self) -> Report {
         Report::parse(&self.stdout, self.code(), &self.stderr)
     }

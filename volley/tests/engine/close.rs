@@ -43,7 +43,7 @@ fn cut_calls_add_up_to_those_the_server_saw_begin() {
     assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 10));
     assert_eq!(report.errors().len(), 1, "{:?}", report.errors());
     assert_eq!(report.json["statusCodeDistribution"]["Canceled"], 10);
-    assert!(report.warns_of("no call ended inside the window"));
+    report.warned_of("no call ended inside the window");
     until(&server, |counts| counts.calls_reset == 10);
 }
 
@@ -86,11 +86,7 @@ fn a_longest_duration_ends_a_run_of_n_calls() {
     let report = UNARY.run("-n 100 -c 10 -x 1s").report(&server);
     assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
     assert_eq!(report.json["endReason"], "timeout");
-    assert!(
-        report.warns_of("`-x` ended the run after 10 of 100 calls"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("`-x` ended the run after 10 of 100 calls");
     let report = UNARY.run("-z 50ms -x 200ms -c 10").report(&server);
     assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
 }

@@ -94,11 +94,7 @@ fn a_rate_that_is_changed_again_and_again_loses_no_call() {
     let report = stop(running, &address);
     keeps_to_its_events(&report, 1000.0);
     assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
-    assert!(
-        report.warns_of("stopped by order after"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("stopped by order after");
     assert_eq!(settled(&server).calls_ok, report.ok() + report.cut());
 }
 
@@ -144,11 +140,7 @@ fn calls_that_wait_through_a_pause_are_warned_of() {
     assert_eq!(post(&address, "/v1/resume").status, 200);
     until(&address, |stats| stats["second"]["sent"] != 0);
     let report = stop(running, &address);
-    assert!(
-        report.warns_of("waited through a pause"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("waited through a pause");
 }
 
 #[test]
@@ -275,10 +267,7 @@ fn before_its_start_a_run_can_only_be_stopped() {
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);
-    assert!(
-        finished.stderr.contains("nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("nothing was measured");
 }
 
 #[test]
@@ -289,12 +278,7 @@ fn a_run_that_is_stopped_in_its_warm_up_has_no_report() {
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!((finished.code(), finished.stdout.as_str()), (1, ""));
-    assert!(
-        finished
-            .stderr
-            .contains("before the window opened: nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("before the window opened: nothing was measured");
 }
 
 #[test]
@@ -306,7 +290,7 @@ fn a_file_that_is_no_socket_is_kept() {
         .arg(format!("unix:{}", path.display()))
         .run("localhost:1");
     assert_eq!(finished.code(), 1);
-    assert!(finished.stderr.contains("cannot listen on"), "{finished:?}");
+    finished.said("cannot listen on");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "keep me");
 }
 
@@ -337,7 +321,7 @@ fn clients_that_do_not_read_hold_no_order_up() {
         .collect();
     let silent: Vec<TcpStream> = (0..100).map(|_| connect(&address)).collect();
     let report = stop(running, &address);
-    assert!(report.warns_of("stopped by order after"));
+    report.warned_of("stopped by order after");
     drop((greedy, silent));
 }
 
@@ -548,8 +532,5 @@ fn lines_and_report_do_not_share_stdout() {
         .flags("--live-json -")
         .run("localhost:1");
     assert_eq!(finished.code(), 2);
-    assert!(
-        finished.stderr.contains("give the report a file with `-o`"),
-        "{finished:?}"
-    );
+    finished.said("give the report a file with `-o`");
 }

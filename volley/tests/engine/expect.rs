@@ -53,7 +53,7 @@ fn a_wrong_value_is_named_with_its_place_and_what_it_should_be() {
         "{:?}",
         report.samples()
     );
-    assert!(report.warns_of("20 calls got wrong replies, for example: "));
+    report.warned_of("20 calls got wrong replies, for example: ");
     assert!(report.stderr.contains("wrong replies"), "{}", report.stderr);
 }
 
@@ -106,7 +106,7 @@ fn a_rule_for_a_field_there_is_not_is_a_usage_error() {
     let server = reference(Faults::default());
     let finished = UNARY.run("").expect("total = a + b").run(&server);
     assert_eq!(finished.code(), 2, "{finished:?}");
-    assert!(finished.stderr.contains("`total`"), "{finished:?}");
+    finished.said("`total`");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
     assert_eq!(server.counts().calls_started, 0);
 }

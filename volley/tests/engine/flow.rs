@@ -67,8 +67,8 @@ fn workers_wait_for_a_stream_where_the_server_allows_but_one() {
         let server = limited(1);
         let report = shape.checked("-n 100 -c 10").report(&server);
         assert_eq!(report.all_ok(), 100, "{shape:?}");
-        assert!(report.warns_of("limit of 1 open streams per connection"));
-        assert!(report.warns_of("`--connections`"));
+        report.warned_of("limit of 1 open streams per connection");
+        report.warned_of("`--connections`");
     }
 }
 
@@ -107,6 +107,6 @@ fn a_schedule_is_kept_as_far_as_the_servers_limit_of_streams_allows() {
     let sent = report.all_ok();
     assert_eq!(sent + report.number("/missed"), 200);
     assert!(sent <= 20, "{sent}");
-    assert!(report.warns_of("limit of 1 open streams per connection"));
-    assert!(report.warns_of("were never sent"));
+    report.warned_of("limit of 1 open streams per connection");
+    report.warned_of("were never sent");
 }

@@ -47,11 +47,7 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
     let counts = server.stop();
     let report = running.wait().report();
     assert_eq!(report.exit, 0);
-    assert!(
-        report.warns_of("the server went away"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("the server went away");
     // Answers sent while the server stopped may have been lost on the way.
     assert!((counts.calls_ok - 8..=counts.calls_ok).contains(&report.ok()));
     assert_eq!(report.ok() + report.failed_total(), report.sent());
@@ -68,7 +64,7 @@ fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
     until(&server, |counts| counts.calls_ok > 200);
     drop(server);
     let report = running.wait().report();
-    assert!(report.warns_of("the server went away"));
+    report.warned_of("the server went away");
     assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
 }
 
@@ -81,11 +77,7 @@ fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
-    assert!(
-        report.warns_of("4 of 4 connections were lost and still down at the end"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("4 of 4 connections were lost and still down at the end");
 }
 
 #[test]
@@ -98,11 +90,7 @@ fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
     drop(server);
     let report = running.wait().report();
     assert!(report.ok() > 20 - 8);
-    assert!(
-        report.warns_of("the server went away"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("the server went away");
     let elapsed_ns = report.json["total"].as_u64().unwrap();
     let due = elapsed_ns.div_ceil(1_000_000);
     assert_eq!(report.sent() + report.number("/missed"), due);

@@ -123,5 +123,5 @@ fn the_budget_is_what_is_given_or_what_a_reply_needs() {
     let finished = run("--max-memory 2MiB --max-recv-message-size 4MiB").run(serve());
     assert_eq!(finished.report().all_failed("Internal"), 2);
     let note = "warning: `--max-memory` is raised to 8388624 bytes";
-    assert!(finished.stderr.contains(note), "{finished:?}");
+    finished.said(note);
 }

@@ -113,12 +113,7 @@ fn a_log_that_cannot_be_written_is_refused_before_the_load() {
         .run("--debug /nowhere/log")
         .run(crate::common::closing());
     assert_eq!(finished.code(), 1);
-    assert!(
-        finished
-            .stderr
-            .contains("`--debug`: cannot write `/nowhere/log`"),
-        "{finished:?}"
-    );
+    finished.said("`--debug`: cannot write `/nowhere/log`");
 }
 
 #[test]
@@ -127,12 +122,7 @@ fn a_message_over_the_limit_is_not_sent() {
     let run = UNARY.run("-n 30 -c 4 --max-send-message-size 3");
     let finished = run.run(&server);
     assert_eq!(finished.code(), 2);
-    assert!(
-        finished
-            .stderr
-            .contains("raise it with `--max-send-message-size`"),
-        "{finished:?}"
-    );
+    finished.said("raise it with `--max-send-message-size`");
     let run = UNARY.run("-n 30 -c 4 --max-send-message-size 4");
     assert_eq!(run.report(&server).all_ok(), 30);
 }
@@ -214,7 +204,7 @@ fn quiet_keeps_warnings_off_stderr() {
     let server = reference(faulty(|faults| faults.wrong_at = Some(0)));
     let run = |flags: &str| {
         let report = UNARY.checked("-n 4 -c 2").flags(flags).report(&server);
-        assert!(report.warns_of("wrong replies"));
+        report.warned_of("wrong replies");
         report.stderr
     };
     assert!(run("").contains("wrong replies"));
@@ -239,7 +229,7 @@ fn the_summary_goes_to_stdout_in_ghzs_words() {
         finished.stdout.contains("[OK]   40 responses"),
         "{finished:?}"
     );
-    assert!(finished.stderr.contains("40 ok"), "{finished:?}");
+    finished.said("40 ok");
 }
 
 #[test]
@@ -258,7 +248,7 @@ fn a_method_there_is_not_is_a_usage_error() {
     let server = reference(Faults::default());
     let finished = Volley::call("GetSums").run(&server);
     assert_eq!(finished.code(), 2, "{finished:?}");
-    assert!(finished.stderr.contains("GetSum"), "{finished:?}");
+    finished.said("GetSum");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
 }
 

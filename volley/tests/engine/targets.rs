@@ -240,7 +240,7 @@ fn more_addresses_than_workers_are_warned_of() {
         .report(list(&all));
     assert_eq!(report.all_ok(), 10);
     let words = "the target had 3 addresses, but there were only 2 connections";
-    assert!(report.warns_of(words), "{:?}", report.warnings());
+    report.warned_of(words);
 }
 
 #[test]
@@ -457,12 +457,7 @@ fn loopback_and_excluded_hosts_need_no_proxy() {
     let finished = through(UNARY.checked(""), nobody)
         .env("NO_PROXY", ".test")
         .run("nowhere.test:80");
-    assert!(
-        finished
-            .error()
-            .starts_with("cannot resolve `nowhere.test`"),
-        "{finished:?}"
-    );
+    begins(finished.error(), "cannot resolve `nowhere.test`");
 }
 
 #[test]
@@ -475,7 +470,7 @@ fn a_proxy_that_refuses_is_quoted() {
     });
     let finished = through(UNARY.run(""), proxy).run("nowhere.test:80");
     let words = "the proxy (`HTTPS_PROXY`) refused it: 407 Proxy Authentication Required";
-    assert!(finished.error().contains(words), "{finished:?}");
+    finished.failed_with(words);
 }
 
 #[test]

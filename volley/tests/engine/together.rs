@@ -164,7 +164,7 @@ fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
     assert_eq!(garbled.wait().code(), 3);
     let late = run("--start-at 12345").wait();
     assert_eq!(late.code(), 4);
-    assert!(late.stderr.contains("the start is in the past"), "{late:?}");
+    late.said("the start is in the past");
     assert_eq!(server.counts().calls_ok, 0);
 }
 
@@ -179,10 +179,7 @@ fn a_signal_before_the_start_ends_the_run() {
     crate::signals::interrupt(running.pid(), Signal::INT);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);
-    assert!(
-        finished.stderr.contains("nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("nothing was measured");
 }
 
 #[test]
@@ -294,11 +291,7 @@ fn shares_that_did_not_begin_together_are_warned_of() {
     }
     paths[1] = scratch.write("late.json", &json.to_string());
     let report = merged(&paths);
-    assert!(
-        report.warns_of("after the first"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("after the first");
 }
 
 #[test]
@@ -313,7 +306,7 @@ fn shares_of_other_hosts_or_versions_are_warned_of() {
     paths[1] = scratch.write("other.json", &json.to_string());
     let report = merged(&paths);
     for words in ["called different hosts: ", "and `elsewhere:1`", ", 9.9.9"] {
-        assert!(report.warns_of(words), "{:?}", report.warnings());
+        report.warned_of(words);
     }
 }
 

@@ -73,7 +73,7 @@ fn a_name_of_several_that_means_nothing_is_warned_of() {
         let report = run.report(format!("{},{name}", server.address()));
         assert_eq!(report.all_ok(), 10);
         let words = format!("no address was found for `{name}` when the run started");
-        assert!(report.warns_of(&words), "{:?}", report.warnings());
+        report.warned_of(&words);
         assert!(report.stderr.contains(&words), "{}", report.stderr);
     }
 }
@@ -109,7 +109,7 @@ fn an_interrupt_while_connecting_ends_the_run() {
     let (_socket, _) = quiet.accept().unwrap();
     kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
     let finished = running.wait();
-    assert!(finished.error().starts_with("interrupted"), "{finished:?}");
+    begins(finished.error(), "interrupted");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
         .flags("-n 1 -c 1 --skipTLS --connect-timeout 10m")
         .run(&server);
     let words = "TLS: the server does not speak TLS: if it speaks plaintext, use `--insecure` (";
-    assert!(finished.error().contains(words), "{finished:?}");
+    finished.failed_with(words);
 }
 
 #[test]

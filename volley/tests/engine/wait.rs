@@ -55,7 +55,7 @@ fn a_run_whose_calls_are_all_skipped_says_so_and_fails() {
     let server = reference(Faults::default());
     let report = UNARY.run("-z 1s --skipFirst 1000000 -c 1").report(&server);
     assert_eq!((report.exit, report.ok()), (1, 0));
-    assert!(report.warns_of("`--skipFirst`"), "{:?}", report.warnings());
+    report.warned_of("`--skipFirst`");
 }
 
 #[test]
@@ -66,11 +66,7 @@ fn calls_that_do_not_end_in_the_drain_time_are_cut_and_warned_of() {
     let load = "-z 1s --duration-stop wait --drain-timeout 200ms -c 6 --connections 2";
     let report = UNARY.run(load).report(&server);
     assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 6));
-    assert!(
-        report.warns_of("6 calls were still open"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("6 calls were still open");
     let counts = until(&server, |counts| counts.calls_reset == 6);
     assert_eq!(counts.calls_started, 6);
 }

@@ -51,8 +51,8 @@ fn a_wrong_reply_is_a_failed_call_and_is_shown() {
     );
     let sample = checks["samples"][0].as_str().unwrap();
     assert!(sample.contains("43, expected 42"), "{sample}");
-    assert!(sweep.warns_of("wrong replies"));
-    assert!(sweep.warns_of("none of"));
+    sweep.warned_of("wrong replies");
+    sweep.warned_of("none of");
     assert_eq!(sweep.point(1, 1)["rate"]["median"], 0.0);
 }
 
@@ -76,7 +76,7 @@ fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
             "{reconnects} of {struck}"
         );
         assert_eq!(counts.connections, 69 + reconnects);
-        assert!(sweep.warns_of("reopened"));
+        sweep.warned_of("reopened");
     }
 }
 
