@@ -1,7 +1,7 @@
 //! Answers that break gRPC: each gives a failed call with a reason, and the connection stays open.
 
 use volley::http2::ErrorCode;
-use volley::http2::frame::{Kind, write_data, write_rst_stream};
+use volley::http2::frame::{write_data, write_rst_stream};
 
 use crate::common::Report;
 use crate::common::scripted::{self, Peer};
@@ -13,12 +13,10 @@ const RIGHT: &[u8] = &[8, 42];
 /// Twelve calls over one connection, each answered like this.
 fn answered(answer: fn(&mut Peer, u32), flags: &str) -> Report {
     let address = scripted::serve(move |_| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                answer(peer, header.stream);
-            }
+        scripted::on_data(move |peer, stream| {
+            answer(peer, stream);
             true
-        }
+        })
     });
     let report = UNARY
         .run("-n 12 -c 3 -t 10m")

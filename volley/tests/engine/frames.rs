@@ -33,12 +33,10 @@ fn answer(peer: &mut Peer, stream: u32) {
 #[test]
 fn a_frame_counts_once_if_it_has_content() {
     let address = scripted::serve(|_| {
-        |header, peer| {
-            if header.kind == Kind::Data {
-                answer(peer, header.stream);
-            }
+        scripted::on_data(|peer, stream| {
+            answer(peer, stream);
             true
-        }
+        })
     });
     let report = Volley::call("StreamSum")
         .data(r#"{"a": 40, "b": 2, "count": 3}"#)

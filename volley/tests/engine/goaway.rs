@@ -52,16 +52,14 @@ fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
 fn a_call_that_goaway_left_out_is_sent_again_and_counted_once() {
     // Each of the first three connections leaves its first call unanswered.
     let address = scripted::serve(|number| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                if number < 3 {
-                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
-                    return false;
-                }
-                peer.answer(header.stream, &[]);
+        scripted::on_data(move |peer, stream| {
+            if number < 3 {
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                return false;
             }
+            peer.answer(stream, &[]);
             true
-        }
+        })
     });
     let report = UNARY.run("-n 5 -c 1").report(address);
     assert_eq!(report.all_ok(), 5);
@@ -74,17 +72,15 @@ fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
     // The first connection leaves its call unanswered until its window is surely over, long after a
     // second connection could have been made.
     let address = scripted::serve(|number| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                if number == 0 {
-                    std::thread::sleep(Duration::from_millis(1100));
-                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
-                    return false;
-                }
-                peer.answer(header.stream, &[]);
+        scripted::on_data(move |peer, stream| {
+            if number == 0 {
+                std::thread::sleep(Duration::from_millis(1100));
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                return false;
             }
+            peer.answer(stream, &[]);
             true
-        }
+        })
     });
     let report = UNARY.run("-z 1s --duration-stop wait -c 1").report(address);
     assert_eq!((report.all_ok(), report.number("/retried")), (1, 1));

@@ -130,15 +130,12 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
                 std::io::copy(&mut socket, &mut std::io::sink())?;
                 return Ok(());
             }
-            scripted::converse(socket, |header, peer| {
-                if header.kind != Kind::Data {
-                    return true;
-                }
+            scripted::answer(socket, |peer, stream| {
                 if number == 3 {
                     // Fails once the test has seen it.
                     let _ = sender.send(());
                 }
-                peer.answer(header.stream, &[]);
+                peer.answer(stream, &[]);
                 number != 1
             })
         }
@@ -171,14 +168,11 @@ fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
 #[test]
 fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let address = scripted::serve(|_| {
-        |header, peer| {
-            if header.kind == Kind::Data {
-                let code = ErrorCode::EnhanceYourCalm;
-                write_go_away(&mut peer.out, 1, code, b"too_many_pings");
-                return false;
-            }
-            true
-        }
+        scripted::on_data(|peer, stream| {
+            let code = ErrorCode::EnhanceYourCalm;
+            write_go_away(&mut peer.out, 1, code, b"too_many_pings");
+            false
+        })
     });
     let report = UNARY.run("-n 1 -c 1").report(address);
     assert_eq!(report.all_failed("Unavailable"), 1);
@@ -194,15 +188,12 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
             if number > 1 {
                 return Ok(());
             }
-            scripted::converse(socket, |header, peer| {
-                if header.kind != Kind::Data {
-                    return true;
-                }
+            scripted::answer(socket, |peer, stream| {
                 if number == 1 {
                     write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
                     return false;
                 }
-                peer.answer(header.stream, &[]);
+                peer.answer(stream, &[]);
                 true
             })
         }

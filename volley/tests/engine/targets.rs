@@ -99,10 +99,8 @@ fn more_connections_than_a_unix_socket_queues_are_opened_all() {
             let (socket, _) = listener.accept().unwrap();
             let socket: TcpStream = socket.into();
             thread::spawn(move || {
-                scripted::converse(socket, |header, peer| {
-                    if header.kind == volley::http2::frame::Kind::Data {
-                        peer.answer(header.stream, &[]);
-                    }
+                scripted::answer(socket, |peer, stream| {
+                    peer.answer(stream, &[]);
                     true
                 })
             });
@@ -434,10 +432,8 @@ fn scripted_server() -> SocketAddr {
             let mut settings = Vec::new();
             volley::http2::frame::write_settings(&mut settings, &[]);
             socket.write_all(&settings)?;
-            scripted::converse(socket, |header, peer| {
-                if header.kind == volley::http2::frame::Kind::Data {
-                    peer.answer(header.stream, &[]);
-                }
+            scripted::answer(socket, |peer, stream| {
+                peer.answer(stream, &[]);
                 true
             })
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
-use volley::http2::frame::{Kind, write_rst_stream, write_window_update};
+use volley::http2::frame::{write_rst_stream, write_window_update};
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
@@ -49,23 +49,21 @@ fn errors_of_the_warm_up_are_forgotten() {
     let (sender, warm) = mpsc::channel();
     let address = scripted::serve(move |_| {
         let (sender, mut calls) = (sender.clone(), 0);
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                calls += 1;
-                if calls == 1 {
-                    // For as many calls as there will be.
-                    write_window_update(&mut peer.out, 0, 1 << 30);
-                }
-                match calls {
-                    ..10 => write_rst_stream(&mut peer.out, header.stream, ErrorCode::Cancel),
-                    _ => peer.answer(header.stream, &[]),
-                }
-                if calls == 30 {
-                    sender.send(()).unwrap();
-                }
+        scripted::on_data(move |peer, stream| {
+            calls += 1;
+            if calls == 1 {
+                // For as many calls as there will be.
+                write_window_update(&mut peer.out, 0, 1 << 30);
+            }
+            match calls {
+                ..10 => write_rst_stream(&mut peer.out, stream, ErrorCode::Cancel),
+                _ => peer.answer(stream, &[]),
+            }
+            if calls == 30 {
+                sender.send(()).unwrap();
             }
             true
-        }
+        })
     });
     let mut running = UNARY
         .run("--open-on-stdin -z 1s --duration-stop wait -c 4 --connections 1")

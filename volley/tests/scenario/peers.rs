@@ -146,12 +146,10 @@ fn frames_after_the_end_of_a_stream_lose_no_other_request() {
 /// A server of gRPC that answers every call so.
 fn calls(answer: fn(&mut Peer, u32)) -> SocketAddr {
     scripted::serve(move |_| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                answer(peer, header.stream);
-            }
+        scripted::on_data(move |peer, stream| {
+            answer(peer, stream);
             true
-        }
+        })
     })
 }
 

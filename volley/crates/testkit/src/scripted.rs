@@ -69,6 +69,18 @@ where
     })
 }
 
+/// A script that does this about each frame of DATA, which has its stream, and nothing about others.
+pub fn on_data(
+    mut script: impl FnMut(&mut Peer, u32) -> bool,
+) -> impl FnMut(&FrameHeader, &mut Peer) -> bool {
+    move |header, peer| header.kind != Kind::Data || script(peer, header.stream)
+}
+
+/// Speaks HTTP/2 on a connection by such a script.
+pub fn answer(socket: TcpStream, script: impl FnMut(&mut Peer, u32) -> bool) -> io::Result<()> {
+    converse(socket, on_data(script))
+}
+
 /// Gives every connection, with its number from 0, to its own thread, which may do with it as it
 /// likes.
 pub fn accept<Work>(work: impl Fn(u32) -> Work + Send + 'static) -> SocketAddr
