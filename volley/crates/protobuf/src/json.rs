@@ -317,7 +317,9 @@ fn base64(bytes: &[u8]) -> Json {
     BASE64_STANDARD.encode(bytes).into()
 }
 
-pub(super) fn key_text(key: &MapKey) -> String {
+/// A key of a map as JSON has it.
+#[must_use]
+pub fn key_text(key: &MapKey) -> String {
     match key {
         MapKey::Bool(key) => key.to_string(),
         MapKey::I32(key) => key.to_string(),

@@ -41,7 +41,7 @@ pub use buffa_descriptor::{DynamicMessage, Value};
 pub use compile::json_name;
 pub use dynamic::{Undecodable, default_value, encode};
 pub use field::{Field, Kind};
-pub use json::Zeros;
+pub use json::{Zeros, key_text};
 pub use plain::{LENIENT, bytes_of, float_of};
 pub use pool::Pool;
 pub use read::{KnownSeed, PartSeed, Seed};

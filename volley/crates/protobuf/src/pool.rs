@@ -145,6 +145,13 @@ impl Pool {
         all.filter_map(|one| self.service(one.full_name()))
     }
 
+    /// The full names of all services.
+    #[must_use]
+    pub fn service_names(&self) -> Vec<String> {
+        let names = self.services().map(|one| one.full_name().to_owned());
+        names.collect()
+    }
+
     /// All messages, those in other messages too.
     pub fn messages(&self) -> impl Iterator<Item = Message> {
         let all = self.0.descriptors.messages().iter();

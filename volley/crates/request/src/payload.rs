@@ -247,8 +247,8 @@ impl PayloadPlan {
                 {
                     return Ok(());
                 }
-                let payloads = self.parse(&rendered.json, call, &mut scratch.text)?;
-                in_turn(&payloads, number).cloned()
+                let messages = self.read(&rendered.json, call, &mut scratch.text)?;
+                in_turn(&self.payloads(&messages)?, number).cloned()
             }
         };
         (request.body, request.expected) = payload.ok_or_else(|| self.no_data())?;
@@ -331,10 +331,7 @@ impl PayloadPlan {
     ) -> Result<Message, RequestError> {
         let rendered = in_turn(templates, number).ok_or_else(|| self.no_data())?;
         call.begin_again();
-        json.clear();
-        rendered.json.render(call, json).map_err(wrong)?;
-        let messages =
-            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
+        let messages = self.read(&rendered.json, call, json)?;
         // A template that gives several messages is a list: they take turns.
         in_turn(&messages, number)
             .cloned()
@@ -364,18 +361,16 @@ impl PayloadPlan {
         Ok(Some(&scratch.framed))
     }
 
-    /// The payloads that JSON gives in one call.
-    fn parse(
+    /// The messages that JSON gives in one call.
+    fn read(
         &self,
         template: &Template,
         call: &mut CallData,
         json: &mut String,
-    ) -> Result<Vec<Payload>, RequestError> {
+    ) -> Result<Vec<Message>, RequestError> {
         json.clear();
         template.render(call, json).map_err(wrong)?;
-        let messages =
-            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
-        self.payloads(&messages)
+        messages::from_json(json, &self.input).map_err(|error| error.rendered(json))
     }
 
     /// How many messages a call sends of so many that are given.

@@ -138,8 +138,7 @@ fn health(status: i32) -> Vec<u8> {
 /// A `HealthListResponse`: a map of all services, and of the server by an empty name.
 fn health_of_all() -> Vec<u8> {
     let mut out = Vec::new();
-    let names = declared().services().map(|one| one.full_name().to_owned());
-    for name in names.chain([String::new()]) {
+    for name in declared().service_names().iter().chain([&String::new()]) {
         let mut entry = Vec::new();
         encode_bytes(1, name.as_bytes(), &mut entry);
         encode_bytes(2, &health(SERVING), &mut entry);
@@ -151,10 +150,7 @@ fn health_of_all() -> Vec<u8> {
 fn reflect(question: Option<Question>) -> Answer {
     let pool = declared();
     let file = match question {
-        Some(Question::Services(_)) => {
-            let names = pool.services().map(|one| one.full_name().to_owned());
-            return Answer::Services(names.collect());
-        }
+        Some(Question::Services(_)) => return Answer::Services(pool.service_names()),
         Some(Question::File(name)) => pool.file(&name),
         Some(Question::FileOf(symbol)) => pool.file_of(&symbol),
         Some(Question::FileOfExtension(..) | Question::Extensions(_)) | None => {
@@ -203,12 +199,8 @@ mod tests {
 
     #[test]
     fn everything_that_the_server_offers_is_declared() {
-        let services: Vec<_> = declared()
-            .services()
-            .map(|one| one.full_name().to_owned())
-            .collect();
         assert_eq!(
-            services,
+            declared().service_names(),
             [
                 "benchmark.BenchmarkService",
                 "grpc.health.v1.Health",
