@@ -13,7 +13,7 @@ mod types;
 
 use std::io::Write as _;
 
-use common::{scripted, volley};
+use common::{scripted, volley, words};
 use volley::http2::frame::write_settings;
 
 /// The only line on stderr of a command that failed without output, without "error: ".
@@ -25,23 +25,13 @@ fn error(words: &[&str], wanted: i32) -> String {
     line.trim_end().to_owned()
 }
 
+const GET_SUM: &str = "benchmark.BenchmarkService/GetSum";
+
 /// A number of unary calls, without a schema.
 fn unary<'a>(host: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let words = [
-        "--insecure",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "-d",
-        r#"{"a": 20, "b": 22}"#,
-        "-n",
-        "10",
-        "-c",
-        "2",
-        "-O",
-        "json",
-        host,
-    ];
-    words.iter().chain(more).copied().collect()
+    let load = words("--insecure|-n|10|-c|2|-O|json|-d");
+    let call = [r#"{"a": 20, "b": 22}"#, "--call", GET_SUM, host];
+    [&load[..], &call, more].concat()
 }
 
 /// A server that greets each client, and then sends frames of no known type for ever.

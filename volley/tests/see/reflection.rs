@@ -11,9 +11,9 @@ use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
 use crate::common::peer::{Does, peer, reflecting, refused};
-use crate::common::{Report, Scratch, begins, command, quiet_listener, reference, table};
+use crate::common::{Report, Scratch, begins, command, quiet_listener, reference, table, words};
 use crate::flood;
-use crate::{error, unary, volley};
+use crate::{GET_SUM, error, unary, volley};
 
 const FAILED: &str = "cannot get the schema from the server by reflection: ";
 const REMEDY: &str = "; give it with `--proto` or `--protoset`";
@@ -61,22 +61,9 @@ fn without_a_file_the_server_is_asked_and_the_report_says_so() {
     let report = Report::parse(&out, status, &errors);
     assert_eq!(report.all_ok(), 10);
     assert_eq!(report.json["options"]["schema"], "reflection");
-    let words = [
-        "blast",
-        "--insecure",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-    ];
-    let more = [
-        "--requests",
-        "5",
-        "--connections",
-        "1",
-        "--repetitions",
-        "1",
-        &host,
-    ];
-    assert_eq!(volley(&[&words[..], &more].concat()).0, 0);
+    let blast = ["blast", "--insecure", "--call", GET_SUM, &host];
+    let more = words("--requests|5|--connections|1|--repetitions|1");
+    assert_eq!(volley(&[&blast[..], &more].concat()).0, 0);
 }
 
 /// A server with TLS for `bench.test` that offers these protocols, and the file of its certificate.
@@ -102,15 +89,7 @@ fn a_server_with_tls_is_asked_over_tls() {
     let scratch = Scratch::new();
     let (server, cert) = secure(&scratch, &["h2"]);
     let host = server.address().to_string();
-    let call = [
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "-n",
-        "3",
-        "-c",
-        "1",
-        &host,
-    ];
+    let call = ["--call", GET_SUM, "-n", "3", "-c", "1", &host];
     let cert = cert.to_str().unwrap();
     for trust in [
         &["--skipTLS"][..],
