@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use volley_base::excerpt::excerpt;
 
 use super::dynamic::missing;
-use super::plain::{Plain, bytes_of, map_key};
+use super::plain::{bytes_of, integer, map_key, scalar};
 use super::pool::Pool;
 use super::strict;
 use super::types::Message;
@@ -97,17 +97,15 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
         match known {
             WellKnown::Any => self.any(strict::object(json)?, &mut message)?,
             WellKnown::Timestamp | WellKnown::Duration => {
-                let text = match Plain::deserialize(json, "text")? {
-                    Plain::Text(text) => text,
-                    _ => String::new(),
-                };
+                let text = strict::plain(json, "text")?;
+                let text = text.as_str().unwrap_or_default();
                 let (read, wanted) = match known {
                     WellKnown::Timestamp => (
-                        well_known::parse_timestamp(&text),
+                        well_known::parse_timestamp(text),
                         "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
                     ),
                     _ => (
-                        well_known::parse_duration(&text),
+                        well_known::parse_duration(text),
                         "a duration of at most 315576000000s is needed, such as \"1.5s\"",
                     ),
                 };
@@ -116,15 +114,15 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
                 self.put(&mut message, 2, Value::I32(nanos));
             }
             WellKnown::FieldMask => {
-                let paths = match Plain::deserialize(json, "text")? {
-                    Plain::Text(text) if text.is_empty() => Some(Vec::new()),
-                    Plain::Text(text) => {
+                let paths = match strict::plain(json, "text")?.as_str() {
+                    Some("") => Some(Vec::new()),
+                    Some(text) => {
                         let paths = text.split(',');
                         paths
                             .map(|path| well_known::snake(path).map(Value::String))
                             .collect()
                     }
-                    _ => None,
+                    None => None,
                 };
                 let paths = paths.ok_or_else(|| {
                     Error::custom("names of fields are needed, such as \"a,bC.d\"")
@@ -136,7 +134,7 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
                 if let Some(FieldKind::Singular(SingularKind::Scalar(kind))) =
                     field.map(FieldDescriptor::kind)
                 {
-                    let value = Plain::deserialize(json, "a value")?.scalar(kind);
+                    let value = scalar(strict::plain(json, "a value")?, kind);
                     self.put(&mut message, 1, value.map_err(Error::custom)?);
                 }
             }
@@ -437,9 +435,9 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                     _ => json.deserialize_option(Present(one)),
                 }
             }
-            SingularKind::Scalar(kind) => match Plain::deserialize(json, "a value")? {
-                Plain::Null => Ok(None),
-                plain => plain.scalar(kind).map(Some).map_err(Error::custom),
+            SingularKind::Scalar(kind) => match strict::plain(json, "a value")? {
+                Json::Null => Ok(None),
+                value => scalar(value, kind).map(Some).map_err(Error::custom),
             },
             SingularKind::Enum(index) => {
                 let values = pool.descriptors().enumeration(index);
@@ -447,17 +445,17 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                 if pool.is_missing(name) {
                     return Err(lost(name));
                 }
-                let number = match Plain::deserialize(json, "a name or a number")? {
-                    Plain::Null if name == "google.protobuf.NullValue" => 0,
-                    Plain::Null => return Ok(None),
-                    Plain::Text(text) => {
+                let number = match strict::plain(json, "a name or a number")? {
+                    Json::Null if name == "google.protobuf.NullValue" => 0,
+                    Json::Null => return Ok(None),
+                    Json::String(text) => {
                         let number = values.value_by_name(&text).map(|value| value.number());
                         // "+1" and "01" are numbers here, as for Python's protobuf.
                         let number = number.or_else(|| text.parse().ok());
                         number.ok_or_else(|| unrecognized(&text))?
                     }
-                    Plain::Bool(_) => return Err(Error::custom("a name or a number is needed")),
-                    plain => plain.integer().map_err(Error::custom)?,
+                    Json::Bool(_) => return Err(Error::custom("a name or a number is needed")),
+                    number => integer(&number).map_err(Error::custom)?,
                 };
                 let is_closed = values.enum_type() == EnumType::Closed;
                 match is_closed && values.value(number).is_none() {
