@@ -13,6 +13,7 @@ use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings};
 use volley::serve::{Faults, Identity};
 
+use crate::common::scratch::Certificate;
 use crate::common::scripted::{self, Peer};
 use crate::common::{
     self, BlackHole, Scratch, has, outcome, own_address, quiet_listener, reference, served,
@@ -718,10 +719,7 @@ fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
 #[test]
 fn a_certificate_needs_trust_or_a_flag() {
     let scratch = Scratch::new();
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let (cert, key) = (scratch.path("cert.pem"), scratch.path("key.pem"));
-    fs::write(&cert, made.cert.pem()).unwrap();
-    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let Certificate { cert, key, .. } = scratch.certificate("localhost");
     let tls = Some(Identity { cert, key });
     let server = served(|config| config.tls = tls);
     let port = server.address().port();

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
-use rcgen::{CertificateParams, KeyPair};
 use volley::protobuf::descriptor::FileDescriptorProto;
 use volley::protobuf::encoded_file;
 use volley::protobuf::reflection::{Answer, Question};
 use volley::request::schema;
-use volley::serve::{Config, Faults, Identity, Reference};
+use volley::serve::{Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
 use crate::common::peer::{Does, peer, reflecting, refused};
-use crate::common::{Report, Scratch, begins, command, quiet_listener, reference, table, words};
+use crate::common::scratch::Certificate;
+use crate::common::{
+    Report, Scratch, begins, command, quiet_listener, reference, served, table, words,
+};
 use crate::flood;
 use crate::{GET_SUM, error, unary, volley};
 
@@ -68,20 +70,16 @@ fn without_a_file_the_server_is_asked_and_the_report_says_so() {
 
 /// A server with TLS for `bench.test` that offers these protocols, and the file of its certificate.
 fn secure(scratch: &Scratch, alpn: &[&str]) -> (Reference, PathBuf) {
-    let keys = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(["bench.test".to_owned()]).unwrap();
-    let cert = scratch.write("cert.pem", &params.self_signed(&keys).unwrap().pem());
-    let key = scratch.write("key.pem", &keys.serialize_pem());
+    let Certificate { cert, key, .. } = scratch.certificate("bench.test");
     let identity = Identity {
         cert: cert.clone(),
         key,
     };
-    let server = Reference::start(Config {
-        tls: Some(identity),
-        alpn: alpn.iter().map(ToString::to_string).collect(),
-        ..Config::default()
+    let server = served(|config| {
+        config.tls = Some(identity);
+        config.alpn = alpn.iter().map(ToString::to_string).collect();
     });
-    (server.unwrap(), cert)
+    (server, cert)
 }
 
 #[test]
