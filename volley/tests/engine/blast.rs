@@ -67,11 +67,17 @@ impl Sweep {
         all
     }
 
-    fn warns_of(&self, words: &str) -> bool {
+    /// So many calls failed, all with this status.
+    #[track_caller]
+    fn fails(&self, status: &str, count: u64) {
+        assert_eq!(self.failed(), BTreeMap::from([(status.to_owned(), count)]));
+    }
+
+    #[track_caller]
+    fn warned_of(&self, words: &str) {
         let warnings = self.json["warnings"].as_array().unwrap();
-        warnings
-            .iter()
-            .any(|text| text.as_str().unwrap().contains(words))
+        let mut warnings = warnings.iter().map(|text| text.as_str().unwrap());
+        assert!(warnings.any(|text| text.contains(words)), "{words}");
     }
 
     /// Every call of every blast is in its point once, and every shot is in the order once.

@@ -1,6 +1,5 @@
 //! Faults of a server in single calls and single connections.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
@@ -14,10 +13,7 @@ use crate::common::{LONGEST, faulty, one, scripted};
 fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
     let faults = faulty(|faults| faults.trailers_only_every = one(8));
     let (sweep, counts) = sweep(faults, "--threads 2");
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Internal".to_owned(), CALLS / 8)])
-    );
+    sweep.fails("Internal", CALLS / 8);
     assert_eq!(sweep.ok(), counts.calls_ok);
     assert_eq!(counts.calls_failed, CALLS / 8);
     assert_eq!(sweep.json["reconnects"], 0);
@@ -27,10 +23,7 @@ fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
 fn a_reset_stream_is_a_failed_call() {
     let faults = faulty(|faults| faults.reset_every = one(8));
     let (sweep, counts) = sweep(faults, "");
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Internal".to_owned(), CALLS / 8)])
-    );
+    sweep.fails("Internal", CALLS / 8);
     assert_eq!(sweep.ok(), counts.calls_ok);
 }
 
@@ -39,10 +32,7 @@ fn a_wrong_reply_is_a_failed_call_and_is_shown() {
     let faults = faulty(|faults| faults.wrong_at = Some(0));
     let (sweep, counts) = sweep(faults, "");
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("DataLoss".to_owned(), CALLS)])
-    );
+    sweep.fails("DataLoss", CALLS);
     assert_eq!(counts.calls_ok, CALLS);
     let checks = &sweep.json["checks"];
     assert_eq!(
@@ -108,10 +98,7 @@ fn a_goaway_that_refuses_every_call_fails_them_all_without_a_second_try() {
     let sweep = Sweep::of(&blast().flags(flags).run(address));
     sweep.check();
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Unavailable".to_owned(), 15)])
-    );
+    sweep.fails("Unavailable", 15);
     assert_eq!(sweep.json["reconnects"], 2);
 }
 
@@ -133,10 +120,7 @@ fn a_call_that_the_server_refuses_is_not_tried_again() {
     let sweep = Sweep::of(&blast().flags(flags).run(address));
     sweep.check();
     assert_eq!(sweep.ok(), 5);
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Unavailable".to_owned(), 5)])
-    );
+    sweep.fails("Unavailable", 5);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! How calls leave, and what they wait for: the server's limits, and their own.
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
@@ -36,10 +35,7 @@ fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
     let flags = "--requests 100 --connections 1 --repetitions 1";
     let sweep = Sweep::of(&blast().flags(flags).run(address));
     assert_eq!(received.recv_timeout(LONGEST), Ok(100));
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Unavailable".to_owned(), 100)])
-    );
+    sweep.fails("Unavailable", 100);
 }
 
 /// Whole frames that end a request.
@@ -92,8 +88,7 @@ fn calls_that_wait_for_room_fail_with_their_connection() {
         assert_eq!(sweep.ok(), counts.calls_ok);
         // The server has seen a few calls of each connection; the others were never sent.
         assert!(counts.calls_started <= 4 * 15, "{counts:?}");
-        let failed = BTreeMap::from([("Unavailable".to_owned(), 800 - sweep.ok())]);
-        assert_eq!(sweep.failed(), failed);
+        sweep.fails("Unavailable", 800 - sweep.ok());
         assert_eq!(sweep.json["reconnects"], 3);
     }
 }
@@ -105,8 +100,7 @@ fn calls_that_take_too_long_fail_and_the_next_blast_is_none_the_worse() {
     let sweep = Sweep::of(&blast().flags(flags).run(&server));
     sweep.check();
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
-    let failed = BTreeMap::from([("DeadlineExceeded".to_owned(), 92)]);
-    assert_eq!(sweep.failed(), failed);
+    sweep.fails("DeadlineExceeded", 92);
     let counts = until(&server, |counts| counts.calls_reset == 92);
     assert_eq!(counts.connections, 5);
     assert_eq!(sweep.json["reconnects"], 0);
