@@ -146,7 +146,10 @@ fn a_message_that_cannot_be_made_when_it_is_sent_fails_its_call() {
         .data(r#"{"a": {{randomInt 1 (randomInt 1 9)}}}"#)
         .flags("--stream-dynamic-messages --stream-call-duration 100ms --stream-interval 1ms -n 40 -c 4")
         .run(&server);
-    report.said("cannot be made") || report.stdout.contains("cannot be made");
+    assert!(
+        report.stderr.contains("cannot be made") || report.stdout.contains("cannot be made"),
+        "{report:?}"
+    );
 }
 
 #[test]
