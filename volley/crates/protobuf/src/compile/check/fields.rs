@@ -42,24 +42,20 @@ impl Checker<'_> {
         if field.proto.label == Some(Label::LABEL_REQUIRED) {
             return Err(field.at.fault("an extension cannot be required"));
         }
+        let at = field.extendee_at;
         if self.is_proto3() && !OPTIONS.contains(&extendee.full_name.as_str()) {
-            return Err(field
-                .extendee_at
-                .fault("proto3 extends only the messages of options"));
+            return Err(at.fault("proto3 extends only the messages of options"));
         }
         let is_single_message = field.proto.r#type == Some(Type::TYPE_MESSAGE)
             && field.proto.label == Some(Label::LABEL_OPTIONAL);
         if extendee.message_set && !is_single_message {
-            return Err(field
-                .type_at
-                .fault("a message set has only single messages"));
+            let at = field.type_at;
+            return Err(at.fault("a message set has only single messages"));
         }
         let lite = |file: usize| self.universe.files.get(file).is_some_and(|info| info.lite);
         let own = self.universe.files.len().saturating_sub(1);
         if lite(own) && !lite(extendee.file) {
-            return Err(field
-                .extendee_at
-                .fault("a lite file extends only messages of lite files"));
+            return Err(at.fault("a lite file extends only messages of lite files"));
         }
         declarations::extension(self.universe, field, extendee, &join(scope, field.name()))?;
         self.field(field, None)
@@ -144,13 +140,11 @@ impl Checker<'_> {
     }
 
     fn field_options(&self, field: &Field) -> Result<(), Fault> {
-        let proto = &field.proto;
+        let (proto, at) = (&field.proto, field.type_at);
         let kind = proto.r#type;
         let message = self.universe.message_of(field.target);
         if message.is_some_and(|info| info.map_entry) && !field.is_map {
-            return Err(field
-                .type_at
-                .fault("the entry of a map is no type: write `map<key, value>`"));
+            return Err(at.fault("the entry of a map is no type: write `map<key, value>`"));
         }
         let Some(options) = proto.options.as_option() else {
             return Ok(());
@@ -159,14 +153,12 @@ impl Checker<'_> {
         let is_lazy = options.lazy == Some(true) || options.unverified_lazy == Some(true);
         let delimited = field.features.encoding == MessageEncoding::DELIMITED;
         if is_lazy && (kind != Some(Type::TYPE_MESSAGE) || delimited) {
-            return Err(field.type_at.fault("`lazy` is for messages alone"));
+            return Err(at.fault("`lazy` is for messages alone"));
         }
         let packable = kind.is_some_and(settle::is_packable);
         let repeated = proto.label == Some(Label::LABEL_REPEATED);
         if options.packed == Some(true) && !(packable && repeated) {
-            return Err(field
-                .type_at
-                .fault("`packed` is for repeated numbers, enums and bool alone"));
+            return Err(at.fault("`packed` is for repeated numbers, enums and bool alone"));
         }
         if options.packed.is_some() && has_edition(self.edition) {
             return Err(field.at.fault(
