@@ -4,7 +4,6 @@ use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream};
-use volley::serve::Faults;
 
 use super::{CALLS, Sweep, blast, sweep};
 use crate::common::{LONGEST, faulty, one, scripted};
