@@ -6,12 +6,19 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use volley::serve::Faults;
+use volley::serve::{Faults, Reference};
 
 use crate::common::http::{Answer, ask, connect};
 use crate::common::shape::UNARY;
 use crate::common::{Report, Running, Scratch, Volley, awaited, faulty, reference, settled};
 use crate::signals::interrupt;
+
+/// A run that only a request ends, against a server without faults.
+fn begin(flags: &str) -> (Reference, Running, String) {
+    let server = reference(Faults::default());
+    let (running, address) = start(&server, flags);
+    (server, running, address)
+}
 
 /// A run that only a request ends, and where it takes orders.
 fn start(server: impl std::fmt::Display, flags: &str) -> (Running, String) {
@@ -75,8 +82,7 @@ fn keeps_to_its_events(report: &Report, rps: f64) {
 
 #[test]
 fn a_rate_that_is_changed_again_and_again_loses_no_call() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 1000");
+    let (server, running, address) = begin("--rps 1000");
     until(&address, |stats| stats["phase"] == "window");
     for change in 0..10 {
         let rps = if change % 2 == 0 { 5000 } else { 1000 };
@@ -104,8 +110,7 @@ fn settled_total(address: &str) -> u64 {
 
 #[test]
 fn a_paused_schedule_goes_on_where_it_stopped() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 2000");
+    let (_server, running, address) = begin("--rps 2000");
     until(&address, |stats| stats["phase"] == "window");
     assert_eq!(post(&address, "/v1/pause").status, 200);
     let again = post(&address, "/v1/pause");
@@ -133,7 +138,7 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
 fn calls_that_wait_through_a_pause_are_warned_of() {
     let server = reference(faulty(|faults| faults.delay = Duration::from_millis(100)));
     // Its 50 workers make at most 500 calls a second.
-    let (running, address) = start(server.address(), "--rps 5000");
+    let (running, address) = start(&server, "--rps 5000");
     until(&address, |stats| stats["total"]["ok"].as_u64() > Some(50));
     assert_eq!(post(&address, "/v1/pause").status, 200);
     until(&address, |stats| stats["second"]["sent"] == 0);
@@ -146,7 +151,7 @@ fn calls_that_wait_through_a_pause_are_warned_of() {
 #[test]
 fn workers_are_added_and_sent_away() {
     let server = reference(faulty(|faults| faults.delay = Duration::from_millis(500)));
-    let (running, address) = start(server.address(), "");
+    let (running, address) = start(&server, "");
     for workers in [200_u64, 4, 60] {
         assert_eq!(
             patch(&address, &format!(r#"{{"concurrency": {workers}}}"#)).status,
@@ -170,42 +175,29 @@ fn workers_are_added_and_sent_away() {
 
 #[test]
 fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     let number = "`rps` must be a whole number from 1 to 4294967295";
     let form = "a JSON object with `rps` or `concurrency` is needed, such as {\"rps\": 1000}";
+    let both = "give one of `rps` and `concurrency`, not both";
+    let rate =
+        "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run";
+    let workers = "the number of workers must be from 2 to 1000000; to send nothing, pause the run";
     for (body, reason) in [
         (r#"{"rps": 0.5}"#, number),
         (r#"{"rps": -1}"#, number),
         (r#"{"rps": 1e18}"#, number),
         (r#"{"rps": "5"}"#, number),
         (r#"{"rps": NaN}"#, form),
-        (
-            r#"{"rps": 1, "concurrency": 1}"#,
-            "give one of `rps` and `concurrency`, not both",
-        ),
+        (r#"{"rps": 1, "concurrency": 1}"#, both),
         (r#"{"rate": 1}"#, form),
         ("[]", form),
         ("", form),
-        (
-            r#"{"rps": 0}"#,
-            "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run",
-        ),
-        (
-            r#"{"concurrency": 0}"#,
-            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
-        ),
-        (
-            r#"{"concurrency": 1000001}"#,
-            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
-        ),
+        (r#"{"rps": 0}"#, rate),
+        (r#"{"concurrency": 0}"#, workers),
+        (r#"{"concurrency": 1000001}"#, workers),
     ] {
         let answer = patch(&address, body);
-        assert_eq!(
-            (answer.status, answer.json()["error"].as_str()),
-            (400, Some(reason)),
-            "{body}"
-        );
+        answer.refuses(400, reason);
     }
     assert_eq!(
         patch(&address, &format!("{{\"rps\": 1{}}}", " ".repeat(9000))).status,
@@ -227,8 +219,7 @@ fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_closed_loop_has_no_rate_to_change() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "");
+    let (_server, running, address) = begin("");
     let answer = patch(&address, r#"{"rps": 100}"#);
     assert_eq!(answer.status, 409);
     assert_eq!(post(&address, "/v1/pause").status, 200);
@@ -242,8 +233,7 @@ fn a_closed_loop_has_no_rate_to_change() {
 
 #[test]
 fn calls_that_wait_for_no_worker_are_paused_too() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--async");
+    let (_server, running, address) = begin("--async");
     until(&address, |stats| stats["total"]["ok"].as_u64() > Some(0));
     assert_eq!(post(&address, "/v1/pause").status, 200);
     until(&address, |stats| {
@@ -260,10 +250,7 @@ fn before_its_start_a_run_can_only_be_stopped() {
         "--rps 100 --start-at 18446744073709551615",
     );
     let answer = patch(&address, r#"{"rps": 1000}"#);
-    assert_eq!(
-        (answer.status, answer.json()["error"].as_str()),
-        (409, Some("the load has not started yet"))
-    );
+    answer.refuses(409, "the load has not started yet");
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);
@@ -272,8 +259,7 @@ fn before_its_start_a_run_can_only_be_stopped() {
 
 #[test]
 fn a_run_that_is_stopped_in_its_warm_up_has_no_report() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--warmup 10m");
+    let (_server, running, address) = begin("--warmup 10m");
     until(&address, |stats| stats["phase"] == "warmup");
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
@@ -296,8 +282,7 @@ fn a_file_that_is_no_socket_is_kept() {
 
 #[test]
 fn a_client_that_never_finishes_its_request_holds_no_other_up() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     let mut silent = connect(&address);
     let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";
     silent.write_all(head.as_bytes()).unwrap();
@@ -307,8 +292,7 @@ fn a_client_that_never_finishes_its_request_holds_no_other_up() {
 
 #[test]
 fn clients_that_do_not_read_hold_no_order_up() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     until(&address, |stats| stats["phase"] == "window");
     let requests = b"GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(1000);
     let greedy: Vec<TcpStream> = (0..16)
@@ -327,8 +311,7 @@ fn clients_that_do_not_read_hold_no_order_up() {
 
 #[test]
 fn strangers_do_not_drive_out_a_client_with_the_token() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100 --control-token secret");
+    let (_server, running, address) = begin("--rps 100 --control-token secret");
     let token = [("authorization", "Bearer secret")];
     let mut client = connect(&address);
     let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer secret\r\n\
@@ -352,8 +335,7 @@ fn strangers_do_not_drive_out_a_client_with_the_token() {
 
 #[test]
 fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (server, running, address) = begin("--rps 100");
     let status = |host, path| ask(&address, "GET", path, &[("host", host)], "").status;
     for path in ["/metrics", "/v1/stats"] {
         for host in [
@@ -377,7 +359,7 @@ fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
     assert_eq!(post(&address, "/v1/stop").status, 200);
     running.wait();
 
-    let (running, address) = start(server.address(), "--control-token secret");
+    let (running, address) = start(&server, "--control-token secret");
     assert_eq!(ask(&address, "GET", "/metrics", &evil, "").status, 421);
     let named = [
         ("host", "loadgen1:9090"),
@@ -390,8 +372,7 @@ fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
 
 #[test]
 fn a_token_is_asked_for_once_there_is_one() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--control-token secret");
+    let (_server, running, address) = begin("--control-token secret");
     assert_eq!(post(&address, "/v1/stop").status, 401);
     let wrong = [("authorization", "Bearer secres")];
     assert_eq!(ask(&address, "POST", "/v1/stop", &wrong, "").status, 401);
