@@ -89,10 +89,8 @@ impl Client {
     pub fn open_with(&mut self, stream: u32, fields: &[(&str, &str)]) {
         let fields: Vec<Field> = fields
             .iter()
-            .map(|(name, value)| Field {
-                name: name.as_bytes().into(),
-                value: value.as_bytes().into(),
-                indexing: Indexing::Incremental,
+            .map(|(name, value)| {
+                Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
             })
             .collect();
         let mut block = Vec::new();
