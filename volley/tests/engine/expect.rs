@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, BOTH_STREAM, SERVER_STREAM, UNARY};
-use crate::common::{Volley, faulty, reference};
+use crate::common::{Volley, ends, faulty, has, reference};
 
 /// In every call, the reply with this index is one too large.
 fn wrong_at(index: u64) -> Faults {
@@ -32,11 +32,7 @@ fn a_wrong_reply_of_any_shape_fails_its_call() {
         assert_eq!(report.messages(), 20 * shape.replies);
         assert_eq!(report.number("/checks/failed"), 20);
         let place = format!("reply {}: `result` is ", shape.replies - 1);
-        assert!(
-            report.samples()[0].contains(&place),
-            "{:?}",
-            report.samples()
-        );
+        has(report.samples()[0], &place);
     }
 }
 
@@ -48,11 +44,7 @@ fn a_wrong_value_is_named_with_its_place_and_what_it_should_be() {
     let reason = "reply 17: `result` is 21, expected 20 = a + b + i";
     let told = format!("rpc error: code = DataLoss desc = {reason}");
     assert_eq!(report.errors(), [(told, 20)]);
-    assert!(
-        report.samples()[0].contains(reason),
-        "{:?}",
-        report.samples()
-    );
+    has(report.samples()[0], reason);
     report.warned_of("20 calls got wrong replies, for example: ");
     assert!(report.stderr.contains("wrong replies"), "{}", report.stderr);
 }
@@ -77,16 +69,8 @@ fn more_or_fewer_replies_than_expected_fail_the_call() {
         let report = shape.run(&rule).report(&server);
         assert_eq!(report.all_failed("DataLoss"), 20, "{shape:?}");
         let told = format!("{} replies, expected {replies}", shape.replies);
-        assert!(
-            report.errors()[0].0.ends_with(&told),
-            "{:?}",
-            report.errors()
-        );
-        assert!(
-            report.samples()[0].contains(&told),
-            "{:?}",
-            report.samples()
-        );
+        ends(&report.errors()[0].0, &told);
+        has(report.samples()[0], &told);
     }
 }
 
