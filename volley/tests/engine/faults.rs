@@ -39,7 +39,7 @@ fn trailers_only_are_the_servers_status_with_its_message_decoded() {
             panic!("{:?}", report.errors());
         };
         // Sent percent-encoded, because it has blanks, a % and non-ASCII letters.
-        begins(&text, "rpc error: code = Internal desc = ");
+        begins(text, "rpc error: code = Internal desc = ");
         assert!(!text.contains("%2") && !text.contains("%C3"), "{text}");
     }
 }

@@ -158,7 +158,7 @@ fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
         let _ = sender.send(());
         |header, _| header.kind != Kind::RstStream
     });
-    let report = UNARY.run().flags("-z 2s -c 1 -t 10ms").report(address);
+    let report = UNARY.run("-z 2s -c 1 -t 10ms").report(address);
     assert_eq!(report.ok(), 0);
     // The waits grow from 20 ms: without them, one connection followed another every 10 ms.
     let count = connections.try_iter().count();
@@ -168,7 +168,7 @@ fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
 #[test]
 fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let address = scripted::serve(|_| {
-        scripted::on_data(|peer, stream| {
+        scripted::on_data(|peer, _| {
             let code = ErrorCode::EnhanceYourCalm;
             write_go_away(&mut peer.out, 1, code, b"too_many_pings");
             false
@@ -177,7 +177,7 @@ fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let report = UNARY.run("-n 1 -c 1").report(address);
     assert_eq!(report.all_failed("Unavailable"), 1);
     let (text, _) = &report.errors()[0];
-    has(&text, " after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)");
+    has(text, " after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)");
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn an_authority_that_a_trusted_one_has_signed_serves() {
     let elsewhere = attempt(&secure, trusting().flags("--cname elsewhere.test"));
     elsewhere.failed_with("is for another name");
     // Nobody has signed that one.
-    has(&attempt(&secure, checked(UNARY)).error(), "UnknownIssuer");
+    has(attempt(&secure, checked(UNARY)).error(), "UnknownIssuer");
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
         let (code, stdout, stderr) = merge(&files);
         assert_eq!(
             (code, stdout.as_str(), stderr.lines().count()),
-            (Some(2), "", 1),
+            (2, "", 1),
             "{stderr}"
         );
         assert!(stderr.contains(words), "{stderr}");
@@ -271,7 +271,7 @@ fn conditions_are_for_the_whole_load() {
     let (code, stdout, stderr) = merge(&paths);
     assert_eq!(
         (code, stderr.as_str()),
-        (Some(99), "failed: ok is 10 (`--fail-if 'ok > 9'`)\n")
+        (99, "failed: ok is 10 (`--fail-if 'ok > 9'`)\n")
     );
     let report = Report::parse(&stdout, 99, &stderr);
     assert_eq!(report.own("/thresholds/0/threshold"), "ok < 10");

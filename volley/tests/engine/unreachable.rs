@@ -61,7 +61,7 @@ fn a_name_that_means_nothing_is_named() {
     let name = "x".repeat(70);
     let finished = UNARY.run("-n 1 -c 1").run(format!("{name}:80"));
     let error = finished.error();
-    begins(&error, &format!("cannot resolve `{name}`: "));
+    begins(error, &format!("cannot resolve `{name}`: "));
 }
 
 #[test]

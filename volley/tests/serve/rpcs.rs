@@ -3,11 +3,11 @@
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 
-use crate::common::begins;
 use crate::support::{
     answer, answered, begin, block_on, call, connect, message, send, with_server,
 };
 use volley::serve::{Config, Counts, Reference};
+use volley_testkit::texts::begins;
 
 const WIDE: u32 = 1 << 24;
 

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::common::{begins, has};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -17,6 +16,7 @@ use volley::http2::frame::{
 };
 use volley::serve::{Config, Identity, Reference, ServeError};
 use volley_testkit::scratch::{Certificate, Scratch};
+use volley_testkit::texts::{begins, has};
 
 /// A certificate for localhost and its key, in their own files.
 struct Pem {

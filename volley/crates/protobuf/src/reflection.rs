@@ -55,8 +55,8 @@ impl Question {
                 (3, Piece::Bytes(name)) => Some(Self::File(text(name)?)),
                 (4, Piece::Bytes(symbol)) => Some(Self::FileOf(text(symbol)?)),
                 (5, Piece::Bytes(extension)) => {
-                    let numbers = pieces(extension)?.into_iter().filter(|(n, _)| *n == 2);
-                    let number = numbers.last().map_or(0, |(_, piece)| piece.number());
+                    let mut numbers = pieces(extension)?.into_iter().filter(|(n, _)| *n == 2);
+                    let number = numbers.next_back().map_or(0, |(_, piece)| piece.number());
                     Some(Self::FileOfExtension(last_text(extension, 1)?, number))
                 }
                 (6, Piece::Bytes(of)) => Some(Self::Extensions(text(of)?)),

@@ -87,7 +87,7 @@ fn calls_beyond_a_goaway_fail_and_the_next_blast_has_a_new_connection() {
 fn a_goaway_that_refuses_every_call_fails_them_all_without_a_second_try() {
     let address = scripted::accept(|_| {
         |socket| {
-            scripted::answer(socket, |peer, stream| {
+            scripted::answer(socket, |peer, _| {
                 write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
                 false
             })

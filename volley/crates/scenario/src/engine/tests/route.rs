@@ -172,6 +172,6 @@ fn a_name_without_an_address_fails_and_leaves_the_others_alone() {
     ];
     let report = each(&urls);
     assert_eq!(reasons(&report, "get"), [(Reason::Connect, 1)]);
-    has(&words(&report, "get"), &label);
+    has(words(&report, "get"), &label);
     assert_eq!(there.asked().len(), 1);
 }
