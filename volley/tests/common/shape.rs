@@ -56,6 +56,8 @@ impl Shape {
     /// A run of such calls whose replies and their number are checked.
     pub fn checked(&self, flags: &str) -> Volley {
         let replies = format!("--expect-replies {}", self.replies);
-        self.run(flags).expect(self.rule).flags(&replies)
+        let run = self.run("").expect(self.rule);
+        // The given flags are the last, so that a value may follow them.
+        run.flags(&replies).flags(flags)
     }
 }
