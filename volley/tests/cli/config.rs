@@ -360,8 +360,6 @@ fn a_whole_report_is_read_as_its_options() {
 fn an_unknown_key_of_a_section_is_an_error() {
     let path = file("unknown-inner.json", r#"{"load": {"durration": "5s"}}"#);
     let line = with(&path, &[]).unwrap_err();
-    assert!(
-        line.contains("unknown-inner.json: load") && line.contains("durration"),
-        "{line}"
-    );
+    has(&line, "unknown-inner.json: load");
+    has(&line, "durration");
 }

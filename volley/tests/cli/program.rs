@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::process::{Output, Stdio};
 
-use crate::common::{command, outcome, volley};
+use crate::common::{begins, command, ends, has, outcome, volley};
 use crate::file;
 
 #[test]
@@ -13,10 +13,9 @@ fn the_version_is_one_line_with_the_profile_and_the_features() {
         let (status, line, errors) = volley(&[flag]);
         assert_eq!((status, errors.as_str()), (0, ""));
         let begin = concat!("volley ", env!("CARGO_PKG_VERSION"), " (");
-        assert!(
-            line.starts_with(begin) && line.contains("; features: ") && line.ends_with(")\n"),
-            "{line}"
-        );
+        begins(&line, begin);
+        has(&line, "; features: ");
+        ends(&line, ")\n");
         assert_eq!(line.lines().count(), 1);
     }
 }
@@ -143,10 +142,8 @@ fn a_usage_error_is_one_line_on_stderr_and_status_2() {
     ] {
         let (status, out, errors) = volley(args);
         assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
-        assert!(
-            errors.starts_with("error: ") && errors.ends_with('\n'),
-            "{errors}"
-        );
+        begins(&errors, "error: ");
+        ends(&errors, "\n");
         assert_eq!(errors.lines().count(), 1, "{errors}");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, Scratch, command, has, outcome, reference};
+use crate::common::{Report, Scratch, begins, command, ends, has, outcome, reference};
 
 /// Reports as of six seconds, with these counts and latencies: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
@@ -172,18 +172,14 @@ fn a_run_whose_calls_never_ended_is_slower_by_at_least_what_their_ages_say() {
         "{table}"
     );
     let row = table.lines().find(|line| line.starts_with("p90")).unwrap();
-    assert!(
-        row.contains("≥ 1.2") && row.contains(" or more  slower"),
-        "{row}"
-    );
+    has(row, "≥ 1.2");
+    has(row, " or more  slower");
     let failed: Vec<&str> = errors
         .lines()
         .filter(|line| line.starts_with("failed: p90"))
         .collect();
-    assert!(
-        failed[0].starts_with("failed: p90 ratio is ≥ ") && failed[1].contains("not decided"),
-        "{errors}"
-    );
+    begins(failed[0], "failed: p90 ratio is ≥ ");
+    has(failed[1], "not decided");
 
     let (_, json, _) = compare(&frozen, &whole, &["-O", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -261,10 +257,8 @@ fn conditions_decide_the_exit_status_and_each_has_a_line() {
             ("rate ratio is ", "rate ratio < 0.9"),
             ("failed is ", "failed > 5%"),
         ]) {
-            assert!(
-                line.starts_with(figure) && line.ends_with(&format!("(`--fail-if '{condition}'`)")),
-                "{line}"
-            );
+            begins(line, figure);
+            ends(line, &format!("(`--fail-if '{condition}'`)"));
         }
         assert!(stdout.contains(passed), "{stdout}");
     }

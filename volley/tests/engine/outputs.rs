@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Scratch, Volley, faulty, reference};
+use crate::common::{Scratch, Volley, faulty, has, reference};
 
 #[test]
 fn csv_has_one_line_a_call_below_its_heading() {
@@ -52,10 +52,7 @@ fn influxdb_gets_a_line_for_the_run_or_for_each_call() {
     let run = lines("influx-summary");
     assert_eq!(run.len(), 1);
     assert!(run[0].starts_with("ghz_run,proto=\""), "{run:?}");
-    assert!(
-        run[0].contains(",errors=0,has_errors=false count=30,total="),
-        "{run:?}"
-    );
+    has(&run[0], ",errors=0,has_errors=false count=30,total=");
     let calls = lines("influx-details");
     assert_eq!(calls.len(), 30);
     assert!(
@@ -225,10 +222,7 @@ fn the_summary_goes_to_stdout_in_ghzs_words() {
             "{line}: {finished:?}"
         );
     }
-    assert!(
-        finished.stdout.contains("[OK]   40 responses"),
-        "{finished:?}"
-    );
+    has(&finished.stdout, "[OK]   40 responses");
     finished.said("40 ok");
 }
 

@@ -2,7 +2,7 @@
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, command, has, outcome, reference, scripted};
+use crate::common::{Scratch, begins, command, ends, has, outcome, reference, scripted};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -176,10 +176,8 @@ scenarios: {s: {steps: [{name: x, get: '${api}/${u.name}'}]}}
 fn every_mistake_is_a_line_on_stderr_and_the_status_is_2() {
     let (status, out, errors) = volley(&["check", "shop.proto"]);
     assert_eq!((status, out.as_str()), (2, ""));
-    assert!(
-        errors.starts_with("shop.proto:") && errors.ends_with('\n'),
-        "{errors}"
-    );
+    begins(&errors, "shop.proto:");
+    ends(&errors, "\n");
     let (status, _, errors) = volley(&["check"]);
     assert_eq!(
         (status, errors.as_str()),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{Scratch, command};
+use crate::common::{Scratch, command, has};
 
 fn edit(words: &[&Path]) -> Output {
     command(["edit"]).args(words).output().unwrap()
@@ -22,10 +22,8 @@ fn the_licences_of_its_page_are_a_part_of_the_program_or_it_says_how_to_make_the
     let done = edit(&["--licenses".as_ref()]);
     if cfg!(has_page) {
         let text = String::from_utf8(done.stdout).unwrap();
-        assert!(
-            text.contains("json-editor") && text.contains("yaml"),
-            "{text}"
-        );
+        has(&text, "json-editor");
+        has(&text, "yaml");
         assert_eq!(done.status.code(), Some(0));
     } else {
         assert!(line(&done).contains("./scripts/volley-page.sh"));

@@ -2,7 +2,7 @@
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, begins, ends, reference};
+use crate::common::{Scratch, begins, ends, has, reference};
 use crate::{error, volley};
 
 const BENCHMARK: &str = "\
@@ -77,10 +77,8 @@ fn a_name_that_is_not_there_is_one_line() {
     let server = reference(Faults::default());
     let host = server.address().to_string();
     let line = error(&["describe", "--insecure", &host, "benchmark.Sum"], 2);
-    assert!(
-        line.contains("`benchmark.Sum`") && line.contains("`volley list`"),
-        "{line}"
-    );
+    has(&line, "`benchmark.Sum`");
+    has(&line, "`volley list`");
     for (typed, near) in [
         ("benchmark.SumRequst", "benchmark.SumRequest"),
         (

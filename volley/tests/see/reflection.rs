@@ -12,7 +12,7 @@ use volley::spec::SchemaSource;
 use crate::common::peer::{Does, peer, reflecting, refused};
 use crate::common::scratch::Certificate;
 use crate::common::{
-    Report, Scratch, begins, command, quiet_listener, reference, served, table, words,
+    Report, Scratch, begins, command, has, quiet_listener, reference, served, table, words,
 };
 use crate::flood;
 use crate::{GET_SUM, error, unary, volley};
@@ -97,10 +97,8 @@ fn a_server_with_tls_is_asked_over_tls() {
         assert_eq!(status, 0, "{errors}");
     }
     let line = error(&["--cacert", cert, call[0], call[1], &host], 1);
-    assert!(
-        line.contains("TLS: ") && line.contains("`--cname`"),
-        "{line}"
-    );
+    has(&line, "TLS: ");
+    has(&line, "`--cname`");
 }
 
 #[test]
@@ -128,10 +126,8 @@ fn a_server_that_offers_other_protocols_is_refused_and_one_without_alpn_is_warne
         let words = [&words[..1], &["--skipTLS", &host], &words[1..]].concat();
         let (status, _, errors) = volley(&words);
         assert_eq!((status, errors.lines().count()), (0, 1), "{errors}");
-        assert!(
-            errors.starts_with("warning: ") && errors.contains("it has no ALPN"),
-            "{errors}"
-        );
+        begins(&errors, "warning: ");
+        has(&errors, "it has no ALPN");
     }
 }
 
@@ -162,10 +158,8 @@ fn only_the_metadata_for_it_is_sent_with_the_questions() {
     });
     let describe = ["describe", "--insecure", &host, "benchmark.SumReply"];
     let line = error(&describe, 1);
-    assert!(
-        line.contains("Unauthenticated") && line.contains("`--reflect-metadata`"),
-        "{line}"
-    );
+    has(&line, "Unauthenticated");
+    has(&line, "`--reflect-metadata`");
     let metadata = ["--reflect-metadata", r#"{"x-key": "open"}"#];
     assert_eq!(volley(&[&describe[..], &metadata].concat()).0, 0);
     // The questions are answered; the call itself is unknown there.
