@@ -91,9 +91,7 @@ fn describe(look: &Look) -> Result<String, Failure> {
 
 /// What is in a package of this name, or the nearest name of those that are known, or where there are some.
 fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
-    let services = pool.services();
-    let services = services.map(|service| service.full_name().to_owned());
-    let mut services: Vec<String> = services.collect();
+    let mut services = pool.service_names();
     if services.is_empty() && look.spec.request.schema == SchemaSource::Reflection {
         // Servers know no packages; without an answer, there is no better hint.
         let found = ask(look).and_then(|mut server| server.services());

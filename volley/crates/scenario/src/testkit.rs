@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-pub use volley_testkit::{output, scripted, sockets, table};
+pub use volley_testkit::{output, scripted, sockets, table, texts};
 
 use volley_protobuf::Pool;
 use volley_protobuf::compile::compile;

@@ -12,6 +12,7 @@ use super::*;
 use crate::spec::ListenAddress;
 use crate::watch::Server;
 use volley_testkit::scripted;
+use volley_testkit::texts::has;
 
 const TOKEN: &str = "t0ken";
 
@@ -198,8 +199,7 @@ fn a_file_that_is_missing_begins_with_a_scenario_that_is_whole() {
         let text = file["text"].as_str().unwrap();
         let found = served.check(text);
         assert_eq!(found["mistakes"], json!([]), "{text}");
-        let outline = found["outline"].as_str().unwrap();
-        assert!(outline.contains("1 user for 10s"), "{outline}");
+        has(found["outline"].as_str().unwrap(), "1 user for 10s");
         let seen = [("if-match", got.version())];
         assert_eq!(served.call("PUT", "/v1/file", &seen, b"{}").status, 200);
         assert_eq!(served.on_disk(name), "{}");
@@ -214,8 +214,7 @@ fn mistakes_have_their_line_and_place() {
     assert_eq!(first["line"], 5);
     let place = json!(["scenarios", "s", "steps", 0, "gett"]);
     assert_eq!(first["place"], place);
-    let problem = first["problem"].as_str().unwrap();
-    assert!(problem.contains("did you mean `get`?"), "{problem}");
+    has(first["problem"].as_str().unwrap(), "did you mean `get`?");
     assert_eq!(served.check("a: [")["mistakes"][0]["place"], json!([]));
     let text = "targets: {a: http://h:1}\ndata: {d: {csv: no.csv}}\n\
                 scenarios: {s: {steps: [{get: \"${a}/${d.x}\"}]}}\n";

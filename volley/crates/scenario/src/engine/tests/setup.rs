@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::super::Finished;
 use super::peer::{Asked, Does, Peer};
 use super::{failure, finish, finish_by};
+use crate::testkit::texts::begins;
 
 #[test]
 fn teardown_runs_after_a_signal_and_after_a_halt() {
@@ -222,10 +223,7 @@ load: [{users: 1, for: 5m}]
             bad.trim_matches('"')
         );
         let failure = failure(finish(&server, 1, file));
-        assert!(
-            failure.starts_with(&format!("setup: step `token` failed: {words}")),
-            "{failure}"
-        );
+        begins(&failure, &format!("setup: step `token` failed: {words}"));
     }
     let (signal, asked) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
     let ends = Arc::clone(&signal);
@@ -259,11 +257,9 @@ teardown: [{name: bye, get: '${api}/bye'}]
 thresholds: ['max(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye) < 1', 'sent <= 5']
 ";
     let Finished { report, failure } = finish(&server, 1, file).unwrap();
-    assert!(
-        failure
-            .unwrap()
-            .to_string()
-            .starts_with("teardown: step `bye` failed: ")
+    begins(
+        &failure.unwrap().to_string(),
+        "teardown: step `bye` failed: ",
     );
     let counts: Vec<_> = report
         .shown_steps()
