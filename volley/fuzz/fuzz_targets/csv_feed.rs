@@ -7,7 +7,7 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use volley_load::spec::Share;
 use volley_scenario::data::{Crowd, Feeds, Room, Store, Undrawn};
-use volley_scenario::plan::{AtEnd, Feed, Order, Slice, Source};
+use volley_scenario::plan::{AtEnd, Feed, RowOrder, Slice, Source};
 use volley_scenario::{Slot, Values};
 
 /// All rows; `None` if the file is refused.
@@ -15,7 +15,7 @@ fn rows(source: Source, folder: &Path, room: Room) -> Option<Vec<Vec<Vec<u8>>>> 
     let feed = Feed {
         name: "feed".to_owned(),
         source,
-        order: Order::Sequential,
+        order: RowOrder::Sequential,
         at_end: AtEnd::Stop,
         slice: Slice::All,
         connections: 0,
