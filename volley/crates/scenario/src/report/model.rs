@@ -345,13 +345,13 @@ fn checks(names: &StepNames, counts: &StepCounts, verdicts: &Verdicts) -> Vec<Ch
 }
 
 fn series(history: &History) -> Series {
-    let point = |slot: &Interval| Point {
-        due: slot.counts.due,
-        sent: slot.counts.sent,
-        ok: slot.counts.ok,
-        failed: slot.counts.failed,
-        p50_ns: slot.percentile(500_000),
-        p99_ns: slot.percentile(990_000),
+    let point = |interval: &Interval| Point {
+        due: interval.counts.due,
+        sent: interval.counts.sent,
+        ok: interval.counts.ok,
+        failed: interval.counts.failed,
+        p50_ns: interval.percentile(500_000),
+        p99_ns: interval.percentile(990_000),
     };
     Series {
         interval_s: history.interval_s(),
