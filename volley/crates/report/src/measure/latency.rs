@@ -11,10 +11,11 @@ use volley_base::units::numbers::{at_least, duration};
 use super::estimate::Estimate;
 
 /// The start of a latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatencyKind {
     /// From when a call was really sent. The only kind in a closed loop, where it cannot show a
     /// stall (coordinated omission).
+    #[default]
     Service,
     /// From when a call was due.
     Response,
@@ -31,7 +32,7 @@ impl LatencyKind {
 }
 
 /// The distribution of one kind of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
     pub kind: LatencyKind,
     /// Times that ended. If 0, `mean_ns`, `min_ns` and `max_ns` are 0, and bars, buckets and histogram are empty.
@@ -145,20 +146,7 @@ impl Latency {
     pub fn none(kind: LatencyKind) -> Self {
         Self {
             kind,
-            samples: 0,
-            open: 0,
-            oldest_ns: 0,
-            open_mean_ns: 0,
-            mean_ns: 0,
-            min_ns: 0,
-            max_ns: 0,
-            percentiles: Vec::new(),
-            ended: Vec::new(),
-            bars: Vec::new(),
-            buckets: Vec::new(),
-            histogram: String::new(),
-            ages: String::new(),
-            includes_failed: false,
+            ..Self::default()
         }
     }
 

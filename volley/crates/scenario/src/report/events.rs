@@ -7,9 +7,10 @@ use volley_base::units::numbers::grouped;
 const MOST_ORDERS: usize = 6;
 
 /// What ended a load. The last one that is true of any thread counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EndedBy {
     /// Nothing yet: it goes on.
+    #[default]
     Running,
     /// All iterations began and ended.
     Finished,

@@ -8,12 +8,13 @@ use serde::{Serialize, Serializer};
 use super::super::plan::Goal;
 use super::super::tally::{IterationCounts, Passed, StepCounts, Verdicts};
 use super::figures::judge;
-use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
+use super::model::{Facts, Report, ScenarioReport, StepReport, checks, figures};
 use super::names::{Names, StepNames};
 use volley_base::units::numbers::{grouped, rate};
+use volley_load::pace::whole_ns;
 use volley_report::measure::estimate::Estimate;
 use volley_report::measure::latency::bounds;
-use volley_report::measure::{Distribution, LatencyKind, Percentile, highest_of};
+use volley_report::measure::{Distribution, Latency, LatencyKind, Percentile, highest_of};
 use volley_report::report::{Verdict, visible};
 
 /// What a thread does.
@@ -271,16 +272,32 @@ impl Progress {
         let scenarios = names.scenarios.iter().zip(&sums.scenarios);
         let scenarios = scenarios.map(|(name, counts)| {
             let latency = latency_of(&|step| step.scenario == *name);
-            ScenarioReport::so_far(name, *counts, latency)
+            ScenarioReport {
+                name: name.clone(),
+                counts: *counts,
+                latency,
+                ..ScenarioReport::default()
+            }
         });
         let scenarios = scenarios.collect();
         let steps = names.steps.iter().zip(&sums.steps).zip(times);
         let steps = steps.map(|((names, (counts, verdicts)), times)| {
-            let latency = figures(times, LatencyKind::Service);
-            StepReport::so_far(names, *counts, verdicts, latency)
+            StepReport {
+                names: names.clone(),
+                counts: *counts,
+                without_status: verdicts.without_status(),
+                checks: checks(names, counts, verdicts),
+                latency: figures(times, LatencyKind::Service),
+                // It is not known: the main latency is another one.
+                service: Some(Latency::default()),
+                ..StepReport::default()
+            }
         });
         Report {
-            facts: Facts::so_far(elapsed),
+            facts: Facts {
+                elapsed_ns: whole_ns(elapsed),
+                ..Facts::default()
+            },
             scenarios,
             steps: steps.collect(),
             latency,

@@ -63,8 +63,7 @@ fn facts(name: &str) -> Facts {
         elapsed_ns: 4 * S,
         load_ns: 4 * S,
         ended_by: EndedBy::Time,
-        ran_out: Vec::new(),
-        events: Vec::new(),
+
         threads: 2,
         connections: 4,
         cost: Cost {
@@ -74,6 +73,7 @@ fn facts(name: &str) -> Facts {
             peak_bytes: 21_300_000,
         },
         warnings: vec!["the clock jumped".to_owned()],
+        ..Facts::default()
     }
 }
 

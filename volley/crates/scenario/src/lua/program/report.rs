@@ -35,8 +35,6 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
     let mut facts = Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: shared.options.name.clone(),
-        tags: Vec::new(),
-        targets: Vec::new(),
         load: vec![format!(
             "{} of a program, each an iteration; {}, with up to {} each to a host",
             counted(coroutines, "coroutine"),
@@ -44,11 +42,7 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
             counted(connections.into(), "connection")
         )],
         started_unix_ns: unix_ns(scale.started),
-        elapsed_ns: 0,
-        load_ns: 0,
         ended_by: EndedBy::Finished,
-        ran_out: Vec::new(),
-        events: Vec::new(),
         threads,
         connections: threads.saturating_mul(connections),
         cost: Cost {
@@ -58,6 +52,7 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
             ..Cost::default()
         },
         warnings: shared.servers.warnings(),
+        ..Facts::default()
     };
     let (mut failure, mut fails, mut hosts) = (None, Failures::default(), BTreeSet::new());
     for harvest in harvests {
