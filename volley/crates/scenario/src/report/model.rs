@@ -1,5 +1,7 @@
 //! The model: figures with their names, and no live histogram.
 
+use serde::Serialize;
+
 use super::super::tally::{
     History, Interval, IterationCounts, Iterations, Reason, StepCounts, StepTally, Tally, Verdicts,
 };
@@ -93,8 +95,9 @@ pub struct StepReport {
 }
 
 /// Failures of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailureReport {
+    /// The kind: `timeout`, `check`.
     pub reason: Reason,
     /// The reason in words: `check json /item/sku`.
     pub name: String,
@@ -104,7 +107,7 @@ pub struct FailureReport {
 }
 
 /// A check's verdicts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     pub name: String,
     pub passed: u64,

@@ -63,7 +63,6 @@ fn facts(name: &str) -> Facts {
         elapsed_ns: 4 * S,
         load_ns: 4 * S,
         ended_by: EndedBy::Time,
-
         threads: 2,
         connections: 4,
         cost: Cost {

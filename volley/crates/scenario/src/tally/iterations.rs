@@ -1,5 +1,7 @@
 //! What becomes of the iterations of one scenario.
 
+use serde::Serialize;
+
 use super::dropped::Dropped;
 use super::seconds::Seconds;
 use volley_report::measure::Distribution;
@@ -16,7 +18,7 @@ pub enum End {
 }
 
 /// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short + open`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IterationCounts {
     pub begun: u64,
     pub ok: u64,
