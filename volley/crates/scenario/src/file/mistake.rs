@@ -107,6 +107,14 @@ impl Mistakes {
         }
     }
 
+    /// The only mistake: one of the whole file, at a line.
+    pub(super) fn whole(file: &std::path::Path, line: usize, problem: String) -> Self {
+        Self {
+            file: file.to_owned(),
+            all: vec![Mistake::new(line, Path::default(), problem)],
+        }
+    }
+
     /// One line for each: `file:line: path: problem`.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.all.iter().map(

@@ -38,8 +38,8 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// It is neither YAML nor JSON.
-    pub fn read(text: &str) -> Result<Self, Mistake> {
+    /// It is neither YAML nor JSON: the line, and why.
+    pub fn read(text: &str) -> Result<Self, (usize, String)> {
         // Without `strict_booleans`, `y` and `on` would be booleans.
         let options = serde_saphyr::options! {
             strict_booleans: true,
@@ -49,14 +49,14 @@ impl Node {
         };
         let read: Result<Spanned<Kind>, _> = serde_saphyr::from_str_with_options(text, options);
         read.map(Self::from).map_err(|error| {
-            let line = error.location().map_or(1, |place| place.line());
+            let line = error.location().map_or(1, |place| whole(place.line()));
             let whole = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
             let reason = whole.lines().next().unwrap_or_default();
             // The line stands in front of the message already.
             let reason = reason
                 .rsplit_once(" at line ")
                 .map_or(reason, |(reason, _)| reason);
-            Mistake::new(line, Path::default(), reason.to_owned())
+            (line, reason.to_owned())
         })
     }
 
@@ -74,12 +74,15 @@ impl Node {
 
     /// Whether there is a value.
     pub fn has(&self, path: &Path) -> bool {
-        path.segments().iter().try_fold(self, Self::below).is_some()
+        self.at(path).is_some()
+    }
+    fn at(&self, path: &Path) -> Option<&Self> {
+        path.segments().iter().try_fold(self, Self::below)
     }
 
     /// A number, and where it is written.
     pub fn number(&self, path: &Path) -> Option<(&Number, Range<usize>)> {
-        let node = path.segments().iter().try_fold(self, Self::below)?;
+        let node = self.at(path)?;
         match &node.kind {
             Kind::Scalar(Value::Number(number)) => Some((number, node.place.clone())),
             _ => None,
@@ -88,8 +91,7 @@ impl Node {
 
     /// A single value.
     pub fn scalar(&self, path: &Path) -> Option<&Value> {
-        let node = path.segments().iter().try_fold(self, Self::below)?;
-        match &node.kind {
+        match &self.at(path)?.kind {
             Kind::Scalar(value) => Some(value),
             _ => None,
         }

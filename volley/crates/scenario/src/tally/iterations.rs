@@ -41,6 +41,7 @@ pub(crate) struct Iterations {
     pub times: Option<Box<IterationTimes>>,
 }
 
+#[derive(Default)]
 pub(crate) struct IterationTimes {
     /// From the due moment, or without one from the beginning, to the end: of iterations that ended well, think times
     /// included, and of those that were open at the end, or never began.
@@ -55,14 +56,7 @@ pub(crate) struct IterationTimes {
 impl Iterations {
     #[inline]
     pub fn times(&mut self) -> &mut IterationTimes {
-        self.times.get_or_insert_with(|| {
-            Box::new(IterationTimes {
-                duration: Distribution::new(),
-                delay: Distribution::new(),
-                dropped: Dropped::default(),
-                seconds: Seconds::new(),
-            })
-        })
+        self.times.get_or_insert_default()
     }
 
     /// Forgets everything, and keeps the memory.
