@@ -144,8 +144,7 @@ pub(super) fn import_node(
     if !super::is_config(node) {
         let problem =
             "it is no configuration of h2loadrunner: that has `schema`, `host` and `Scenarios`";
-        let mistake = Mistake::new(1_usize, Path::default(), problem.to_owned());
-        return Err(refused(vec![mistake]));
+        return Err(Mistakes::whole(file, 1, problem.to_owned()));
     }
     let mut importer = Importer::new(node, how);
     let tree = importer.file(&node.value());

@@ -79,9 +79,9 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) fn new(line: impl TryInto<usize>, path: Path, problem: String) -> Self {
+    pub(super) fn new(line: usize, path: Path, problem: String) -> Self {
         Self {
-            line: line.try_into().unwrap_or(usize::MAX),
+            line,
             path: path.to_string(),
             place: path,
             problem,
