@@ -113,6 +113,18 @@ pub enum Version {
     Auto,
 }
 
+impl Version {
+    /// Whether that is HTTP/1.1, as far as it is known before TLS has chosen.
+    #[must_use]
+    pub fn is_http1(self, is_tls: bool) -> bool {
+        match self {
+            Self::Http1 => true,
+            Self::Http2 => false,
+            Self::Auto => !is_tls,
+        }
+    }
+}
+
 /// What becomes of a URL that leads to no target of the file: a value such as `${url}`, or a redirect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]

@@ -183,6 +183,11 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// The data of a name.
+    fn feed_named(&self, name: &str) -> Option<usize> {
+        self.feeds.iter().position(|draft| draft.feed.name == name)
+    }
+
     fn scenarios(&mut self, at: &Path, common: &Scope) -> Vec<Scenario> {
         let file = self.file;
         if file.scenarios.is_empty() {
@@ -259,4 +264,10 @@ impl<'a> Compiler<'a> {
         self.noted(at, is_there.ok_or(Lacks("control")))?;
         self.noted(at, control.parse())
     }
+}
+
+/// The keys that are given.
+fn given<'k>(keys: &[(&'k str, bool)]) -> Vec<&'k str> {
+    let given = keys.iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| *key).collect()
 }

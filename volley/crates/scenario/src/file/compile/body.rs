@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Compiler;
 use super::names::Scope;
+use super::{Compiler, given};
 use crate::file::mistake::Path;
 use crate::file::model::{self, Named, Scalar, Step};
 use crate::request::{Part, multipart};
@@ -19,18 +19,13 @@ pub(super) struct Body {
 
 impl Compiler<'_> {
     pub(super) fn body(&mut self, scope: &mut Scope, at: &Path, step: &Step) -> Option<Body> {
-        let given = [
+        let given = given(&[
             ("json", step.json.is_some()),
             ("text", step.text.is_some()),
             ("form", step.form.is_some()),
             ("multipart", step.multipart.is_some()),
             ("body", step.body.is_some()),
-        ];
-        let given: Vec<&str> = given
-            .iter()
-            .filter(|(_, is)| *is)
-            .map(|(key, _)| *key)
-            .collect();
+        ]);
         if let [first, second, ..] = given[..] {
             self.wrong(
                 &at.key(second),

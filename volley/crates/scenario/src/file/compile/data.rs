@@ -2,13 +2,13 @@
 
 use std::path;
 
-use super::Compiler;
 use super::names::Scope;
 use super::rows::{csv_header, first_keys};
+use super::{Compiler, given};
 use crate::Slot;
 use crate::file::mistake::Path;
 use crate::file::model::{Columns as By, Feed as Written};
-use crate::plan::{AtEnd, Feed, Load, Phases, RowOrder, Scenario, Slice, Source, Url};
+use crate::plan::{AtEnd, Feed, Load, Phases, RowOrder, Scenario, Slice, Source};
 use volley_request::schema::suggest;
 
 /// The most random letters, or digits of a number.
@@ -113,7 +113,7 @@ impl Compiler<'_> {
     }
 
     fn source(&mut self, feed: &Path, written: &Written) -> Option<(Source, Columns)> {
-        let given = [
+        let given = given(&[
             ("csv", written.csv.is_some()),
             ("jsonl", written.jsonl.is_some()),
             ("rows", written.rows.is_some()),
@@ -122,12 +122,7 @@ impl Compiler<'_> {
             ("random_text", written.random_text.is_some()),
             ("uuid", written.uuid.is_some()),
             ("time", written.time.is_some()),
-        ];
-        let given: Vec<&str> = given
-            .iter()
-            .filter(|(_, is)| *is)
-            .map(|(key, _)| *key)
-            .collect();
+        ]);
         let [key] = given[..] else {
             let problem = "data has one source: `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` or `time`";
             self.wrong(feed, problem);
@@ -252,10 +247,7 @@ impl Compiler<'_> {
             Some((feed, column)) => (feed, Some(column)),
             None => (name, None),
         };
-        let index = self
-            .feeds
-            .iter()
-            .position(|draft| draft.feed.name == feed)?;
+        let index = self.feed_named(feed)?;
         scope.draws.insert(index);
         Some(self.column(scope, at, index, column))
     }
@@ -317,11 +309,7 @@ impl Compiler<'_> {
     /// its first step.
     pub(super) fn slices(&mut self, scope: &Scope, first: usize) -> Option<u32> {
         let steps = self.steps.iter().skip(first);
-        let targets = steps.map(|step| match step.url {
-            Url::Target { target, .. } => target,
-            Url::Value { relative_to, .. } => relative_to,
-        });
-        let targets: Vec<usize> = targets.collect();
+        let targets: Vec<usize> = steps.map(|step| step.url.target()).collect();
         let mut keeps_to = None;
         for feed in &scope.draws {
             let draft = self.feeds.get_mut(*feed);
@@ -359,11 +347,8 @@ impl Compiler<'_> {
                 None => None,
             };
             if let Some(problem) = problem {
-                let at = Path::default()
-                    .key("data")
-                    .key(&draft.feed.name)
-                    .key("slice");
-                self.wrong(&at, problem);
+                let at = Path::default().key("data").key(&draft.feed.name);
+                self.wrong(&at.key("slice"), problem);
             }
         }
         keeps_to
@@ -400,10 +385,8 @@ impl Compiler<'_> {
             let draft = self.feeds.get(*feed);
             if let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) {
                 let name = &draft.feed.name;
-                let remedy = "name other data here";
-                let problem = format!(
-                    "`{name}` is for the connections of the load (`slice: connection`): {remedy}"
-                );
+                let what = "is for the connections of the load (`slice: connection`)";
+                let problem = format!("`{name}` {what}: name other data here");
                 self.wrong(at, problem);
             }
         }
@@ -411,21 +394,14 @@ impl Compiler<'_> {
 
     /// The feed that a step draws from.
     pub(super) fn draw(&mut self, scope: &mut Scope, at: &Path, name: &str) -> Option<usize> {
-        let index = self.feeds.iter().position(|draft| draft.feed.name == name);
-        match index {
-            Some(index) => {
-                scope.draws.insert(index);
-            }
-            None => {
-                let known: Vec<String> = self
-                    .feeds
-                    .iter()
-                    .map(|draft| draft.feed.name.clone())
-                    .collect();
-                let hint = suggest::hint(name, &known, "name one in `data`");
-                self.wrong(at, format!("there is no data `{name}`; {hint}"));
-            }
+        let index = self.feed_named(name);
+        if index.is_none() {
+            let known = self.feeds.iter().map(|draft| draft.feed.name.clone());
+            let known: Vec<String> = known.collect();
+            let hint = suggest::hint(name, &known, "name one in `data`");
+            self.wrong(at, format!("there is no data `{name}`; {hint}"));
         }
+        scope.draws.extend(index);
         index
     }
 }

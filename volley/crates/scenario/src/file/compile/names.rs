@@ -70,10 +70,7 @@ pub(super) struct Scope {
 
 impl Scope {
     pub fn new(scenario: &str, common: &Self, steps: &[Step], redirects: Option<u8>) -> Self {
-        let all = steps.iter().flat_map(|step| {
-            let together = step.together.iter().flatten();
-            std::iter::once(step).chain(together)
-        });
+        let all = steps.iter().flat_map(Step::all);
         let saves = all.flat_map(|step| step.save.iter().map(|(name, _)| name.to_owned()));
         Self {
             scenario: scenario.to_owned(),

@@ -55,7 +55,7 @@ impl Compiler<'_> {
         self.check_name(at, name);
         let other = if self.target_named(name).is_some() {
             "a target"
-        } else if self.feeds.iter().any(|draft| draft.feed.name == name) {
+        } else if self.feed_named(name).is_some() {
             "data"
         } else if scope.common.contains(name) && !scope.is_setup {
             "a value of `setup`"

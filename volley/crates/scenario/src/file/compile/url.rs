@@ -72,9 +72,7 @@ impl Compiler<'_> {
         let Some(authority) = authority.map(|place| place + 3) else {
             let named = self.file.targets.0.len();
             if text.starts_with('/') && named == 1 {
-                let path: Vec<Part<'_>> = std::iter::once(Part::Fixed(text))
-                    .chain(rest.iter().cloned())
-                    .collect();
+                let path = [&[Part::Fixed(text)], rest].concat();
                 return self.on(scope, at, 0, &path);
             }
             let hint = self.target_hint("");
@@ -99,10 +97,7 @@ impl Compiler<'_> {
             }
         };
         let target = self.unnamed_target(at, origin)?;
-        let path: Vec<Part<'_>> = [Part::Fixed(path)]
-            .into_iter()
-            .filter(|part| *part != Part::Fixed(""))
-            .collect();
+        let path = Some(Part::Fixed(path)).filter(|part| *part != Part::Fixed(""));
         let path: Vec<Part<'_>> = path.into_iter().chain(rest.iter().cloned()).collect();
         self.on(scope, at, target, &path)
     }
@@ -124,8 +119,7 @@ impl Compiler<'_> {
             scope.saved.get(name).copied()
         };
         let feed = name.split('.').next().unwrap_or_default();
-        let is_feed = self.feeds.iter().any(|draft| draft.feed.name == feed);
-        if !is_known && !is_feed {
+        if !is_known && self.feed_named(feed).is_none() {
             let hint = self.target_hint(name);
             self.wrong(
                 at,
@@ -170,11 +164,8 @@ impl Compiler<'_> {
                 None
             }
             Some(odd) => {
-                let code: String = odd
-                    .to_string()
-                    .bytes()
-                    .map(|byte| format!("%{byte:02X}"))
-                    .collect();
+                let bytes = odd.to_string().into_bytes().into_iter();
+                let code: String = bytes.map(|byte| format!("%{byte:02X}")).collect();
                 self.wrong(at, format!("`{odd}` cannot stand in a URL: write `{code}`"));
                 None
             }
