@@ -23,7 +23,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of a request that cannot be sent.
+    /// All at one moment, as of a request that cannot be sent.
     #[must_use]
     pub fn at(now_ns: u64) -> Self {
         Self {
