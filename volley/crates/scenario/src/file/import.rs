@@ -18,6 +18,7 @@ mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::mem::take;
 use std::path;
 
 use serde_json::Value;
@@ -28,7 +29,7 @@ use super::mistake::{Mistake, Mistakes, Path};
 use super::node::Node;
 use crate::plan::Plan;
 use object::Object;
-use tree::{Entries, Tree, put};
+use tree::{Entries, Tree, put, put_map};
 
 /// How a file is imported.
 #[derive(Clone, Copy, Debug)]
@@ -243,15 +244,10 @@ impl<'a> Importer<'a> {
         self.finish(file);
         let loads = self.loads(&wanted, &scenarios);
         let mut all = Entries::new();
-        put(
-            &mut all,
-            "targets",
-            Tree::map(std::mem::take(&mut self.targets)),
-        );
+        let (targets, data) = (take(&mut self.targets), take(&mut self.data));
+        put(&mut all, "targets", Tree::map(targets));
         put(&mut all, "http", Tree::map(http));
-        if !self.data.is_empty() {
-            put(&mut all, "data", Tree::map(std::mem::take(&mut self.data)));
-        }
+        put_map(&mut all, "data", data);
         put(&mut all, "scenarios", Tree::map(loads.scenarios));
         all.extend(loads.top);
         if self.how.as_run {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::object::Object;
-use super::tree::{Entries, Tree, put};
+use super::tree::{Entries, Tree, put, put_map};
 use super::words::plain;
 use super::{Importer, fault};
 use crate::file::mistake::Path;
@@ -66,11 +66,11 @@ impl Importer<'_> {
             Some(status) => put(&mut expect, "status", status),
             None => {
                 self.fault(&request.at.key(key), fault::DEFAULT_SUCCESS);
-                if self.how.as_run {
-                    put(&mut expect, "status", classes(&["2xx", "3xx"]));
-                } else {
-                    put(&mut expect, "status", "2xx");
-                }
+                let good = match self.how.as_run {
+                    true => Tree::list(["2xx", "3xx"].map(Tree::from)),
+                    false => Tree::from("2xx"),
+                };
+                put(&mut expect, "status", good);
             }
         }
         expect
@@ -130,16 +130,14 @@ impl Importer<'_> {
         }
         put(expect, "status", ranges(&statuses));
         for (key, group) in [("headers", headers), ("json", json)] {
-            if !group.is_empty() {
-                let group = group.into_iter().map(|(name, conditions)| {
-                    let only = match &conditions[..] {
-                        [(key, text)] if key == "equals" => text.clone(),
-                        _ => Tree::map(conditions),
-                    };
-                    (name, only)
-                });
-                put(expect, key, Tree::map(group.collect()));
-            }
+            let group = group.into_iter().map(|(name, conditions)| {
+                let only = match &conditions[..] {
+                    [(key, text)] if key == "equals" => text.clone(),
+                    _ => Tree::map(conditions),
+                };
+                (name, only)
+            });
+            put_map(expect, key, group.collect());
         }
         true
     }
@@ -207,10 +205,6 @@ impl Importer<'_> {
         }
         put(conditions, key, Tree::from(text).at(at));
     }
-}
-
-fn classes(names: &[&str]) -> Tree {
-    Tree::list(names.iter().map(|name| Tree::from(*name)))
 }
 
 /// Statuses as classes and numbers.

@@ -1,7 +1,7 @@
 //! Requests, which become steps.
 
 use super::object::Object;
-use super::tree::{Entries, Tree, put};
+use super::tree::{Entries, Tree, put, put_map};
 use super::variables::{Context, Piece, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
@@ -67,12 +67,8 @@ impl Made {
             }
         }
         step.extend(self.request.iter().cloned());
-        if !self.expect.is_empty() {
-            put(&mut step, "expect", Tree::map(self.expect.clone()));
-        }
-        if !self.save.is_empty() {
-            put(&mut step, "save", Tree::map(self.save.clone()));
-        }
+        put_map(&mut step, "expect", self.expect.clone());
+        put_map(&mut step, "save", self.save.clone());
         if pauses && self.delay > 0 {
             put(&mut step, "think", format!("{}ms", self.delay));
         }
@@ -105,9 +101,7 @@ impl Importer<'_> {
             // Without it, volley says that a text is a text.
             put(&mut headers, "content-type", "");
         }
-        if !headers.is_empty() {
-            put(&mut request, "headers", Tree::map(headers));
-        }
+        put_map(&mut request, "headers", headers);
         if let Some((key, body)) = body {
             put(&mut request, key, body);
         }

@@ -81,20 +81,16 @@ impl Importer<'_> {
         }
         let mut entries = Entries::new();
         let keeps_cookies = self.keeps_cookies(&made);
-        put(
-            &mut entries,
-            "steps",
-            Tree::list(steps(&made, is_parallel, self.how.as_run)),
-        );
+        let steps = steps(&made, is_parallel, self.how.as_run);
+        put(&mut entries, "steps", Tree::list(steps));
         if !keeps_cookies {
             put(&mut entries, "cookies", false);
         }
         let paused = made.len().saturating_sub(1);
         Scenario {
-            name: if name.is_empty() {
-                "scenario".to_owned()
-            } else {
-                name
+            name: match name.as_str() {
+                "" => "scenario".to_owned(),
+                _ => name,
             },
             weight,
             wait: wait.unwrap_or(0),
@@ -140,11 +136,7 @@ fn steps(made: &[Made], is_parallel: bool, as_run: bool) -> Vec<Tree> {
                 .chain([(name(0), first)])
                 .collect()
         }
-        _ => made
-            .iter()
-            .enumerate()
-            .map(|(index, made)| (name(index), made))
-            .collect(),
+        _ => (0..).map(name).zip(made).collect(),
     };
     let steps = sent.iter().map(|(name, made)| made.step(name, false));
     vec![Tree::pair("together", Tree::list(steps))]

@@ -111,11 +111,8 @@ impl Importer<'_> {
         let mut http = Entries::new();
         put(&mut http, "version", version);
         let clients = Tree::from(self.top.clients);
-        put(
-            &mut http,
-            "connections",
-            clients.at(&file.at.key("clients")),
-        );
+        let clients = clients.at(&file.at.key("clients"));
+        put(&mut http, "connections", clients);
         if !self.top.is_http1 {
             let place = file.at.key("max-concurrent-streams");
             put(&mut http, "streams", Tree::from(streams).at(&place));

@@ -167,11 +167,8 @@ impl Importer<'_> {
         }
         let own = self.source(at, name, scope)?;
         let mut entries = Entries::new();
-        put(
-            &mut entries,
-            "range",
-            Tree::list([start, end].map(Tree::from)),
-        );
+        let range = Tree::list([start, end].map(Tree::from));
+        put(&mut entries, "range", range);
         put(&mut entries, "width", end.to_string().len());
         let source = Source::Range(own.clone());
         scope.sources.insert(name.to_owned(), source);
