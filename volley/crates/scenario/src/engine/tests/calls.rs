@@ -1,7 +1,7 @@
 //! What a gRPC step reads of its response.
 
 use super::peer::{Does, Peer, Reply};
-use super::wires::{is_ok, reasons, run, step, sum_call};
+use super::wires::{api, is_ok, reasons, run, step, sum_call};
 use crate::report::Report;
 use crate::tally::Reason;
 
@@ -14,7 +14,7 @@ fn sum(reply: Reply, limits: &str, more: &str) -> Report {
     let (protos, call) = sum_call();
     let call = call.replace("b: 2}}", &format!("b: 2}}{more}}}"));
     run(
-        &format!("{{api: \"http://{}\"}}", peer.address),
+        &api(peer.address),
         &call,
         &format!("{protos}\nlimits: {{{limits}}}"),
     )

@@ -1,7 +1,7 @@
 //! What stands under `expect` and `save` is a check.
 
 use super::peer::{Does, Peer, Reply};
-use super::wires::{is_ok, once, reasons, run, step, sum_call};
+use super::wires::{api, is_ok, once, reasons, run, step, sum_call};
 use crate::report::{Report, value_of};
 use crate::tally::Reason;
 use volley_load::spec::threshold::{Count, Figure};
@@ -90,11 +90,7 @@ fn replies_are_checks() {
         let call = call
             .replace("GetSum", "StreamSum")
             .replace("b: 2}}", &format!("b: 2, count: 2}}, {expect}}}"));
-        run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
-            &call,
-            protos,
-        )
+        run(&api(peer.address), &call, protos)
     };
     let rows = |results: &[u8]| {
         let report = reply(results);
@@ -130,7 +126,7 @@ fn a_literal_has_a_type_and_a_template_has_none() {
         let setup = "setup: [{get: \"${api}/\", save: {one: {json: /rev}}}]";
         let peer = Peer::start(move |_| Does::says(200, &[], body));
         let report = run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
+            &api(peer.address),
             &format!("      - {{name: a, get: \"${{api}}/\", expect: {{json: {{{good}}}}}}}"),
             &format!("{setup}\nload: [{{iterations: 1}}]"),
         );

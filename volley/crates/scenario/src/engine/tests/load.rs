@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use super::super::control::Order;
-use super::super::{Options, run};
+use super::super::run;
 use super::drain::follow;
 use super::peer::Peer;
-use super::plan;
-use super::{failure, finish};
+use super::wires::step;
+use super::{failure, finish, options, plan_of};
 use crate::report::live::Progress;
-use crate::report::{EndedBy, Report, StepReport};
+use crate::report::{EndedBy, Report};
 use volley_base::units::numbers::grouped;
 use volley_report::measure::LatencyKind;
 
@@ -28,14 +28,6 @@ pub(super) fn done(server: &Peer, threads: u32, file: &str) -> Report {
     let finished = finish(server, threads, file).unwrap();
     assert!(finished.failure.is_none(), "{:?}", finished.failure);
     finished.report
-}
-
-pub(super) fn step<'r>(report: &'r Report, name: &str) -> &'r StepReport {
-    report
-        .steps
-        .iter()
-        .find(|step| step.names.name == name)
-        .unwrap()
 }
 
 /// Iterations of a report: begun, dropped, unfed.
@@ -230,18 +222,11 @@ fn news_come_as_long_as_any_thread_works() {
         }
         Some((200, String::new()))
     });
-    let plan = plan(&format!(
-        "targets: {{api: 'http://{}'}}
-{ROWS}data: {{thread: {{range: [0, 2], slice: thread, at_end: stop}}}}
-scenarios: {{one: {{steps: [{{get: '${{api}}/${{thread}}'}}]}}}}
-load: [{{users: 2}}, {{iterations: 2}}]
-",
-        server.address
-    ));
-    let options = Options {
-        threads: Some(2),
-        ..Options::default()
-    };
+    let rows = "data: {thread: {range: [0, 2], slice: thread, at_end: stop}}
+scenarios: {one: {steps: [{get: '${api}/${thread}'}]}}
+load: [{users: 2}, {iterations: 2}]
+";
+    let plan = plan_of(&server, &format!("{ROWS}{rows}"));
     let mut seen = Vec::new();
     let news = &mut |progress: &mut Progress, _| {
         seen.push(progress.iterations().ok);
@@ -249,7 +234,7 @@ load: [{{users: 2}}, {{iterations: 2}}]
             release.send(()).unwrap();
         }
     };
-    run(&plan, &options, &Arc::default(), news).unwrap();
+    run(&plan, &options(2), &Arc::default(), news).unwrap();
     assert_eq!(seen.get(..2), Some(&[1, 1][..]));
 }
 
@@ -349,15 +334,10 @@ scenarios: {{one: {{weight: 80, steps: [{{get: '${{api}}/'}}]}}, two: {{weight: 
 load: [{{rate: 100000/s, for: 10ms}}{end}]
 "
             );
-            let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
-            let options = Options {
-                threads: Some(3),
-                ..Options::default()
-            };
-            let (signal, plan) = (Arc::new(AtomicBool::new(false)), plan(&(target + &file)));
+            let (signal, plan) = (Arc::<AtomicBool>::default(), plan_of(&server, &file));
             // The second of the first news is over: all is due that will be.
             let news = &mut |_: &mut _, _| signal.store(true, Ordering::Relaxed);
-            let report = run(&plan, &options, &signal, news).unwrap().report;
+            let report = run(&plan, &options(3), &signal, news).unwrap().report;
             let due = 1000 + u64::from(!end.is_empty());
             assert_eq!(begun(&report), [5, due - 5, 0], "{ended_by:?} {when_full}");
             assert_eq!(report.facts.ended_by, ended_by);

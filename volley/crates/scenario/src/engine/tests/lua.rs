@@ -1,8 +1,8 @@
 //! Scripts on steps.
 
 use super::load::mute;
-use super::peer::{Does, Peer};
-use super::wires::reasons;
+use super::peer::{Asked, Does, Peer};
+use super::wires;
 use super::{failure, finish, report};
 use crate::report::Report;
 use crate::tally::Reason;
@@ -31,14 +31,15 @@ fn once(server: &Peer, version: u8, steps: &str) -> Report {
 /// Why a step failed: the reason and its words.
 #[track_caller]
 fn fault(report: &Report, step: &str) -> (Reason, String) {
-    let step = report
-        .steps
-        .iter()
-        .find(|one| one.names.name == step)
-        .unwrap();
+    let step = wires::step(report, step);
     assert_eq!(step.failures.len(), 1, "{:?}", step.failures);
     let failure = &step.failures[0];
     (failure.reason, failure.samples[0].clone())
+}
+
+#[track_caller]
+fn assert_good(report: &Report, step: &str) {
+    assert_eq!(wires::step(report, step).failures, [], "{step}");
 }
 
 #[test]
@@ -64,26 +65,12 @@ fn a_script_changes_the_request_before_it_is_sent() {
       - {name: next, get: "${api}/${sig}"}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "create"),
-            [],
-            "{:?}",
-            report.steps[0].failures
-        );
+        assert_good(&report, "create");
         let asked = server.asked();
         let first = &asked[0];
-        assert_eq!(
-            (first.method.as_str(), first.path.as_str()),
-            ("POST", "/things?a=1")
-        );
-        assert_eq!(
-            (
-                first.field("x-sig"),
-                first.field("x-old"),
-                first.field("x-gone")
-            ),
-            (Some("s5"), Some("5"), None)
-        );
+        assert_eq!(first.line(), "POST /things?a=1");
+        let fields = ["x-sig", "x-old", "x-gone"].map(|name| first.field(name));
+        assert_eq!(fields, [Some("s5"), Some("5"), None]);
         assert!(first.field("user-agent").unwrap().starts_with("volley/"));
         assert_eq!(
             first.field("content-type"),
@@ -117,12 +104,7 @@ fn a_script_looks_at_what_it_needs_of_a_response() {
       - {name: next, get: "${url}", headers: {x-rev: "${rev}"}}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "create"),
-            [],
-            "{:?}",
-            report.steps[0].failures
-        );
+        assert_good(&report, "create");
         let next = &server.asked()[1];
         assert_eq!(
             (next.path.as_str(), next.field("x-rev")),
@@ -196,18 +178,10 @@ fn functions_of_h2loadrunner_get_tables_and_make_the_next_request() {
 data: {user: {rows: [u]}}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "change"),
-            [],
-            "{:?}",
-            report.steps[1].failures
-        );
+        assert_good(&report, "change");
         let asked = server.asked();
         let change = &asked[1];
-        assert_eq!(
-            (change.method.as_str(), change.path.as_str()),
-            ("PATCH", "/items/9")
-        );
+        assert_eq!(change.line(), "PATCH /items/9");
         let fields = ["x-sig", "x-old", "x-gone", "x-var"].map(|name| change.field(name));
         assert_eq!(fields, [Some("s"), Some("2"), None, Some("u")]);
         if version == 1 {
@@ -230,7 +204,7 @@ fn the_first_request_of_h2loadrunners_functions_has_no_response_before_it() {
     );
     let gone = Peer::plain(|_| Some((404, String::new())));
     let report = once(&gone, 2, steps);
-    assert_eq!(reasons(&report, "only"), []);
+    assert_good(&report, "only");
 }
 
 #[test]
@@ -365,24 +339,11 @@ load: [{{users: 20}}, {{iterations: 500}}]
     );
     let report = report(&super::plan(&file), 2);
     let counts = server.counts();
+    assert_eq!(report.iterations().ok, 500, "{:?}", report.steps);
+    let [created, patched, deleted] = [counts.created, counts.patched, counts.deleted];
     assert_eq!(
-        report.iterations().ok,
-        500,
-        "{:?}",
-        report
-            .steps
-            .iter()
-            .map(|step| &step.failures)
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(
-        (
-            counts.created,
-            counts.patched,
-            counts.deleted,
-            counts.live()
-        ),
-        (500, 500, 500, 0)
+        [created, patched, deleted, counts.live()],
+        [500, 500, 500, 0]
     );
 }
 
@@ -417,19 +378,13 @@ scenarios:
     );
     let report = report(&super::plan(&file), 1);
     for step in ["value", "lazy", "authority"] {
-        assert_eq!(reasons(&report, step), [], "{step}");
+        assert_good(&report, step);
     }
     let (reason, words) = fault(&report, "refused");
     let expected = "test.yaml: make_request returned the method `A B`";
     assert_eq!((reason, words.as_str()), (Reason::Lua, expected));
     assert!(first.asked().is_empty());
     let asked = second.asked();
-    let sent: Vec<_> = asked
-        .iter()
-        .map(|asked| (asked.method.as_str(), asked.path.as_str()))
-        .collect();
-    assert_eq!(
-        sent,
-        [("GET", "/there?x"), ("GET", "/there?y"), ("PUT", "/")]
-    );
+    let sent: Vec<_> = asked.iter().map(Asked::line).collect();
+    assert_eq!(sent, ["GET /there?x", "GET /there?y", "PUT /"]);
 }

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 
 use super::peer::{Does, Peer, Reply};
 use super::wires::{reasons, step, sum_call};
-use super::{Options, plan, run};
+use super::{Options, options, plan_of, run};
 use crate::report::Report;
 use crate::tally::Reason;
 
@@ -22,14 +22,11 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn limited(max_memory: u32, reply: Reply, steps: &str, more: &str) -> Report {
     let peer = Peer::start(move |_| Does::Replies(reply.clone()));
     let options = Options {
-        threads: Some(1),
         max_memory: Some(max_memory),
-        ..Options::default()
+        ..options(1)
     };
-    let target = format!("targets: {{api: \"http://{}\"}}", peer.address);
-    let plan = plan(&format!(
-        "{target}\n{more}\nscenarios:\n  s:\n    steps:\n{steps}\n"
-    ));
+    let steps = format!("{more}\nscenarios:\n  s:\n    steps:\n{steps}\n");
+    let plan = plan_of(&peer, &steps);
     let finished = run(&plan, &options, &Arc::default(), &mut |_, _| ());
     finished.unwrap().report
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::peer::{Does, Peer};
 use super::plan;
-use super::wires::{is_ok, reasons, run, step};
+use super::wires::{api, is_ok, reasons, run, step};
 use crate::report::Report;
 use crate::tally::Reason;
 
@@ -13,7 +13,7 @@ const ROUTED: &str = "route: authority, ";
 /// Three iterations of steps whose target is `peer`.
 fn thrice(peer: &Peer, version: u8, route: &str, steps: &str) -> Report {
     run(
-        &format!("{{api: \"http://{}\"}}", peer.address),
+        &api(peer.address),
         steps,
         &format!(
             "http: {{{route}version: {version}, connections: 2, timeout: 10s}}\nload: [{{users: 3}}, {{iterations: 3}}]"
@@ -117,8 +117,11 @@ load: [{{users: {}}}, {{iterations: {}}}]"#,
         urls.len()
     );
     let peer = Peer::start(|_| Does::says(200, &[], ""));
-    let target = format!("{{api: \"http://{}\"}}", peer.address);
-    run(&target, "      - {name: get, get: \"${url}\"}", &text)
+    run(
+        &api(peer.address),
+        "      - {name: get, get: \"${url}\"}",
+        &text,
+    )
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Connections, redirects and responses that are not as they should be.
 
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
@@ -17,10 +18,15 @@ use crate::tally::Reason;
 /// A run of these steps, once, against a peer that is the target `api`.
 pub(super) fn once(peer: &Peer, version: u8, steps: &str) -> Report {
     run(
-        &format!("{{api: \"http://{}\"}}", peer.address),
+        &api(peer.address),
         steps,
         &format!("http: {{version: {version}, connections: 1}}\nload: [{{iterations: 1}}]"),
     )
+}
+
+/// A server as the target `api`.
+pub(super) fn api(address: impl Display) -> String {
+    format!("{{api: \"http://{address}\"}}")
 }
 
 /// A run of these steps.
@@ -95,7 +101,7 @@ fn a_connection_is_replaced_only_when_its_last_response_has_ended() {
     });
     let more = "http: {version: 1, connections: 1}\nload: [{users: 2}, {iterations: 2}]";
     let steps = "      - {get: \"${api}/\"}";
-    let report = run(&format!("{{api: \"http://{address}\"}}"), steps, more);
+    let report = run(&api(address), steps, more);
     assert!(is_ok(&report) && !is_early.join().unwrap());
 }
 
@@ -104,7 +110,7 @@ fn a_call_that_something_else_answers_has_failed() {
     let (more, call) = sum_call();
     for (status, media) in [(502, "text/html"), (200, "text/html"), (404, "text/plain")] {
         let peer = Peer::start(move |_| Does::says(status, &[("content-type", media)], "<html>"));
-        let report = run(&format!("{{api: \"http://{}\"}}", peer.address), call, more);
+        let report = run(&api(peer.address), call, more);
         assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)], "{status}");
         let words = &step(&report, "sum").failures[0].samples[0];
         assert!(words.contains(media), "{words}");
@@ -400,7 +406,7 @@ fn a_server_that_closes_every_connection_is_asked_less_and_less_often() {
         let peer = Peer::start(|_| Does::Closes);
         let steps = r#"      - {name: go, post: "${api}/", text: a}"#;
         let report = run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
+            &api(peer.address),
             steps,
             &format!(
                 "http: {{version: {version}, connections: 1}}\nload: [{{users: 4, for: 1s}}]\nlimits: {{drain: 0s}}"
@@ -422,7 +428,7 @@ fn the_bytes_of_a_request_are_those_on_the_wire() {
         });
         let steps = r#"      - {name: go, post: "${api}/1", redirects: 1, headers: {x: "${n}"}, text: "some ${n}"}"#;
         let report = run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
+            &api(peer.address),
             steps,
             &format!(
                 "data: {{n: {{range: [1, 9]}}}}\nhttp: {{version: {version}, connections: 1}}\nload: [{{iterations: 3}}]"
