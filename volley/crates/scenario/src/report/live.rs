@@ -393,17 +393,12 @@ mod tests {
     use crate::report::{StepNames, samples};
     use crate::tally::{End, Failure, Reason, Tally, Timing};
     use volley_load::pace::SECOND_NS as S;
-    use volley_load::spec::threshold::Selected;
 
     fn second(tally: &mut Tally, at_ns: u64, requests: u64) -> Passed {
         for n in 0..requests {
             let timing = Timing {
-                due_ns: None,
-                asked_ns: at_ns,
-                sent_ns: at_ns,
-                first_ns: None,
-                heard_ns: 0,
                 end_ns: at_ns + n * 1_000_000,
+                ..Timing::at(at_ns)
             };
             tally.iteration_began(0, None, at_ns);
             tally.sent(1, at_ns, 1);
@@ -424,12 +419,8 @@ mod tests {
         let mut tally = Tally::new(2, 3, 0);
         tally.passed(0);
         let timing = Timing {
-            due_ns: None,
-            asked_ns: 0,
-            sent_ns: 0,
-            first_ns: None,
-            heard_ns: 0,
             end_ns: 1_000_000,
+            ..Timing::at(0)
         };
         tally.sent(0, 0, 1);
         tally.ended(0, &timing, Some(200), 1, Ok(()));
@@ -490,24 +481,11 @@ mod tests {
             [r"     create\n   200/s   p50 49.0 ms   p99 98.0 ms   0 failed"]
         );
         let [first, _] = &mut threads;
-        let timing = Timing {
-            due_ns: None,
-            asked_ns: S,
-            sent_ns: S,
-            first_ns: None,
-            heard_ns: 0,
-            end_ns: S,
+        let failure = Failure {
+            reason: Reason::Timeout,
+            what: "2 s",
         };
-        first.ended(
-            1,
-            &timing,
-            None,
-            0,
-            Err(&Failure {
-                reason: Reason::Timeout,
-                what: "2 s",
-            }),
-        );
+        first.ended(1, &Timing::at(S), None, 0, Err(&failure));
         first.dropped(0, 7, S, S);
         first.iteration_began(0, None, S);
         progress.add(0, second(first, S, 10), Stage::Load);
@@ -516,20 +494,15 @@ mod tests {
             lines[0],
             " 3 s   211 begun   210 ok   0 failed   7 dropped   1 open"
         );
-        let goal = |fails_if: &str, of: &str| Goal {
-            fails_if: fails_if.parse::<Selected>().unwrap().threshold,
-            text: fails_if.to_owned(),
-            of: Some(of.to_owned()),
-            abort_after_ns: None,
-        };
         let goals = [
-            goal("p95 > 90ms", "create\n"),
-            goal("p95 > 97ms", "create\n"),
-            goal("failed >= 1", "create\n"),
-            goal("service p99 > 1h", "token"),
-            goal("dropped < 8", "crud"),
-            goal("dropped < 7", "crud"),
-        ];
+            ("p95 > 90ms", "create\n"),
+            ("p95 > 97ms", "create\n"),
+            ("failed >= 1", "create\n"),
+            ("service p99 > 1h", "token"),
+            ("dropped < 8", "crud"),
+            ("dropped < 7", "crud"),
+        ]
+        .map(|(fails_if, of)| samples::goal(fails_if, fails_if, of));
         let all = Duration::from_secs(3);
         let verdicts = goals
             .iter()

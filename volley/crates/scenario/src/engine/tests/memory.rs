@@ -1,22 +1,13 @@
 //! Bodies and replies that are larger than the memory for them.
 
-use std::io::Write;
 use std::sync::Arc;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use super::peer::{Does, Peer, Reply};
 use super::wires::{reasons, step, sum_call};
 use super::{Options, options, plan_of, run};
 use crate::report::Report;
 use crate::tally::Reason;
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
+use crate::testkit::gzip;
 
 /// A run with this memory, against a peer that is the target `api` and always answers so.
 fn limited(max_memory: u32, reply: Reply, steps: &str, more: &str) -> Report {

@@ -7,13 +7,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use super::peer::{Asked, Does, Peer, Reply};
 use super::{plan, report};
 use crate::report::{Report, StepReport};
 use crate::tally::Reason;
+use crate::testkit::gzip;
 
 /// A run of these steps, once, against a peer that is the target `api`.
 pub(super) fn once(peer: &Peer, version: u8, steps: &str) -> Report {
@@ -269,9 +267,7 @@ fn a_redirect_keeps_a_method_other_than_post_and_its_body() {
 
 #[test]
 fn encodings_of_a_body_may_be_in_any_case_and_in_several_fields() {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(br#"{"a": 1}"#).unwrap();
-    let body = encoder.finish().unwrap();
+    let body = gzip(br#"{"a": 1}"#);
     for version in [1, 2] {
         let body = body.clone();
         let peer = Peer::start(move |_| {
