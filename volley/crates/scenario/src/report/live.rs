@@ -120,9 +120,9 @@ impl Progress {
         // No second of the load has them.
         progress.recent.iter_mut().for_each(Vec::clear);
         progress.mark(Duration::ZERO, Duration::ZERO);
-        let sums: Vec<_> = (0..steps).map(|step| progress.requests(step)).collect();
-        progress.ended_before = sums.iter().map(StepCounts::ended).collect();
-        progress.sent_before = sums.iter().map(|sum| sum.sent).collect();
+        let sums = progress.sums().steps.into_iter();
+        (progress.ended_before, progress.sent_before) =
+            sums.map(|(sum, _)| (sum.ended(), sum.sent)).unzip();
         progress
     }
 
@@ -160,17 +160,6 @@ impl Progress {
             .iter()
             .flat_map(|one| &one.scenarios)
             .for_each(|one| sum.add(one));
-        sum
-    }
-
-    /// Sums of a step.
-    #[must_use]
-    pub fn requests(&self, step: usize) -> StepCounts {
-        let mut sum = StepCounts::default();
-        self.threads
-            .iter()
-            .filter_map(|one| one.steps.get(step))
-            .for_each(|(one, _)| sum.add(one));
         sum
     }
 
@@ -309,9 +298,7 @@ impl Progress {
     pub fn steps(&mut self, elapsed: Duration) -> Vec<StepNow> {
         let s = elapsed.saturating_sub(self.drawn_at).as_secs_f64();
         self.drawn_at = elapsed;
-        let sums: Vec<_> = (0..self.times.len())
-            .map(|step| self.requests(step))
-            .collect();
+        let sums = self.sums().steps;
         let mut ages = vec![Vec::new(); self.times.len()];
         for (step, age_ns) in self.threads.iter().flat_map(|one| &one.open) {
             if let Some(ages) = ages.get_mut(*step) {
@@ -320,7 +307,7 @@ impl Progress {
         }
         let all = sums.iter().zip(&mut self.recent).zip(ages);
         all.zip(&mut self.ended_before)
-            .map(|(((sum, recent), mut ages), before)| {
+            .map(|((((sum, _), recent), mut ages), before)| {
                 let ended = sum.ended() - std::mem::replace(before, sum.ended()).min(sum.ended());
                 recent.sort_unstable();
                 ages.sort_unstable();
