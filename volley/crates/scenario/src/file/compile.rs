@@ -136,7 +136,7 @@ impl<'a> Compiler<'a> {
             loads,
             limits,
             thresholds,
-            slots: self.names.into_slots(),
+            slots: self.names.slots,
             common_slots,
             folder: self.folder,
             files: self.files,

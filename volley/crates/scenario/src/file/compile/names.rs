@@ -14,7 +14,8 @@ pub(super) const LAST_URL: &str = "last.url";
 /// Slots by name.
 #[derive(Default)]
 pub(super) struct Names {
-    slots: Vec<String>,
+    /// By slot: its name.
+    pub slots: Vec<String>,
     by_name: HashMap<String, Slot>,
 }
 
@@ -28,19 +29,6 @@ impl Names {
         self.slots.push(name.to_owned());
         self.by_name.insert(name.to_owned(), slot);
         Some(slot)
-    }
-
-    /// By slot: its name.
-    pub fn slots(&self) -> &[String] {
-        &self.slots
-    }
-
-    pub fn into_slots(self) -> Vec<String> {
-        self.slots
-    }
-
-    pub fn len(&self) -> usize {
-        self.slots.len()
     }
 }
 

@@ -25,7 +25,7 @@ impl Compiler<'_> {
                 self.slot(&at, &name);
             }
         }
-        u16::try_from(self.names.len()).unwrap_or(u16::MAX)
+        u16::try_from(self.names.slots.len()).unwrap_or(u16::MAX)
     }
 
     /// The steps of setup, and what scenarios know from them.

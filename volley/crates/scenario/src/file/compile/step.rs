@@ -128,7 +128,7 @@ impl Compiler<'_> {
             }
         }
         for step in self.steps.iter().skip(first) {
-            if let Err(error) = Reading::new(step, self.names.slots()) {
+            if let Err(error) = Reading::new(step, &self.names.slots) {
                 let problem = format!("step `{}`: {error}", step.name);
                 self.mistakes
                     .push(Mistake::new(step.line, at.clone(), problem));

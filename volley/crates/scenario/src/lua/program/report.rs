@@ -16,22 +16,21 @@ use volley_report::measure::{Cost, Failures, process};
 /// So many hosts are named.
 const MOST_HOSTS: usize = 8;
 
-/// How large a run was.
-pub struct Scale {
-    pub started: SystemTime,
-    pub group: Group,
-    pub cpu_s: f64,
-}
-
-/// What came of all threads.
-pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finished {
+/// What came of all threads, which have begun then and used that much of the CPU.
+pub fn finished(
+    shared: &Shared,
+    harvests: Vec<Harvest>,
+    started: SystemTime,
+    group: Group,
+    cpu_s: f64,
+) -> Finished {
     let names = shared.rows.names(&shared.options.name);
     let mut tally = Tally::new(1, rows::MOST, 0);
     let Group {
         threads,
         connections,
         coroutines,
-    } = scale.group;
+    } = group;
     let mut facts = Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: shared.options.name.clone(),
@@ -41,12 +40,12 @@ pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finish
             counted(threads.into(), "thread"),
             counted(connections.into(), "connection")
         )],
-        started_unix_ns: unix_ns(scale.started),
+        started_unix_ns: unix_ns(started),
         ended_by: EndedBy::Finished,
         threads,
         connections: threads.saturating_mul(connections),
         cost: Cost {
-            cpu_s: scale.cpu_s,
+            cpu_s,
             cpu_total_s: process::cpu_s(),
             peak_bytes: process::peak_bytes(),
             ..Cost::default()
