@@ -1,5 +1,6 @@
 //! Feeds: their sources, and which columns are used.
 
+use std::collections::HashSet;
 use std::path;
 
 use super::names::Scope;
@@ -64,10 +65,8 @@ impl Compiler<'_> {
     }
 
     fn feed(&mut self, at: &Path, name: &str, written: &Written, is_read: bool) -> Feed {
-        let has_rows = written.csv.is_some()
-            || written.jsonl.is_some()
-            || written.rows.is_some()
-            || written.range.is_some();
+        let is_file = written.csv.is_some() || written.jsonl.is_some();
+        let has_rows = is_file || written.rows.is_some() || written.range.is_some();
         if !has_rows && is_read {
             self.refuse(
                 at,
@@ -129,7 +128,6 @@ impl Compiler<'_> {
             return None;
         };
         let at = feed.key(key);
-        let made = |source| Some((source, Columns::One));
         if let Some(file) = written.csv.as_ref().or(written.jsonl.as_ref()) {
             let (file, is_csv) = (self.data_file(&at, file)?, written.csv.is_some());
             let read = if is_csv { csv_header } else { first_keys };
@@ -142,68 +140,44 @@ impl Compiler<'_> {
             };
             return Some((source, columns));
         }
-        match written {
-            Written {
-                rows: Some(rows), ..
-            } => {
-                let (rows, names) = self.rows(&at, rows)?;
-                let columns = match names {
-                    Some(names) => self.columns(&at, written, &names),
-                    None => Columns::One,
-                };
-                Some((Source::Rows(rows), columns))
-            }
-            Written {
-                range: Some((start, end)),
-                ..
-            } => {
-                let width = written.width.unwrap_or(0);
-                if start >= end {
-                    self.wrong(
-                        &at,
-                        "the range is empty: it goes from the first number to before the second",
-                    );
-                }
-                if width > 20 {
-                    self.wrong(&feed.key("width"), "`width` is at most 20");
-                }
-                made(Source::Range {
-                    start: *start,
-                    end: *end,
-                    width,
-                })
-            }
-            Written {
-                random: Some((low, high)),
-                ..
-            } => {
-                if low > high {
-                    self.wrong(&at, "the smaller number comes first");
-                }
-                made(Source::Random {
-                    low: *low,
-                    high: *high,
-                })
-            }
-            Written {
-                random_text: Some(length),
-                ..
-            } => {
-                if !(1..=LONGEST_TEXT).contains(length) {
-                    self.wrong(&at, format!("the length is from 1 to {LONGEST_TEXT}"));
-                }
-                made(Source::RandomText { length: *length })
-            }
-            Written {
-                time: Some(format), ..
-            } => made(Source::Time(*format)),
-            _ => {
-                if written.uuid == Some(false) {
-                    self.wrong(&at, "write `uuid: true`");
-                }
-                made(Source::Uuid)
-            }
+        if let Some(rows) = &written.rows {
+            let (rows, names) = self.rows(&at, rows)?;
+            let columns = match names {
+                Some(names) => self.columns(&at, written, &names),
+                None => Columns::One,
+            };
+            return Some((Source::Rows(rows), columns));
         }
+        let source = if let Some((start, end)) = written.range {
+            let width = written.width.unwrap_or(0);
+            if start >= end {
+                let problem =
+                    "the range is empty: it goes from the first number to before the second";
+                self.wrong(&at, problem);
+            }
+            if width > 20 {
+                self.wrong(&feed.key("width"), "`width` is at most 20");
+            }
+            Source::Range { start, end, width }
+        } else if let Some((low, high)) = written.random {
+            if low > high {
+                self.wrong(&at, "the smaller number comes first");
+            }
+            Source::Random { low, high }
+        } else if let Some(length) = written.random_text {
+            if !(1..=LONGEST_TEXT).contains(&length) {
+                self.wrong(&at, format!("the length is from 1 to {LONGEST_TEXT}"));
+            }
+            Source::RandomText { length }
+        } else if let Some(format) = written.time {
+            Source::Time(format)
+        } else {
+            if written.uuid == Some(false) {
+                self.wrong(&at, "write `uuid: true`");
+            }
+            Source::Uuid
+        };
+        Some((source, Columns::One))
     }
 
     /// A file of any size.
@@ -220,15 +194,9 @@ impl Compiler<'_> {
     }
 
     fn columns(&mut self, at: &Path, written: &Written, names: &[String]) -> Columns {
-        if let Some(twice) = names
-            .iter()
-            .enumerate()
-            .find(|(index, name)| names.iter().take(*index).any(|n| n == *name))
-        {
-            self.wrong(
-                at,
-                format!("two columns are named `{}`: rename one", twice.1),
-            );
+        let mut seen = HashSet::new();
+        if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+            self.wrong(at, format!("two columns are named `{twice}`: rename one"));
         }
         match written.column {
             Some(By::Step) => Columns::Steps(names.len()),

@@ -303,18 +303,13 @@ impl Compiler<'_> {
         };
         let name = self.step_name(scope, at, step, verb);
         let method = match &request {
-            Some(Request::Grpc(grpc)) => Some(grpc.method.clone()),
+            Some(Request::Grpc(grpc)) => Some(&grpc.method),
             _ => None,
         };
         let is_grpc = matches!(verb, Verb::Grpc(_));
-        let mut expect = self.expect(
-            scope,
-            &at.key("expect"),
-            &step.expect,
-            is_grpc,
-            method.as_ref(),
-        );
-        let saves = self.saves(scope, &at.key("save"), step, is_grpc, method.as_ref());
+        let expected = at.key("expect");
+        let mut expect = self.expect(scope, &expected, &step.expect, is_grpc, method);
+        let saves = self.saves(scope, &at.key("save"), step, is_grpc, method);
         if step.timeout.is_some_and(|time| time.0 == 0) {
             self.wrong(
                 &at.key("timeout"),
