@@ -124,6 +124,16 @@ impl Peer {
         })
     }
 
+    /// The paths of the requests so far.
+    pub fn paths(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.path).collect()
+    }
+
+    /// How often a path was asked for.
+    pub fn times(&self, path: &str) -> usize {
+        self.paths().iter().filter(|asked| *asked == path).count()
+    }
+
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
