@@ -350,23 +350,9 @@ impl<'a> Importer<'a> {
 
     /// A name for something in the new file, as near as possible to that in the old one.
     fn new_name(&self, wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
-        let letter = |c: char| {
-            if c.is_alphanumeric() || c == '_' {
-                c
-            } else {
-                '-'
-            }
-        };
-        let plain: String = wanted.chars().map(letter).collect();
-        let plain = if plain.is_empty() {
-            "value".to_owned()
-        } else {
-            plain
-        };
-        let is_free = |name: &String| !self.names.contains(name) && !is_taken(name);
-        let numbered = (2..).map(|number: u64| format!("{plain}-{number}"));
-        let mut names = std::iter::once(plain.clone()).chain(numbered);
-        names.find(is_free).unwrap_or(plain.clone())
+        let plain = wanted.replace(|c: char| !c.is_alphanumeric() && c != '_', "-");
+        let plain = if plain.is_empty() { "value" } else { &plain };
+        free_name(plain, |name| self.names.contains(name) || is_taken(name))
     }
 
     /// A name for a target or data.
@@ -375,4 +361,11 @@ impl<'a> Importer<'a> {
         self.names.insert(name.clone());
         name
     }
+}
+
+/// A name, with a number if something has it already.
+fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }

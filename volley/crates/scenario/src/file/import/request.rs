@@ -1,6 +1,7 @@
 //! Requests, which become steps.
 
 use super::object::Object;
+use super::target::API;
 use super::tree::{Entries, Tree, put, put_map};
 use super::variables::{Context, Piece, Scope, Text};
 use super::words::{Word, words};
@@ -214,15 +215,12 @@ impl Importer<'_> {
             prefix.eq_ignore_ascii_case(&format!("{scheme}://"))
         });
         let (target, scheme, authority, path) = match scheme {
-            None if first.starts_with('/') => {
-                let authority = self.top.authority.clone();
-                (
-                    super::target::API.to_owned(),
-                    self.scheme(),
-                    authority,
-                    first.as_str(),
-                )
-            }
+            None if first.starts_with('/') => (
+                API.to_owned(),
+                self.scheme(),
+                self.top.authority.clone(),
+                first.as_str(),
+            ),
             None => {
                 self.wrong(at, "a URI begins with `/`, `http://` or `https://`");
                 return None;
@@ -246,7 +244,7 @@ impl Importer<'_> {
         let written = self.written(at, &path, Context::Url);
         Some(Sent {
             url: format!("${{{target}}}{written}"),
-            is_path: target == super::target::API && first.starts_with('/'),
+            is_path: target == API && first.starts_with('/'),
             uri: Some(Uri {
                 scheme: scheme.to_owned(),
                 authority,

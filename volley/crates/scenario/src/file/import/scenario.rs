@@ -4,7 +4,7 @@ use super::object::Object;
 use super::request::Made;
 use super::tree::{Entries, Tree, put};
 use super::variables::Scope;
-use super::{Importer, fault};
+use super::{Importer, fault, free_name};
 use crate::file::mistake::Path;
 
 /// A scenario that has been translated, but for its load.
@@ -40,9 +40,7 @@ impl Importer<'_> {
                 continue;
             }
             let is_taken = |name: &str| scenarios.iter().any(|other| other.name == name);
-            let numbered = (2_u64..).map(|number| format!("{}-{number}", scenario.name));
-            let mut names = std::iter::once(scenario.name.clone()).chain(numbered);
-            scenario.name = names.find(|name| !is_taken(name)).unwrap_or_default();
+            scenario.name = free_name(&scenario.name, is_taken);
             scenarios.push(scenario);
         }
         scenarios
