@@ -334,6 +334,16 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// What was read of a file, if it could be.
+    fn readable<T>(
+        &mut self,
+        at: &Path,
+        file: &path::Path,
+        read: Result<T, impl fmt::Display>,
+    ) -> Option<T> {
+        let said = |error| self.wrong(at, format!("`{}`: {error}", file.display()));
+        read.map_err(said).ok()
+    }
     /// The name of a file as the new file has it.
     fn file_name(&self, name: &str) -> String {
         let (from, to) = (self.how.from, self.how.to);

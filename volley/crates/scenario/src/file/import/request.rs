@@ -312,13 +312,7 @@ impl Importer<'_> {
             self.fault(&at, fault::PAYLOAD_FILE);
         }
         if is_file && (!self.how.as_run || scope.old.is_some()) {
-            let content = match input::read(&file, input::TEXT) {
-                Ok(content) => content,
-                Err(error) => {
-                    self.wrong(&at, format!("`{}`: {error}", file.display()));
-                    return None;
-                }
-            };
+            let content = self.readable(&at, &file, input::read(&file, input::TEXT))?;
             self.check_length(&at, content.len());
             let content = String::from_utf8(content).unwrap_or_default();
             let parts = words(&content, scope.old.as_deref());

@@ -106,8 +106,7 @@ impl Importer<'_> {
             put(&mut target, "failback", returns.unwrap_or(false));
         }
         let place = file.at.key("host");
-        self.targets
-            .push((API.to_owned(), Tree::map(target).at(&place)));
+        put(&mut self.targets, API, Tree::map(target).at(&place));
         let mut http = Entries::new();
         put(&mut http, "version", version);
         let clients = Tree::from(self.top.clients);
