@@ -152,6 +152,11 @@ impl<'a> Compiler<'a> {
             .push(Mistake::new(line, at.clone(), problem.into()));
     }
 
+    /// Notes a mistake in the place of what cannot be there.
+    fn none<T>(&mut self, at: &Path, problem: impl Into<String>) -> Option<T> {
+        self.wrong(at, problem);
+        None
+    }
     /// What is right; what is wrong is noted.
     fn noted<T, E: std::fmt::Display>(&mut self, at: &Path, result: Result<T, E>) -> Option<T> {
         result

@@ -27,11 +27,10 @@ impl Compiler<'_> {
             ("body", step.body.is_some()),
         ]);
         if let [first, second, ..] = given[..] {
-            self.wrong(
+            return self.none(
                 &at.key(second),
                 format!("`{first}` and `{second}` both are the body: keep one"),
             );
-            return None;
         }
         let typed = |text: Option<Text>, media_type: &str| {
             text.map(|text| Body {
@@ -107,8 +106,7 @@ impl Compiler<'_> {
                 (Text::fixed(bytes), Some(name.into_owned()))
             }
             _ => {
-                self.wrong(at, "a part has either `value` or `file`");
-                return None;
+                return self.none(at, "a part has either `value` or `file`");
             }
         };
         let name = self.constant(scope, &at.key("name"), &part.name)?;

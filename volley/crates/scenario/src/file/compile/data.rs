@@ -124,8 +124,7 @@ impl Compiler<'_> {
         ]);
         let [key] = given[..] else {
             let problem = "data has one source: `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` or `time`";
-            self.wrong(feed, problem);
-            return None;
+            return self.none(feed, problem);
         };
         let at = feed.key(key);
         if let Some(file) = written.csv.as_ref().or(written.jsonl.as_ref()) {

@@ -39,8 +39,7 @@ impl Compiler<'_> {
                 (name, before + text, true)
             }
             _ => {
-                self.wrong(at, "a script is a text, or `{file: x.lua}`");
-                return None;
+                return self.none(at, "a script is a text, or `{file: x.lua}`");
             }
         };
         let mut script = Script {

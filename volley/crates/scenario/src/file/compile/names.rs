@@ -90,8 +90,7 @@ impl Compiler<'_> {
         }
         if name == LAST_URL {
             if scope.last.is_none() {
-                self.wrong(at, "`${last.url}` needs a request before it");
-                return None;
+                return self.none(at, "`${last.url}` needs a request before it");
             }
             scope.uses_last_url = true;
             return self.slot(at, name).map(Found::Slot);
@@ -111,8 +110,7 @@ impl Compiler<'_> {
             let hint = suggest::hint(name, &known, "nothing is saved before");
             format!("nothing has the name `{name}` here; {hint}")
         };
-        self.wrong(at, problem);
-        None
+        self.none(at, problem)
     }
 
     /// The slot of a name.

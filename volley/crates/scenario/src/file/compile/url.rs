@@ -12,8 +12,7 @@ impl Compiler<'_> {
     pub(super) fn url(&mut self, scope: &mut Scope, at: &Path, text: &str) -> Option<(Url, usize)> {
         let parts = self.noted(at, parts(text))?;
         let Some((first, rest)) = parts.split_first() else {
-            self.wrong(at, "the URL is empty: write `${target}/path`");
-            return None;
+            return self.none(at, "the URL is empty: write `${target}/path`");
         };
         match first {
             Part::Name(name) => match self.target_named(name) {
@@ -43,8 +42,7 @@ impl Compiler<'_> {
         };
         if !begins {
             let remedy = "write `${target}/…`, or `${target}${name:raw}` if the value is a path";
-            self.wrong(at, format!("the path begins with `/`: {remedy}"));
-            return None;
+            return self.none(at, format!("the path begins with `/`: {remedy}"));
         }
         let mut pieces = self.pieces(scope, at, path, Escape::Url)?;
         self.check_path(at, &pieces)?;
@@ -76,11 +74,10 @@ impl Compiler<'_> {
                 return self.on(scope, at, 0, &path);
             }
             let hint = self.target_hint("");
-            self.wrong(
+            return self.none(
                 at,
                 format!("`{text}` has no target: write `${{target}}/path`; {hint}"),
             );
-            return None;
         };
         let end = text
             .get(authority..)
@@ -89,11 +86,10 @@ impl Compiler<'_> {
             Some(end) => text.split_at(authority + end),
             None if rest.is_empty() => (text, ""),
             None => {
-                self.wrong(
+                return self.none(
                     at,
                     "a host never changes: name it in `targets`, and write `${target}/…`",
                 );
-                return None;
             }
         };
         let target = self.unnamed_target(at, origin)?;
@@ -121,17 +117,15 @@ impl Compiler<'_> {
         let feed = name.split('.').next().unwrap_or_default();
         if !is_known && self.feed_named(feed).is_none() {
             let hint = self.target_hint(name);
-            self.wrong(
+            return self.none(
                 at,
                 format!(
                     "`${{{name}}}` is neither a target nor a value that is saved before; {hint}"
                 ),
             );
-            return None;
         }
         if self.targets.is_empty() {
-            self.wrong(at, "no target: name one in `targets`");
-            return None;
+            return self.none(at, "no target: name one in `targets`");
         }
         let relative_to = relative_to.or(scope.last).unwrap_or(0);
         let Found::Slot(slot) = self.find(scope, at, name)? else {
@@ -159,15 +153,11 @@ impl Compiler<'_> {
         });
         match odd {
             None => Some(()),
-            Some('#') => {
-                self.wrong(at, "what follows `#` is never sent: drop it");
-                None
-            }
+            Some('#') => self.none(at, "what follows `#` is never sent: drop it"),
             Some(odd) => {
                 let bytes = odd.to_string().into_bytes().into_iter();
                 let code: String = bytes.map(|byte| format!("%{byte:02X}")).collect();
-                self.wrong(at, format!("`{odd}` cannot stand in a URL: write `{code}`"));
-                None
+                self.none(at, format!("`{odd}` cannot stand in a URL: write `{code}`"))
             }
         }
     }
