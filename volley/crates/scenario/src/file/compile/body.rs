@@ -105,9 +105,7 @@ impl Compiler<'_> {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 (Text::fixed(bytes), Some(name.into_owned()))
             }
-            _ => {
-                return self.none(at, "a part has either `value` or `file`");
-            }
+            _ => return self.none(at, "a part has either `value` or `file`"),
         };
         let name = self.constant(scope, &at.key("name"), &part.name)?;
         let media_type = match &part.media_type {

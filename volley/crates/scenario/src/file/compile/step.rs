@@ -310,12 +310,7 @@ impl Compiler<'_> {
         let expected = at.key("expect");
         let mut expect = self.expect(scope, &expected, &step.expect, is_grpc, method);
         let saves = self.saves(scope, &at.key("save"), step, is_grpc, method);
-        if step.timeout.is_some_and(|time| time.0 == 0) {
-            self.wrong(
-                &at.key("timeout"),
-                "it leaves no time: give a time such as `2s`",
-            );
-        }
+        self.check_time(&at.key("timeout"), step.timeout);
         if lua
             .as_ref()
             .is_some_and(|script| script.names("validate_response"))

@@ -5,7 +5,7 @@ use std::ops::Not as _;
 use super::Compiler;
 use super::names::Scope;
 use crate::file::mistake::Path;
-use crate::file::model::{Http, TargetMap, Tls};
+use crate::file::model::{Http, TargetMap, Time, Tls};
 use crate::plan::{Load, Phases, Request, Scenario, Step, Target, TlsFiles, Url, Version};
 use volley_http::http::HttpUrl;
 use volley_load::pace::PhasedUsers;
@@ -207,9 +207,7 @@ impl Compiler<'_> {
             ("timeout", http.timeout),
             ("connect_timeout", http.connect_timeout),
         ] {
-            if time.is_some_and(|time| time.0 == 0) {
-                self.wrong(&at.key(key), "it leaves no time: give a time such as `2s`");
-            }
+            self.check_time(&at.key(key), time);
         }
         let version = http.version.or(self.file.http.version);
         let is_first = version.is_some_and(|version| version.0 == Version::Http1);
@@ -222,6 +220,11 @@ impl Compiler<'_> {
         }
     }
 
+    pub(super) fn check_time(&mut self, at: &Path, time: Option<Time>) {
+        if time.is_some_and(|time| time.0 == 0) {
+            self.wrong(at, "it leaves no time: give a time such as `2s`");
+        }
+    }
     fn tls(&mut self, at: &Path, tls: &Tls) -> TlsFiles {
         match (&tls.cert, &tls.key) {
             (Some(_), None) => self.wrong(&at.key("cert"), "it needs `key`: its private key"),

@@ -104,10 +104,8 @@ impl Compiler<'_> {
                 Escape::Url => (name, Escape::RawUrl),
                 Escape::Form => (name, Escape::Raw),
                 _ => {
-                    return self.none(
-                        at,
-                        format!("`:raw` is for URLs and forms: write `${{{name}}}`"),
-                    );
+                    let problem = format!("`:raw` is for URLs and forms: write `${{{name}}}`");
+                    return self.none(at, problem);
                 }
             },
             Some((name, "json")) => {
