@@ -156,10 +156,8 @@ impl Progress {
     #[must_use]
     pub fn iterations(&self) -> IterationCounts {
         let mut sum = IterationCounts::default();
-        self.threads
-            .iter()
-            .flat_map(|one| &one.scenarios)
-            .for_each(|one| sum.add(one));
+        let all = self.threads.iter().flat_map(|one| &one.scenarios);
+        all.for_each(|one| sum.add(one));
         sum
     }
 
@@ -345,16 +343,10 @@ impl Progress {
         ];
         let numbers = numbers.map(|(number, word)| format!("   {} {word}", grouped(number)));
         let mut lines = vec![format!("{:>2} s{}", elapsed.as_secs(), numbers.concat())];
-        let labels: Vec<String> = names
-            .steps
-            .iter()
-            .map(|step| visible(&step.label()).into_owned())
-            .collect();
-        let width = labels
-            .iter()
-            .map(|label| label.chars().count())
-            .max()
-            .unwrap_or_default();
+        let labels = names.steps.iter().map(StepNames::label);
+        let labels: Vec<String> = labels.map(|label| visible(&label).into_owned()).collect();
+        let lengths = labels.iter().map(|label| label.chars().count());
+        let width = lengths.max().unwrap_or_default();
         let before = self.sent_before.iter();
         for (((now, label), step), before) in
             steps.iter().zip(&labels).zip(&names.steps).zip(before)
