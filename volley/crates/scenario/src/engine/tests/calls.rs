@@ -84,8 +84,8 @@ fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_sa
     };
     let report = sum(cut(None), "", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)]);
-    let words = words(&report, "sum");
-    assert!(words.contains("without sending trailers"), "{words}");
+    let told = words(&report, "sum");
+    assert!(told.contains("without sending trailers"), "{told}");
     assert!(is_ok(&sum(cut(None), "", ", expect: {status: INTERNAL}")));
     let said = cut(Some(("grpc-status", "5")));
     assert!(is_ok(&sum(said, "", ", expect: {status: NOT_FOUND}")));
@@ -103,9 +103,9 @@ fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_sa
 fn a_reply_that_is_too_long_or_unreadable_is_named_so() {
     let report = sum(answer(THREE, &[]), "body: 1", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::BodyTooLarge, 1)]);
-    let words = words(&report, "sum");
+    let told = words(&report, "sum");
     let expected = "a reply of 2 bytes is over the limit of 1 (`limits.body`)";
-    assert_eq!(words, expected);
+    assert_eq!(told, expected);
     let each = ", expect: {each: [\"result = 3\"]}";
     let cut = sum(answer(&[0, 0, 0, 0, 1, 8], &[]), "", each);
     assert_eq!(reasons(&cut, "sum"), [(Reason::Decoding, 1)]);

@@ -112,8 +112,8 @@ fn a_call_that_something_else_answers_has_failed() {
         let peer = Peer::start(move |_| Does::says(status, &[("content-type", media)], "<html>"));
         let report = run(&api(peer.address), call, more);
         assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)], "{status}");
-        let words = words(&report, "sum");
-        assert!(words.contains(media), "{words}");
+        let told = words(&report, "sum");
+        assert!(told.contains(media), "{told}");
     }
 }
 
