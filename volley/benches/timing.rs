@@ -145,8 +145,8 @@ fn late_start() -> f64 {
     let server = reference(Faults::default());
     let start = |number| {
         let flags = "-z 200ms --rps 1000 -c 12 --connections 4 --start-at stdin --share";
-        let run = UNARY.run().flags(flags).arg(format!("{number}/4"));
-        run.start(server.address())
+        let run = UNARY.run(flags).arg(format!("{number}/4"));
+        run.start(&server)
     };
     let mut shares: Vec<Running> = (1..=4).map(start).collect();
     for share in &shares {
@@ -166,7 +166,7 @@ fn late_start() -> f64 {
 fn opening() -> f64 {
     let server = reference(Faults::default());
     let flags = "--open-on-stdin -z 200ms -c 8 --connections 4 --share 1/2";
-    let mut running = UNARY.run().flags(flags).start(server.address());
+    let mut running = UNARY.run(flags).start(&server);
     running.first_words();
     // The load goes on for a while.
     thread::sleep(Duration::from_millis(300));
@@ -179,7 +179,7 @@ fn opening() -> f64 {
 fn order_to_calls() -> f64 {
     let server = reference(Faults::default());
     let flags = "-z 10m -c 50 --connections 4 --rps 1000 --control 127.0.0.1:0";
-    let running = UNARY.run().flags(flags).start(server.address());
+    let running = UNARY.run(flags).start(&server);
     from_order(&running.control(), || server.counts().calls_started)
 }
 
@@ -223,7 +223,7 @@ fn from_order(address: &str, counted: impl Fn() -> u64) -> f64 {
 fn send_delay() -> f64 {
     let server = reference(Faults::default());
     let flags = "-z 2s --rps 1000 -c 50 --connections 4";
-    let report = UNARY.run().flags(flags).report(server.address());
+    let report = UNARY.run(flags).report(&server);
     ms(report.number("/send_delay_ns/p99"))
 }
 
@@ -233,7 +233,7 @@ fn frozen() -> f64 {
         ..Faults::default()
     });
     let flags = "--rps 1000 -z 5s --duration-stop wait -c 50 --connections 4";
-    let report = UNARY.run().flags(flags).report(server.address());
+    let report = UNARY.run(flags).report(&server);
     ms(report.number("/latency_ns/mean"))
 }
 
@@ -246,7 +246,7 @@ fn window_by_window() -> f64 {
     let report = Volley::call("CollectSum")
         .data(r#"{"a": 100000, "b": 1}"#)
         .flags("--stream-call-duration 500ms -n 1 -c 1")
-        .report(server.address());
+        .report(&server);
     report.all_ok();
     server.counts().messages_received as f64
 }

@@ -22,6 +22,8 @@ mod run;
 mod scenario;
 pub mod serve;
 mod shell;
+#[cfg(test)]
+mod testkit;
 mod trial;
 mod unused;
 mod usage;
@@ -81,50 +83,33 @@ pub enum Command {
 /// a flag names it.
 pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
     let words: Vec<OsString> = argv.skip(1).collect();
-    match words.split_first() {
-        Some((first, rest)) if first == "help" => {
+    let (first, rest) = words.split_first().unzip();
+    let first = first.and_then(|first| first.to_str());
+    let (rest, stdin) = (rest.unwrap_or_default(), &mut std::io::stdin());
+    Ok(match first.unwrap_or_default() {
+        "help" => {
             let words = rest.iter().cloned().chain(["--help".into()]);
-            parse(std::iter::once("volley".into()).chain(words))
+            return parse(std::iter::once("volley".into()).chain(words));
         }
-        Some((first, rest)) if first == "serve" => {
-            serve::parse(rest).map(Box::new).map(Command::Serve)
-        }
-        Some((first, rest)) if first == "try" => trial::parse(rest, &mut std::io::stdin())
-            .map(Box::new)
-            .map(Command::Try),
-        Some((first, rest)) if first == "list" => look::parse(Question::List, rest)
-            .map(Box::new)
-            .map(Command::Look),
-        Some((first, rest)) if first == "describe" => look::parse(Question::Describe, rest)
-            .map(Box::new)
-            .map(Command::Look),
-        Some((first, rest)) if first == "merge" => {
-            merge::parse(rest).map(Box::new).map(Command::Merge)
-        }
-        Some((first, rest)) if first == "compare" => {
-            compare::parse(rest).map(Box::new).map(Command::Compare)
-        }
-        Some((first, rest)) if first == "completions" => {
-            shell::completions(rest).map(Command::Text)
-        }
-        Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
-        Some((first, rest)) if first == "run" => {
-            scenario::parse(rest).map(Box::new).map(Command::Scenario)
-        }
-        Some((first, rest)) if first == "check" => check::parse(rest).map(Command::Check),
-        Some((first, rest)) if first == "edit" => edit::parse(rest).map(Command::Edit),
-        Some((first, rest)) if first == "import" => import::parse(rest).map(Command::Import),
-        Some((first, rest)) if first == "schema" => schema(rest),
-        Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
-            .map(Box::new)
-            .map(Command::Blast),
+        "serve" => Command::Serve(Box::new(serve::parse(rest)?)),
+        "try" => Command::Try(Box::new(trial::parse(rest, stdin)?)),
+        "list" => Command::Look(Box::new(look::parse(Question::List, rest)?)),
+        "describe" => Command::Look(Box::new(look::parse(Question::Describe, rest)?)),
+        "merge" => Command::Merge(Box::new(merge::parse(rest)?)),
+        "compare" => Command::Compare(Box::new(compare::parse(rest)?)),
+        "completions" => Command::Text(shell::completions(rest)?),
+        "man" => Command::Text(shell::man(rest)?),
+        "run" => Command::Scenario(Box::new(scenario::parse(rest)?)),
+        "check" => Command::Check(check::parse(rest)?),
+        "edit" => Command::Edit(edit::parse(rest)?),
+        "import" => Command::Import(import::parse(rest)?),
+        "schema" => Command::Text(schema(rest)?),
+        "blast" => Command::Blast(Box::new(blast::parse(rest, stdin)?)),
         _ => match meant(&words) {
-            Some(problem) => Err(CliExit::usage(problem)),
-            None => run::parse(&words, &mut std::io::stdin())
-                .map(Box::new)
-                .map(Command::Run),
+            Some(problem) => return Err(CliExit::usage(problem)),
+            None => Command::Run(Box::new(run::parse(&words, stdin)?)),
         },
-    }
+    })
 }
 
 /// What was probably meant by a first word that is no HOST.
@@ -143,11 +128,11 @@ fn meant(words: &[OsString]) -> Option<String> {
 }
 
 /// Reads the words after `volley schema`.
-fn schema(words: &[OsString]) -> Result<Command, CliExit> {
+fn schema(words: &[OsString]) -> Result<&'static str, CliExit> {
     shell::help("schema", words)?;
     match words {
-        [] => Ok(Command::Text(docs::CONFIG_SCHEMA)),
-        [word] if word == "scenario" => Ok(Command::Text(docs::SCENARIO_SCHEMA)),
+        [] => Ok(docs::CONFIG_SCHEMA),
+        [word] if word == "scenario" => Ok(docs::SCENARIO_SCHEMA),
         _ => Err(CliExit::usage(
             "write `volley schema` for a file of --config, or `volley schema scenario`",
         )),

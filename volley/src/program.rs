@@ -77,6 +77,18 @@ pub struct Failure {
 }
 
 impl Failure {
+    fn new(status: u8, problem: impl ToString) -> Self {
+        Self {
+            status,
+            message: problem.to_string(),
+        }
+    }
+
+    /// The command line, or a file that it names, must be mended.
+    fn usage(problem: impl ToString) -> Self {
+        Self::new(2, problem)
+    }
+
     /// The message on one line, whatever it quotes.
     #[must_use]
     pub fn line(&self) -> Cow<'_, str> {
@@ -86,15 +98,13 @@ impl Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self {
-            status: match error {
-                LoadError::NoStart => 3,
-                LoadError::StartPassed => 4,
-                _ if error.is_usage() => 2,
-                _ => 1,
-            },
-            message: error.to_string(),
-        }
+        let status = match error {
+            LoadError::NoStart => 3,
+            LoadError::StartPassed => 4,
+            _ if error.is_usage() => 2,
+            _ => 1,
+        };
+        Self::new(status, error)
     }
 }
 
@@ -106,19 +116,13 @@ impl From<NetError> for Failure {
 
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
-        Self {
-            status: if error.is_usage() { 2 } else { 1 },
-            message: error.to_string(),
-        }
+        Self::new(if error.is_usage() { 2 } else { 1 }, error)
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self {
-            status: 1,
-            message: error.to_string(),
-        }
+        Self::new(1, error)
     }
 }
 
@@ -211,12 +215,9 @@ fn show(
         let server = watch::serve(address, shows).map_err(|error| {
             io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))
         })?;
+        let place = server.address.to_string();
         // For the one who does not know the port; if nobody reads this, the run continues.
-        let _ = writeln!(
-            io::stderr(),
-            "volley: {flag} at {}",
-            visible(&server.address.to_string())
-        );
+        let _ = writeln!(io::stderr(), "volley: {flag} at {}", visible(&place));
         servers.push(server);
     }
     Ok(servers)
@@ -224,9 +225,8 @@ fn show(
 
 /// Prints what the user must know before the run.
 fn warn(warnings: &[String], output: &Output) {
-    for warning in warnings.iter().filter(|_| !output.quiet) {
-        // If nobody reads this, the run continues.
-        let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
+    if !output.quiet {
+        check::warn(warnings);
     }
 }
 
@@ -248,27 +248,22 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
 
 /// Even `--quiet` does not hide them.
 fn print_failed(thresholds: &[Verdict]) -> io::Result<()> {
-    buffered(io::stderr().lock(), |mut out| {
-        own_section::write_failed(thresholds, &mut out)
-    })
-    .or_else(unless_hung_up)
+    to_stderr(|mut out| own_section::write_failed(thresholds, &mut out))
 }
 
 /// The exit status of a run with thresholds. Without a call that succeeded, it is that of any such run.
 fn status(any_ok: bool, thresholds: &[Verdict]) -> ExitCode {
-    if any_ok && thresholds.iter().any(|verdict| verdict.failed) {
-        ExitCode::from(THRESHOLD_FAILED)
-    } else {
-        success_if(any_ok)
+    match any_ok && thresholds.iter().any(|verdict| verdict.failed) {
+        true => ExitCode::from(THRESHOLD_FAILED),
+        false => success_if(any_ok),
     }
 }
 
 /// The exit status says whether any call succeeded.
 fn success_if(any_ok: bool) -> ExitCode {
-    if any_ok {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    match any_ok {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }
 
@@ -293,7 +288,7 @@ fn remark(output: &Output, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 ///
 /// If stdout cannot be written to.
 pub fn text(text: &str) -> Result<ExitCode, Failure> {
-    buffered(io::stdout().lock(), |out| out.write_all(text.as_bytes())).or_else(unless_hung_up)?;
+    to_stdout(|out| out.write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -374,12 +369,19 @@ impl<'a> Out<'a> {
             Some((path, file)) => files::empty(&file)
                 .and_then(|()| buffered(file, write))
                 .map_err(|error| files::unwritable("--output", path, &error))?,
-            None => buffered(io::stdout().lock(), write)
-                .or_else(unless_hung_up)
+            None => to_stdout(write)
                 .map_err(|error| io::Error::other(format!("cannot write the report: {error}")))?,
         }
         Ok(())
     }
+}
+
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    buffered(io::stdout().lock(), write).or_else(unless_hung_up)
+}
+
+fn to_stderr(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    buffered(io::stderr().lock(), write).or_else(unless_hung_up)
 }
 
 fn buffered(
@@ -406,9 +408,8 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
 
 /// A reader that stops reading (`| head`) is not an error.
 fn unless_hung_up(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Ok(())
-    } else {
-        Err(error)
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
     }
 }

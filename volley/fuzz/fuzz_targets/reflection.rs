@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use volley_load::spec::{Data, Spec};
-use volley_protobuf::reflection::{Answer, Files, Question, Response};
+use volley_protobuf::reflection::{Answer, Question};
 use volley_protobuf::{Zeros, encoded_file};
 use volley_request::schema::{reflect, text};
 use volley_request::{Ask, ReflectError, Source, messages};
@@ -38,14 +38,13 @@ impl Reply<'_> {
     fn answer(self) -> Result<Answer, ReflectError> {
         let file = match self {
             Self::Wire(bytes) => {
-                let response = Response::decode(bytes);
-                let answer = response.and_then(|response| response.answer);
+                let answer = Answer::decode(bytes).flatten();
                 return answer.ok_or(ReflectError::WrongAnswer);
             }
             Self::File(bytes) => bytes.to_vec(),
             Self::Changed(bytes) => [benchmark_file(), bytes].concat(),
         };
-        Ok(Answer::Files(Files { files: vec![file] }))
+        Ok(Answer::Files(vec![file]))
     }
 }
 

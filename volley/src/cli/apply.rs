@@ -52,9 +52,7 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
 /// If the flags name no server.
 pub fn apply_target(args: &RunArgs, spec: &mut Spec) -> Result<(), UsageError> {
     set_target(&args.target, &args.connection, &mut spec.target);
-    set_schema(&args.target, &mut spec.request.schema);
-    let reflect_metadata = args.target.reflect_metadata.clone();
-    set(&mut spec.request.reflect_metadata, reflect_metadata);
+    set_schema(&args.target, &mut spec.request);
     spec.target.check()?;
     Ok(spec.request.check()?)
 }
@@ -77,13 +75,9 @@ fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
 }
 
 fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
-    set_schema(&args.target, &mut to.schema);
+    set_schema(&args.target, to);
     set(&mut to.call, filled(args.target.call.as_deref()));
     set(&mut to.metadata, payload::metadata(&args.data)?);
-    set(
-        &mut to.reflect_metadata,
-        args.target.reflect_metadata.clone(),
-    );
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
@@ -95,28 +89,27 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     Ok(())
 }
 
-fn set_schema(args: &TargetArgs, to: &mut SchemaSource) {
+fn set_schema(args: &TargetArgs, to: &mut RequestSpec) {
+    set(&mut to.reflect_metadata, args.reflect_metadata.clone());
+    let schema = &mut to.schema;
     if let Some(file) = filled_path(&args.proto) {
         let import_paths = Vec::new();
-        *to = SchemaSource::Proto { file, import_paths };
+        *schema = SchemaSource::Proto { file, import_paths };
     } else if let Some(file) = filled_path(&args.protoset) {
-        *to = SchemaSource::Protoset(file);
+        *schema = SchemaSource::Protoset(file);
     }
-    if let (SchemaSource::Proto { import_paths, .. }, Some(given)) = (to, &args.import_paths) {
+    if let (SchemaSource::Proto { import_paths, .. }, Some(given)) = (schema, &args.import_paths) {
         import_paths.clone_from(given);
     }
 }
 
 fn set_templates(args: &DataArgs, to: &mut Templates) {
-    if args.disable_template_data == Some(true) {
-        *to = Templates::Off;
-    } else if args.disable_template_functions == Some(true) {
-        *to = Templates::NoFunctions;
-    } else if args.disable_template_data == Some(false)
-        || args.disable_template_functions == Some(false)
-    {
-        *to = Templates::All;
-    }
+    *to = match (args.disable_template_data, args.disable_template_functions) {
+        (Some(true), _) => Templates::Off,
+        (_, Some(true)) => Templates::NoFunctions,
+        (Some(false), _) | (_, Some(false)) => Templates::All,
+        (None, None) => return,
+    };
 }
 
 fn set_stream(args: &DataArgs, to: &mut StreamSpec) {
@@ -135,7 +128,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
         None => {}
     }
     set(&mut to.max_duration, args.max_duration);
-    set(&mut to.duration_stop, args.duration_stop.map(Into::into));
+    set(&mut to.duration_stop, args.duration_stop);
     set_some(&mut to.drain_timeout, args.drain_timeout);
     set(&mut to.is_async, args.is_async);
     set(&mut to.connections, args.connections);
@@ -157,7 +150,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
 
     let rate = &mut to.rate;
     set(&mut rate.rps, args.rps);
-    set(&mut rate.schedule, schedules.load_schedule.map(Into::into));
+    set(&mut rate.schedule, schedules.load_schedule);
     set(&mut rate.start, schedules.load_start);
     set(&mut rate.step, schedules.load_step);
     set_some(&mut rate.end, schedules.load_end);
@@ -166,19 +159,14 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
 
     let workers = &mut to.concurrency;
     set(&mut workers.workers, args.concurrency);
-    let schedule = schedules.concurrency_schedule;
-    set(&mut workers.schedule, schedule.map(Into::into));
+    set(&mut workers.schedule, schedules.concurrency_schedule);
     set(&mut workers.start, schedules.concurrency_start);
     set(&mut workers.step, schedules.concurrency_step);
     set_some(&mut workers.end, schedules.concurrency_end);
-    set(
-        &mut workers.step_duration,
-        schedules.concurrency_step_duration,
-    );
-    set(
-        &mut workers.max_duration,
-        schedules.concurrency_max_duration,
-    );
+    let step_duration = schedules.concurrency_step_duration;
+    set(&mut workers.step_duration, step_duration);
+    let max_duration = schedules.concurrency_max_duration;
+    set(&mut workers.max_duration, max_duration);
 }
 
 fn set_checks(args: &CheckArgs, to: &mut CheckSpec) {

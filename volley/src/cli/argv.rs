@@ -3,11 +3,25 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 use super::args::{is_switch, is_switch_named};
 use super::exit::CliExit;
 use super::usage;
+
+/// What the words after `program` ask for. Help prints the `command` that parses them.
+pub(super) fn read<T: FromArgMatches>(
+    program: &str,
+    command: fn() -> Command,
+    words: &[OsString],
+) -> Result<T, CliExit> {
+    taken(program, &matches(program, &command(), command, words)?)
+}
+
+/// What parsed words ask for.
+pub(super) fn taken<T: FromArgMatches>(program: &str, words: &ArgMatches) -> Result<T, CliExit> {
+    T::from_arg_matches(words).map_err(|error| usage::exit(program, &error))
+}
 
 /// Parses the words after `program`; `shown` is the command that help prints.
 pub(super) fn matches(
@@ -18,13 +32,11 @@ pub(super) fn matches(
 ) -> Result<ArgMatches, CliExit> {
     let words = translate(command, words);
     let argv = std::iter::once(OsString::from(program)).chain(words);
-    command
-        .clone()
-        .try_get_matches_from(argv)
-        .map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
-            _ => usage::exit(program, &error),
-        })
+    let matches = command.clone().try_get_matches_from(argv);
+    matches.map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
+        _ => usage::exit(program, &error),
+    })
 }
 
 /// Turns `--no-flag` into `--flag=false`.

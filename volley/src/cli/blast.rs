@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::time::Duration;
 
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Args, Command, CommandFactory, Parser};
 
 use super::apply::apply;
 use super::args::{
@@ -13,11 +13,12 @@ use super::args::{
 use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
 use super::value::{positive, span, up_to, whole};
-use super::{argv, help, unused, usage};
+use super::{argv, help, unused};
 use crate::blast::BlastSpec;
 use crate::spec::Spec;
 
 const PROGRAM: &str = "volley blast";
+pub(super) const TITLE: &str = "Send many calls at the same moment";
 
 /// The most calls in a blast.
 const MOST_REQUESTS: u32 = 1_000_000;
@@ -110,14 +111,12 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Blast, 
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
     unused::refuse(PROGRAM, &command, &matches, &UNUSED)?;
-    let args =
-        BlastArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    resolve(args, stdin).map_err(|error| CliExit::usage(error.to_string()))
+    Ok(resolve(argv::taken(PROGRAM, &matches)?, stdin)?)
 }
 
 /// Adds the defaults. Reads payloads and metadata; reads `stdin` only if a flag names it.
 fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<Blast, UsageError> {
-    let output = Output::new(&args.output);
+    let output = Output::of(&args.output);
     let sweep = args.sweep;
     let mut spec = BlastSpec {
         run: Spec::default(),
@@ -130,11 +129,8 @@ fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<Blast, UsageError> 
     let pooled = |connections: &u32| u64::from(*connections.min(&spec.most_requests()));
     let all: u64 = spec.connections.iter().map(pooled).sum();
     let connections = u32::try_from(all).unwrap_or(u32::MAX);
-    if let Some(threads) = sweep
-        .limits
-        .threads
-        .filter(|threads| *threads > connections)
-    {
+    let threads = sweep.limits.threads;
+    if let Some(threads) = threads.filter(|threads| *threads > connections) {
         return Err(UsageError::IdleBlastThreads {
             threads,
             connections,
@@ -171,7 +167,7 @@ fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
     list
 }
 
-fn plain() -> Command {
+pub(super) fn plain() -> Command {
     let command = help::dress(BlastArgs::command(), help::BLAST_EXAMPLES)
         .override_usage("volley blast [FLAGS] HOST")
         .mut_arg("format", |arg| arg.help("summary (default) or json"));
@@ -180,23 +176,4 @@ fn plain() -> Command {
 
 pub(super) fn help_command() -> Command {
     unused::shown(plain())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HELP: &str = include_str!("../../tests/expected/blast-help.txt");
-
-    #[test]
-    fn help_shows_what_a_sweep_takes_and_nothing_else() {
-        let help = help_command().term_width(100).render_help();
-        assert_eq!(help.to_string(), HELP);
-    }
-
-    #[test]
-    fn the_parser_is_sound() {
-        args::parser(plain()).debug_assert();
-        help_command().debug_assert();
-    }
 }

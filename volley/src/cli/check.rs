@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
 use super::exit::CliExit;
+use super::files::need_file;
 use super::value::path;
-use super::{argv, help, usage};
+use super::{argv, help};
 
 const PROGRAM: &str = "volley check";
+pub(super) const TITLE: &str = "Check a scenario file";
 
 const ABOUT: &str = "\
 Check a scenario file, and the files that it names, without sending anything. Print what it would
@@ -31,82 +33,51 @@ Examples:
     volley schema scenario > volley-scenario-1.json";
 
 /// What `volley check` is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    pub file: PathBuf,
-    /// Each scenario is run once, and shown.
-    pub once: bool,
-    /// Scripts may use files.
-    pub allow_io: bool,
-}
-
-/// The words of `volley check`, as they are written.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "volley check", about = ABOUT)]
-struct CheckArgs {
+pub struct Check {
     /// The scenario file, YAML or JSON; or a program of Lua, x.lua
-    #[arg(value_name = "FILE", value_parser = path)]
-    file: Option<PathBuf>,
+    #[arg(value_name = "FILE", value_parser = path, default_value = "", hide_default_value = true)]
+    pub file: PathBuf,
 
     /// Run each scenario once, and show each request and response
     #[arg(long)]
-    once: bool,
+    pub once: bool,
 
     /// With --once: let scripts of Lua use files, modules and programs
     #[arg(long, requires = "once")]
-    allow_io: bool,
+    pub allow_io: bool,
 }
 
 /// Reads the words after `volley check`.
 pub(super) fn parse(words: &[OsString]) -> Result<Check, CliExit> {
-    let matches = argv::matches(PROGRAM, &command(), command, words)?;
-    let args =
-        CheckArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    let file = args
-        .file
-        .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
-    let (once, allow_io) = (args.once, args.allow_io);
-    Ok(Check {
-        file,
-        once,
-        allow_io,
-    })
+    let check: Check = argv::read(PROGRAM, command, words)?;
+    need_file(&check.file, "a scenario file, such as `shop.yaml`")?;
+    Ok(check)
 }
 
 pub(super) fn command() -> Command {
-    help::dress(CheckArgs::command(), EXAMPLES)
+    help::dress(Check::command(), EXAMPLES)
         .override_usage("volley check [--once [--allow-io]] FILE")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(words: &[&str]) -> Result<Check, String> {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
+    use crate::cli::testkit::parsed;
 
     #[test]
     fn one_file_is_taken() {
-        for (words, once) in [(&["a.yaml"][..], false), (&["--once", "a.yaml"], true)] {
-            let file = "a.yaml".into();
-            let allow_io = false;
+        for (words, once) in [("a.yaml", false), ("--once a.yaml", true)] {
             let expected = Check {
-                file,
+                file: "a.yaml".into(),
                 once,
-                allow_io,
+                allow_io: false,
             };
-            assert_eq!(check(words), Ok(expected));
+            assert_eq!(parsed(parse, words), Ok(expected));
         }
         let line = "error: no FILE: give a scenario file, such as `shop.yaml`";
-        assert_eq!(check(&[]), Err(line.to_owned()));
-        assert!(check(&["a.yaml", "b.yaml"]).is_err());
-    }
-
-    #[test]
-    fn help_says_what_it_does() {
-        let help = command().term_width(100).render_help().to_string();
-        assert_eq!(help, include_str!("../../tests/expected/check-help.txt"));
+        assert_eq!(parsed(parse, ""), Err(line.to_owned()));
+        assert!(parsed(parse, "a.yaml b.yaml").is_err());
     }
 }

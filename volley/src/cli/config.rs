@@ -11,13 +11,13 @@ use std::any::TypeId;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{Arg, ArgAction, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::args::RunArgs;
 use super::usage;
-use crate::report::ghz_options::DIGEST;
+use crate::report::ghz_options::{DIGEST, is_empty};
 use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
@@ -57,9 +57,8 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
     {
         table = options;
     }
-    let (sections, flags): (Map<_, _>, Map<_, _>) = table
-        .into_iter()
-        .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let is_section = |(key, _): &(String, Value)| SECTIONS.contains(&key.as_str());
+    let (sections, flags): (Map<_, _>, Map<_, _>) = table.into_iter().partition(is_section);
     let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
         let key = error.path().to_string();
         let problem = needed(&key, &error.inner().to_string());
@@ -75,7 +74,8 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             continue;
         }
         if key == BINARY {
-            if !asks_for_nothing(&value) {
+            // ghz writes an empty entry for a flag that was not given.
+            if !is_empty(&value) {
                 config.lacks_payload = Some(wrong(path, &key, Some(NO_BINARY.to_owned())));
             }
             continue;
@@ -88,9 +88,14 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             config.warnings.push(unknown(command, path, &key));
             continue;
         };
-        if let Some(matches) = entry(command, path, arg, &key, &value)? {
+        let words = words_of(arg, &value);
+        let words = words.map_err(|problem| wrong(path, &key, Some(problem)))?;
+        if !words.is_empty() {
+            let argv = std::iter::once("volley".to_owned()).chain(words);
+            let matches = command.clone().try_get_matches_from(argv);
             let args = &mut config.args;
-            args.update_from_arg_matches(&matches)
+            matches
+                .and_then(|matches| args.update_from_arg_matches(&matches))
                 .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
         }
     }
@@ -104,14 +109,10 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
 fn arg_of<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
     let option = OPTIONS.iter().find(|(option, _)| *option == key);
     let key = option.map_or(key, |(_, flag)| flag);
-    let name = |arg: &Arg| match arg.get_long() {
-        Some(long) => long.to_owned(),
-        None => arg.get_id().to_string(),
-    };
     let mut args = command.get_arguments();
     args.find(|arg| {
-        let name = name(arg);
-        !ONLY_FLAGS.contains(&name.as_str()) && name.eq_ignore_ascii_case(key)
+        let name = arg.get_long().unwrap_or(arg.get_id().as_str());
+        !ONLY_FLAGS.contains(&name) && name.eq_ignore_ascii_case(key)
     })
 }
 
@@ -134,43 +135,21 @@ fn needed(key: &str, message: &str) -> String {
         }
         _ => return message.to_owned(),
     };
+    if !message.starts_with("invalid value: integer ") {
+        return text;
+    }
     // A number out of range is worth its range.
-    match message.strip_prefix("invalid value: integer ") {
-        Some(_) => match expected {
-            "u32" => format!("{text}, from 0 to {}", u32::MAX),
-            "i32" => format!("{text}, from {} to {}", i32::MIN, i32::MAX),
-            _ => format!("{text}, from 0 to {}", u64::MAX),
-        },
-        None => text,
+    match expected {
+        "u32" => format!("{text}, from 0 to {}", u32::MAX),
+        "i32" => format!("{text}, from {} to {}", i32::MIN, i32::MAX),
+        _ => format!("{text}, from 0 to {}", u64::MAX),
     }
-}
-
-/// One entry as clap sees it; `None` if it leaves its flag unset.
-fn entry(
-    command: &Command,
-    path: &Path,
-    arg: &Arg,
-    key: &str,
-    value: &Value,
-) -> Result<Option<ArgMatches>, ConfigError> {
-    let words = words_of(arg, value).map_err(|problem| wrong(path, key, Some(problem)))?;
-    if words.is_empty() {
-        return Ok(None);
-    }
-    command
-        .clone()
-        .try_get_matches_from(std::iter::once("volley".to_owned()).chain(words))
-        .map(Some)
-        .map_err(|error| wrong(path, key, usage::problem(&error)))
 }
 
 /// Says that a key has no effect.
 fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let flag = format!("--{key}");
-    let is_short = |arg: &&Arg| {
-        arg.get_short()
-            .is_some_and(|short| *key == short.to_string())
-    };
+    let is_short = |arg: &&Arg| arg.get_short().map(String::from).as_deref() == Some(key);
     let long = command.get_arguments().find(is_short);
     let similar = || {
         let parsed = command.clone().try_get_matches_from(["volley", &flag]);
@@ -186,21 +165,15 @@ fn unknown(command: &Command, path: &Path, key: &str) -> String {
         Some(name) => format!("did you mean `{name}`?"),
         None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
     };
-    format!(
-        "`{}`: unknown key `{key}` has no effect; {hint}",
-        path.display()
-    )
+    let path = path.display();
+    format!("`{path}`: unknown key `{key}` has no effect; {hint}")
 }
 
 fn wrong(path: &Path, key: &str, problem: Option<String>) -> ConfigError {
     ConfigError::Value {
-        place: place(path, key),
+        place: format!("{}: {key}", path.display()),
         problem: problem.unwrap_or_else(|| "it is not understood".to_owned()),
     }
-}
-
-fn place(path: &Path, key: &str) -> String {
-    format!("{}: {key}", path.display())
 }
 
 /// Why a `--config` file cannot be used.
@@ -233,13 +206,12 @@ const JSON: [&str; 4] = ["data", "metadata", "reflect-metadata", "tags"];
 fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
     let long = arg.get_long();
     match value {
-        Value::Array(items) if matches!(arg.get_action(), ArgAction::Append) => items
-            .iter()
-            .map(|item| {
-                let text = scalar(item).ok_or("a list of strings is needed")?;
-                Ok(word(long, &text))
-            })
-            .collect(),
+        Value::Array(items) if matches!(arg.get_action(), ArgAction::Append) => {
+            let texts = items.iter().map(scalar);
+            let words = texts.map(|text| Some(word(long, &text?)));
+            let words: Option<_> = words.collect();
+            words.ok_or_else(|| "a list of strings is needed".to_owned())
+        }
         Value::Array(_) | Value::Object(_) if long.is_some_and(|long| JSON.contains(&long)) => {
             Ok(vec![word(long, &value.to_string())])
         }
@@ -250,29 +222,16 @@ fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
         {
             Ok(vec![word(long, &format!("{number}ns"))])
         }
-        value => match scalar(value) {
-            None => Ok(Vec::new()),
-            Some(text) if text.is_empty() => Ok(Vec::new()),
-            Some(text) if long.is_none() => Ok(vec!["--".to_owned(), text]),
-            Some(text) => Ok(vec![word(long, &text)]),
-        },
+        value => Ok(match scalar(value).filter(|text| !text.is_empty()) {
+            None => Vec::new(),
+            Some(text) if long.is_none() => vec!["--".to_owned(), text],
+            Some(text) => vec![word(long, &text)],
+        }),
     }
 }
 
 fn is_time(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Duration>()
-}
-
-/// Whether a value switches nothing on: ghz writes such entries for flags that were not given.
-fn asks_for_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.is_empty(),
-        Value::Number(number) => number.as_u64() == Some(0),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty(),
-        Value::Bool(true) => false,
-    }
 }
 
 fn scalar(value: &Value) -> Option<String> {

@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
 use super::exit::CliExit;
 use super::value::path;
-use super::{argv, help, usage};
+use super::{argv, help};
 use crate::spec::ListenAddress;
 
 const PROGRAM: &str = "volley edit";
+pub(super) const TITLE: &str = "Edit a scenario file in a form in the browser";
 
 const ABOUT: &str = "\
 Edit a scenario file, YAML or JSON, in the browser: in a form, which is made from the file's JSON
@@ -35,38 +36,24 @@ Examples:
   On another host, through SSH: ssh -L 4300:127.0.0.1:4300 HOST";
 
 /// What `volley edit` is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    File {
-        file: PathBuf,
-        /// A loopback address.
-        listen: SocketAddr,
-        /// Scripts may use files.
-        allow_io: bool,
-    },
-    /// The licences of what the page is made of.
-    Licenses,
-}
-
-/// The words of `volley edit`, as they are written.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "volley edit", about = ABOUT)]
-struct EditWords {
+pub struct Edit {
     /// The scenario file, YAML or JSON
     #[arg(value_name = "FILE", value_parser = path, default_value = "scenario.yaml")]
-    file: PathBuf,
+    pub file: PathBuf,
 
     /// Where to listen on this host, such as :4300; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = loopback)]
-    listen: SocketAddr,
+    pub listen: SocketAddr,
 
     /// Let scripts of Lua use files, modules and programs
     #[arg(long)]
-    allow_io: bool,
+    pub allow_io: bool,
 
     /// Print the licences of what the page is made of
     #[arg(long)]
-    licenses: bool,
+    pub licenses: bool,
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -78,80 +65,47 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 
 /// Reads the words after `volley edit`.
 pub(super) fn parse(words: &[OsString]) -> Result<Edit, CliExit> {
-    let matches = argv::matches(PROGRAM, &command(), command, words)?;
-    let args =
-        EditWords::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    Ok(match args.licenses {
-        true => Edit::Licenses,
-        false => Edit::File {
-            file: args.file,
-            listen: args.listen,
-            allow_io: args.allow_io,
-        },
-    })
+    argv::read(PROGRAM, command, words)
 }
 
 pub(super) fn command() -> Command {
-    help::dress(EditWords::command(), EXAMPLES).override_usage("volley edit [FLAGS] [FILE]")
+    help::dress(Edit::command(), EXAMPLES).override_usage("volley edit [FLAGS] [FILE]")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn edit(words: &[&str]) -> Result<Edit, String> {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
+    use crate::cli::testkit::{parsed, refused};
 
     #[test]
     fn a_file_and_a_loopback_address_are_taken() {
-        for (words, file, listen, allow_io) in [
-            (&[][..], "scenario.yaml", "127.0.0.1:0", false),
+        for (line, file, listen, allow_io) in [
+            ("", "scenario.yaml", "127.0.0.1:0", false),
+            ("--listen :43", "scenario.yaml", "127.0.0.1:43", false),
             (
-                &["--listen", ":4300"],
-                "scenario.yaml",
-                "127.0.0.1:4300",
-                false,
-            ),
-            (
-                &["a.json", "--listen", "[::1]:4300", "--allow-io"],
+                "a.json --listen [::1]:43 --allow-io",
                 "a.json",
-                "[::1]:4300",
+                "[::1]:43",
                 true,
             ),
         ] {
-            let expected = Edit::File {
+            let expected = Edit {
                 file: file.into(),
                 listen: listen.parse().unwrap(),
                 allow_io,
+                licenses: false,
             };
-            assert_eq!(edit(words), Ok(expected));
+            assert_eq!(parsed(parse, line), Ok(expected));
         }
-        assert_eq!(edit(&["--licenses"]), Ok(Edit::Licenses));
-        assert!(edit(&["--listen", "localhost:4300"]).is_ok());
+        assert!(parsed(parse, "--licenses").unwrap().licenses);
+        assert!(parsed(parse, "--listen localhost:4300").is_ok());
     }
 
     #[test]
     fn anything_else_is_refused_in_one_line() {
-        for words in [
-            &["a.yaml", "b.yaml"][..],
-            &["--listen", "0.0.0.0:80"],
-            &["--listen", "4300"],
-            &["--listen", "unix:/tmp/socket"],
-            &["--once"],
-        ] {
-            let line = edit(words).unwrap_err();
-            assert!(
-                line.starts_with("error: ") && !line.contains('\n'),
-                "{line}"
-            );
-        }
-    }
-
-    #[test]
-    fn help_says_what_it_does() {
-        let help = command().term_width(100).render_help().to_string();
-        assert_eq!(help, include_str!("../../tests/expected/edit-help.txt"));
+        let addresses = ["0.0.0.0:80", "4300", "unix:/tmp/socket"];
+        let addresses = addresses.map(|address| format!("--listen {address}"));
+        refused(parse, &addresses);
+        refused(parse, &["a.yaml b.yaml", "--once"]);
     }
 }

@@ -74,6 +74,12 @@ impl fmt::Display for CliExit {
     }
 }
 
+impl From<UsageError> for CliExit {
+    fn from(error: UsageError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
 /// Why flags do not make a run; each message names the flag to change.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UsageError {

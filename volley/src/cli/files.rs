@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::args::RunArgs;
-use super::exit::UsageError;
+use super::exit::{CliExit, UsageError};
 use super::options::STDOUT;
 use crate::spec::{SchemaSource, Spec};
 
@@ -49,9 +49,17 @@ pub fn check_run(args: &RunArgs, spec: &Spec) -> Result<(), UsageError> {
         ("--save-replies", &watch.save_replies),
     ];
     let read: Vec<Named<'_>> = given(&read).chain(schema).collect();
-    let report = output(args.output.output.as_deref());
+    let report = output(args.output.report.output.as_deref());
     let written: Vec<Named<'_>> = std::iter::once(report).chain(given(&written)).collect();
     check(&written, &read)
+}
+
+/// Refuses an empty name: it counts as not given.
+pub fn need_file(file: &Path, what: &str) -> Result<(), CliExit> {
+    match file.as_os_str().is_empty() {
+        true => Err(CliExit::usage(format!("no FILE: give {what}"))),
+        false => Ok(()),
+    }
 }
 
 /// Where a report goes.
@@ -62,9 +70,8 @@ pub fn output(path: Option<&Path>) -> Named<'_> {
 
 /// Those that are given.
 pub fn given<'a>(files: &[(&'static str, &'a Option<PathBuf>)]) -> impl Iterator<Item = Named<'a>> {
-    let given = files
-        .iter()
-        .filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+    let files = files.iter();
+    let given = files.filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
     given.filter(|(_, path)| !path.as_os_str().is_empty())
 }
 

@@ -2,7 +2,7 @@
 
 use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
 
 use crate::request::function_groups;
 
@@ -142,6 +142,8 @@ pub(super) fn of_run() -> String {
 
 /// What all commands have in common.
 pub(super) fn dress(command: Command, examples: &'static str) -> Command {
+    let help = Arg::new("help").short('h').long("help");
+    let help = help.action(ArgAction::HelpShort).help_heading(OTHER);
     command
         .bin_name("volley")
         .help_template(TEMPLATE)
@@ -149,12 +151,5 @@ pub(super) fn dress(command: Command, examples: &'static str) -> Command {
         .max_term_width(WIDTH)
         .after_help(examples)
         .disable_help_flag(true)
-        .arg(
-            clap::Arg::new("help")
-                .short('h')
-                .long("help")
-                .action(ArgAction::HelpShort)
-                .help_heading(OTHER)
-                .help("Print this help"),
-        )
+        .arg(help.help("Print this help"))
 }

@@ -3,14 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
 use super::apply::filled_file;
 use super::exit::CliExit;
+use super::files::need_file;
 use super::value::path;
-use super::{argv, files, help, usage};
+use super::{argv, files, help};
 
 const PROGRAM: &str = "volley import";
+pub(super) const TITLE: &str = "Make a scenario file of a file of another load generator";
 
 /// The only generator whose files are read.
 const H2LOADRUNNER: &str = "h2loadrunner";
@@ -36,108 +38,79 @@ Examples:
   volley run old.json";
 
 /// What `volley import` is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
-    pub file: PathBuf,
-    /// As h2loadrunner runs it.
-    pub as_run: bool,
-    /// Where the scenario goes; `None`: stdout.
-    pub output: Option<PathBuf>,
-    /// JSON instead of YAML.
-    pub is_json: bool,
-}
-
-/// The words of `volley import`, as they are written.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "volley import", about = ABOUT)]
-struct ImportWords {
+pub struct Import {
     /// The load generator whose file it is: h2loadrunner
     #[arg(value_name = "GENERATOR")]
     generator: Option<String>,
 
     /// Its configuration file
-    #[arg(value_name = "FILE", value_parser = path)]
-    file: Option<PathBuf>,
+    #[arg(value_name = "FILE", value_parser = path, default_value = "", hide_default_value = true)]
+    pub file: PathBuf,
 
     /// Do what h2loadrunner does, not what its schema says
     #[arg(long)]
-    as_run: bool,
+    pub as_run: bool,
 
     /// Write the scenario to a file: JSON if its name ends with .json, otherwise YAML (default: stdout)
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
+}
+
+impl Import {
+    /// Whether the scenario is written as JSON, and not as YAML.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        extension.is_some_and(|extension| extension == "json")
+    }
 }
 
 /// Reads the words after `volley import`.
 pub(super) fn parse(words: &[OsString]) -> Result<Import, CliExit> {
-    let matches = argv::matches(PROGRAM, &command(), command, words)?;
-    let args =
-        ImportWords::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    if args.generator.as_deref() != Some(H2LOADRUNNER) {
+    let mut import: Import = argv::read(PROGRAM, command, words)?;
+    if import.generator.as_deref() != Some(H2LOADRUNNER) {
         let problem = "write `volley import h2loadrunner FILE`: its files are the only ones";
         return Err(CliExit::usage(problem));
     }
-    let file = args.file.ok_or_else(|| {
-        CliExit::usage("no FILE: give a configuration file of h2loadrunner, such as `old.json`")
-    })?;
-    let output = files::output(args.output.as_deref());
-    files::check(&[output], &[("FILE", &file)])
-        .map_err(|error| CliExit::usage(error.to_string()))?;
-    let output = filled_file(&args.output);
-    let extension = output.as_ref().and_then(|path| path.extension());
-    Ok(Import {
-        file,
-        as_run: args.as_run,
-        is_json: extension.is_some_and(|extension| extension == "json"),
-        output,
-    })
+    let needed = "a configuration file of h2loadrunner, such as `old.json`";
+    need_file(&import.file, needed)?;
+    let output = files::output(import.output.as_deref());
+    files::check(&[output], &[("FILE", &import.file)])?;
+    import.output = filled_file(&import.output);
+    Ok(import)
 }
 
 pub(super) fn command() -> Command {
-    help::dress(ImportWords::command(), EXAMPLES)
+    help::dress(Import::command(), EXAMPLES)
         .override_usage("volley import h2loadrunner [FLAGS] FILE")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn import(words: &[&str]) -> Result<Import, String> {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
+    use crate::cli::testkit::{parsed, refused};
 
     #[test]
     fn the_name_of_the_new_file_says_what_it_is() {
         for (output, is_json) in [("a.yaml", false), ("a.json", true), ("a", false)] {
-            let parsed = import(&["h2loadrunner", "o.json", "--as-run", "-o", output]).unwrap();
-            assert_eq!((parsed.is_json, parsed.as_run), (is_json, true));
-            assert_eq!(parsed.output, Some(output.into()));
+            let line = format!("h2loadrunner o.json --as-run -o {output}");
+            let import = parsed(parse, &line).unwrap();
+            assert_eq!((import.is_json(), import.as_run), (is_json, true));
+            assert_eq!(import.output, Some(output.into()));
         }
-        assert_eq!(import(&["h2loadrunner", "o.json"]).unwrap().output, None);
+        let import = parsed(parse, "h2loadrunner o.json").unwrap();
+        assert_eq!(import.output, None);
     }
 
     #[test]
     fn anything_else_is_refused_in_one_line() {
-        for words in [
-            &[][..],
-            &["h2loadrunner"],
-            &["o.json"],
-            &["k6", "o.js"],
-            &["h2loadrunner", "o.json", "p.json"],
-            &["h2loadrunner", "o.json", "-o", "o.json"],
-        ] {
-            let line = import(words).unwrap_err();
-            assert!(
-                line.starts_with("error: ") && !line.contains('\n'),
-                "{line}"
-            );
-        }
-    }
-
-    #[test]
-    fn help_says_what_it_does() {
-        let help = command().term_width(100).render_help().to_string();
-        assert_eq!(help, include_str!("../../tests/expected/import-help.txt"));
+        refused(parse, &["", "h2loadrunner", "o.json", "k6 o.js"]);
+        let files = [
+            "h2loadrunner o.json p.json",
+            "h2loadrunner o.json -o o.json",
+        ];
+        refused(parse, &files);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
 use super::apply::apply_target;
 use super::args::{self, ConnectionArgs, RunArgs, TargetArgs};
 use super::exit::{CliExit, UsageError};
-use super::{argv, help, unused, usage};
+use super::{argv, help, unused};
 use crate::spec::{SchemaSource, Spec};
 
 /// Flags of a run that have no effect here, by clap's ids.
@@ -67,7 +67,7 @@ impl Question {
         }
     }
 
-    fn plain(self) -> Command {
+    pub(super) fn plain(self) -> Command {
         let (usage, about, examples) = match self {
             Self::List => (
                 "volley list [FLAGS] HOST [SERVICE]\n       volley list --proto FILE [SERVICE]",
@@ -95,9 +95,7 @@ pub(super) fn parse(question: Question, words: &[OsString]) -> Result<Look, CliE
     let command = args::parser(question.plain());
     let matches = argv::matches(program, &command, || question.help(), words)?;
     unused::refuse(program, &command, &matches, &UNUSED)?;
-    let args =
-        LookArgs::from_arg_matches(&matches).map_err(|error| usage::exit(program, &error))?;
-    resolve(question, args).map_err(|error| CliExit::usage(error.to_string()))
+    Ok(resolve(question, argv::taken(program, &matches)?)?)
 }
 
 fn resolve(question: Question, args: LookArgs) -> Result<Look, UsageError> {
@@ -133,83 +131,44 @@ fn resolve(question: Question, args: LookArgs) -> Result<Look, UsageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::testkit::parsed;
+    use volley_testkit::table::table;
 
-    fn look(question: Question, line: &str) -> Result<Look, String> {
-        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        parse(question, &words).map_err(|exit| exit.to_string())
+    fn list(line: &str) -> Result<Look, String> {
+        parsed(|words| parse(Question::List, words), line)
     }
 
-    #[test]
-    fn help_shows_what_leads_to_a_schema_and_nothing_else() {
-        for (question, expected) in [
-            (
-                Question::List,
-                include_str!("../../tests/expected/list-help.txt"),
-            ),
-            (
-                Question::Describe,
-                include_str!("../../tests/expected/describe-help.txt"),
-            ),
-        ] {
-            let help = question.help().term_width(100).render_help().to_string();
-            assert_eq!(help, expected);
-        }
-    }
-
-    #[test]
-    fn the_parsers_are_sound() {
-        for question in [Question::List, Question::Describe] {
-            args::parser(question.plain()).debug_assert();
-            question.help().debug_assert();
-        }
+    fn describe(line: &str) -> Result<Look, String> {
+        parsed(|words| parse(Question::Describe, words), line)
     }
 
     #[test]
     fn a_host_and_a_name_are_taken() {
-        let list = look(Question::List, "--insecure localhost:1").unwrap();
-        assert_eq!(
-            (list.spec.target.host.as_str(), list.name.as_str()),
-            ("localhost:1", "")
-        );
-        let one = look(Question::Describe, "localhost:1 a.B").unwrap();
-        assert_eq!(
-            (one.question, one.name.as_str()),
-            (Question::Describe, "a.B")
-        );
+        let all = list("--insecure localhost:1").unwrap();
+        assert_eq!((&*all.spec.target.host, &*all.name), ("localhost:1", ""));
+        let one = describe("localhost:1 a.B").unwrap();
+        assert_eq!((one.question, &*one.name), (Question::Describe, "a.B"));
     }
 
     #[test]
     fn with_a_file_there_is_only_a_name() {
-        let list = look(Question::List, "--proto a.proto a.B").unwrap();
-        assert_eq!(list.name, "a.B");
-        assert!(look(Question::Describe, "--protoset a.pb a.B").is_ok());
+        assert_eq!(list("--proto a.proto a.B").unwrap().name, "a.B");
+        assert!(describe("--protoset a.pb a.B").is_ok());
     }
 
     #[test]
     fn what_cannot_be_looked_up_is_refused() {
-        for (question, line, words) in [
-            (
-                Question::List,
-                "",
-                "error: no HOST: give the server's address, such as `localhost:8080`",
-            ),
-            (
-                Question::Describe,
-                "localhost:1",
-                "error: nothing to describe: give the full name of a service, method, message or enum",
-            ),
-            (
-                Question::List,
-                "--proto a.proto localhost:1 a.B",
-                "error: with `--proto` or `--protoset`, no server is asked: drop HOST",
-            ),
-            (
-                Question::List,
-                "--keepalive 1s localhost:1",
-                "error: `--keepalive` has no effect in `volley list`: drop it",
-            ),
-        ] {
-            assert_eq!(look(question, line), Err(words.to_owned()));
+        for [line, problem] in table(
+            r"
+             => no HOST: give the server's address, such as `localhost:8080`
+            --proto a.proto localhost:1 a.B => with `--proto` or `--protoset`, no server is asked: drop HOST
+            --keepalive 1s localhost:1 => `--keepalive` has no effect in `volley list`: drop it
+        ",
+        ) {
+            assert_eq!(list(line), Err(format!("error: {problem}")));
         }
+        let line =
+            "error: nothing to describe: give the full name of a service, method, message or enum";
+        assert_eq!(describe("localhost:1"), Err(line.to_owned()));
     }
 }

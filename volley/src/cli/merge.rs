@@ -3,17 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
-use super::apply::filled_file;
-use super::args::Format;
+use super::args::ReportArgs;
 use super::exit::CliExit;
 use super::options::Output;
 use super::value::path;
-use super::{args, argv, files, help, usage};
+use super::{argv, files, help};
 use crate::spec::Threshold;
 
 const PROGRAM: &str = "volley merge";
+pub(super) const TITLE: &str = "Make one report of those of several processes";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,112 +23,72 @@ Examples:
     volley merge 1.json 2.json";
 
 /// What `volley merge` is asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Merge {
-    /// The reports.
-    pub files: Vec<PathBuf>,
-    /// Whether shares may be missing.
-    pub partial: bool,
-    /// Conditions under which the load has failed, beside those of its run.
-    pub fail_if: Vec<Threshold>,
-    /// Where results go.
-    pub output: Output,
-}
-
-/// The flags of `volley merge`, as they are written.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, PartialEq, Parser)]
 #[command(
     name = "volley merge",
     about = "Merge the JSON reports of all shares of a load (see --share) into the report of the whole, to the\n\
              bucket of every histogram."
 )]
-struct MergeArgs {
+pub struct Merge {
     /// JSON reports of runs with --share, one for each share
     #[arg(value_name = "FILE", value_parser = path)]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 
     /// Merge some of the shares, such as those of one host; the report can be merged with the others
     #[arg(long)]
-    partial: bool,
+    pub partial: bool,
 
     /// Exit with status 99 if so, such as 'p99 > 20ms' (see `volley --help`); repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
-    fail_if: Vec<Threshold>,
+    pub fail_if: Vec<Threshold>,
 
     #[command(flatten)]
-    output: MergeOutput,
+    report: ReportArgs,
 }
 
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Output")]
-struct MergeOutput {
-    /// Write the report to a file (default: stdout)
-    #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
-    output: Option<PathBuf>,
-
-    /// summary (default), csv, json, pretty (json for people), html, prometheus, influx-summary or
-    /// influx-details
-    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = args::format)]
-    format: Option<Format>,
+impl Merge {
+    /// Where results go.
+    #[must_use]
+    pub fn output(&self) -> Output {
+        Output::new(&self.report, false)
+    }
 }
 
 /// Reads the words after `volley merge`.
 pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
-    let matches = argv::matches(PROGRAM, &command(), command, words)?;
-    let args =
-        MergeArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    if args.files.is_empty() {
-        return Err(CliExit::usage(
-            "no FILE: give the JSON report of every share",
-        ));
+    let merge: Merge = argv::read(PROGRAM, command, words)?;
+    if merge.files.is_empty() {
+        let problem = "no FILE: give the JSON report of every share";
+        return Err(CliExit::usage(problem));
     }
-    let output = files::output(args.output.output.as_deref());
-    let read: Vec<files::Named<'_>> = args.files.iter().map(|file| ("FILE", &**file)).collect();
-    files::check(&[output], &read).map_err(|error| CliExit::usage(error.to_string()))?;
-    Ok(Merge {
-        files: args.files,
-        partial: args.partial,
-        fail_if: args.fail_if,
-        output: Output {
-            file: filled_file(&args.output.output),
-            format: args.output.format.unwrap_or_default(),
-            quiet: false,
-        },
-    })
+    let output = files::output(merge.report.output.as_deref());
+    let read: Vec<files::Named<'_>> = merge.files.iter().map(|file| ("FILE", &**file)).collect();
+    files::check(&[output], &read)?;
+    Ok(merge)
 }
 
 pub(super) fn command() -> Command {
-    help::dress(MergeArgs::command(), EXAMPLES).override_usage("volley merge [FLAGS] FILE...")
+    help::dress(Merge::command(), EXAMPLES).override_usage("volley merge [FLAGS] FILE...")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn merge(words: &[&str]) -> Result<Merge, String> {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
+    use crate::cli::options::Format;
+    use crate::cli::testkit::parsed;
 
     #[test]
     fn files_and_a_format_are_taken() {
-        let parsed = merge(&["a.json", "-O", "json", "b.json"]).unwrap();
-        assert_eq!(
-            parsed.files,
-            [PathBuf::from("a.json"), PathBuf::from("b.json")]
-        );
-        assert_eq!(parsed.output.format, Format::Json);
-        assert_eq!(merge(&["a.json", "-o", "-"]).unwrap().output.file, None);
+        let merge = parsed(parse, "a.json -O json b.json").unwrap();
+        assert_eq!(merge.files, ["a.json", "b.json"].map(PathBuf::from));
+        assert_eq!(merge.output().format, Format::Json);
+        let merge = parsed(parse, "a.json -o -").unwrap();
+        assert_eq!(merge.output().file, None);
     }
 
     #[test]
     fn nothing_to_merge_is_refused() {
         let line = "error: no FILE: give the JSON report of every share";
-        assert_eq!(merge(&["-O", "json"]), Err(line.to_owned()));
-    }
-
-    #[test]
-    fn the_parser_is_sound() {
-        command().debug_assert();
+        assert_eq!(parsed(parse, "-O json"), Err(line.to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::apply::{filled, filled_file, filled_path};
-use super::args::{OutputArgs, WatchArgs};
+use super::args::{OutputArgs, ReportArgs, WatchArgs};
 use super::exit::UsageError;
 use crate::features::need;
 use crate::report::Report;
@@ -23,12 +23,16 @@ pub struct Output {
 }
 
 impl Output {
-    pub(super) fn new(args: &OutputArgs) -> Self {
+    pub(super) fn new(report: &ReportArgs, quiet: bool) -> Self {
         Self {
-            file: filled_file(&args.output),
-            format: args.format.unwrap_or_default(),
-            quiet: args.quiet.unwrap_or(false),
+            file: filled_file(&report.output),
+            format: report.format.unwrap_or_default(),
+            quiet,
         }
+    }
+
+    pub(super) fn of(args: &OutputArgs) -> Self {
+        Self::new(&args.report, args.quiet.unwrap_or(false))
     }
 
     /// How many single calls a report keeps if no number is given.
@@ -68,7 +72,6 @@ impl Watched {
     }
 
     pub(super) fn new(args: &WatchArgs) -> Result<Self, UsageError> {
-        let token = token(args.control_token.as_deref());
         let watched = Self {
             debug: filled_path(&args.debug),
             live_json: filled_path(&args.live_json),
@@ -76,13 +79,10 @@ impl Watched {
             control: args.control.clone(),
             print_replies: args.print_replies.unwrap_or(0),
             save_replies: filled_path(&args.save_replies),
-            token,
+            token: token(args.control_token.as_deref()),
         };
-        let addresses = [
-            ("--control", &watched.control),
-            ("--metrics", &watched.metrics),
-        ];
-        for (flag, address) in addresses {
+        let (control, metrics) = (&watched.control, &watched.metrics);
+        for (flag, address) in [("--control", control), ("--metrics", metrics)] {
             need_token(flag, address.as_ref(), watched.token.as_deref())?;
         }
         Ok(watched)

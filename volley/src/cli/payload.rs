@@ -1,6 +1,7 @@
 //! Data and metadata, read from their sources.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
@@ -30,15 +31,13 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
     let json_file = filled_path(&args.data_file);
     let binary = args.binary == Some(true);
     let binary_file = filled_path(&args.binary_file);
-    only_one(
-        "payload",
-        &[
-            ("--data", inline.is_some()),
-            ("--data-file", json_file.is_some()),
-            ("--binary", binary),
-            ("--binary-file", binary_file.is_some()),
-        ],
-    )?;
+    let flags = [
+        ("--data", inline.is_some()),
+        ("--data-file", json_file.is_some()),
+        ("--binary", binary),
+        ("--binary-file", binary_file.is_some()),
+    ];
+    only_one("payload", &flags)?;
     if let Some(path) = binary_file {
         return Ok(Some(Data::Binary(read("binary-file", &path, input::DATA)?)));
     }
@@ -48,16 +47,13 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
     if let Some(path) = json_file {
         let bytes = read("data-file", &path, input::DATA)?;
         let text = text("--data-file", &format!("`{}`", path.display()), bytes)?;
-        let extension = path
-            .extension()
-            .map(|extension| extension.to_ascii_lowercase());
-        return Ok(Some(
-            match extension.as_ref().and_then(|name| name.to_str()) {
-                Some("csv") => Data::Csv(text),
-                Some("jsonl" | "ndjson") => Data::JsonLines(text),
-                _ => Data::Json(text),
-            },
-        ));
+        let extension = path.extension().map(OsStr::to_ascii_lowercase);
+        let extension = extension.as_ref().and_then(|name| name.to_str());
+        return Ok(Some(match extension {
+            Some("csv") => Data::Csv(text),
+            Some("jsonl" | "ndjson") => Data::JsonLines(text),
+            _ => Data::Json(text),
+        }));
     }
     match inline.as_deref() {
         None => Ok(None),
@@ -75,16 +71,9 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
     let Some(path) = filled_path(&args.metadata_file) else {
         return Ok(inline);
     };
-    only_one(
-        "metadata",
-        &[
-            (
-                "--metadata",
-                inline.as_ref().is_some_and(|given| !given.is_empty()),
-            ),
-            ("--metadata-file", true),
-        ],
-    )?;
+    let is_inline = inline.is_some_and(|given| !given.is_empty());
+    let flags = [("--metadata", is_inline), ("--metadata-file", true)];
+    only_one("metadata", &flags)?;
     let bytes = input::unmarked(read("metadata-file", &path, input::TEXT)?);
     value::strings(&String::from_utf8_lossy(&bytes))
         .map(Some)
@@ -94,26 +83,18 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
 /// JSON from a file or stdin. It is parsed when requests are made, because templates may make it
 /// JSON only then.
 fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<String, UsageError> {
-    let text = String::from_utf8(input::unmarked(bytes)).map_err(|_| UsageError::Encoding {
-        flag,
-        from: from.to_owned(),
-    })?;
-    if text.trim().is_empty() {
-        return Err(UsageError::Empty {
-            flag,
-            from: from.to_owned(),
-        });
+    let source = from.to_owned();
+    match String::from_utf8(input::unmarked(bytes)) {
+        Err(_) => Err(UsageError::Encoding { flag, from: source }),
+        Ok(text) if text.trim().is_empty() => Err(UsageError::Empty { flag, from: source }),
+        Ok(text) => Ok(text),
     }
-    Ok(text)
 }
 
 fn only_one(what: &'static str, flags: &[(&'static str, bool)]) -> Result<(), UsageError> {
-    let mut given = flags
-        .iter()
-        .filter(|(_, given)| *given)
-        .map(|(flag, _)| *flag);
+    let mut given = flags.iter().filter(|(_, given)| *given);
     match (given.next(), given.next()) {
-        (Some(first), Some(second)) => Err(UsageError::Twice {
+        (Some((first, _)), Some((second, _))) => Err(UsageError::Twice {
             first,
             second,
             what,

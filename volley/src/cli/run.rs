@@ -41,34 +41,31 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
         mut warnings,
         ..
     } = with_config(&command, &matches)?;
-    let output = Output::new(&flags.output);
+    let output = Output::of(&flags.output);
     if spec.count.details == 0 {
         spec.count.details = output.details();
     }
     let start_at = flags.load.start_at.unwrap_or_default();
     let watched = Watched::new(&flags.watch);
-    match apply(&flags, &mut spec, stdin).and(watched) {
-        Ok(watched) => Ok(Run {
-            warnings: {
-                warnings.extend(unused::warnings(&flags, &spec));
-                warnings
-            },
-            needs_stdin: payload::is_on_stdin(&flags.data)
-                || spec.load.open_on_stdin
-                || start_at == StartAt::Stdin,
-            spec,
-            start_at,
-            output,
-            watched,
-        }),
+    let watched = apply(&flags, &mut spec, stdin).and(watched);
+    let watched = watched.map_err(|error| match &flags.target.config {
         // The flag to change may be in the file.
-        Err(error) => Err(match &flags.target.config {
-            Some(file) => {
-                CliExit::usage(format!("{error} (flags in `{}` included)", file.display()))
-            }
-            None => CliExit::usage(error.to_string()),
-        }),
-    }
+        Some(file) => {
+            let file = file.display();
+            CliExit::usage(format!("{error} (flags in `{file}` included)"))
+        }
+        None => error.into(),
+    })?;
+    warnings.extend(unused::warnings(&flags, &spec));
+    let opens = spec.load.open_on_stdin || start_at == StartAt::Stdin;
+    Ok(Run {
+        needs_stdin: opens || payload::is_on_stdin(&flags.data),
+        warnings,
+        spec,
+        start_at,
+        output,
+        watched,
+    })
 }
 
 /// What the `--config` file holds, and its flags, overridden by those of the command line.
@@ -84,10 +81,8 @@ pub(super) fn with_config(command: &Command, matches: &ArgMatches) -> Result<Con
     };
     let mut config = config::read(command, path)?;
     make_way(&mut config.args, &flags);
-    config
-        .args
-        .update_from_arg_matches(matches)
-        .map_err(wrong)?;
+    let updated = config.args.update_from_arg_matches(matches);
+    updated.map_err(wrong)?;
     let is_given = payload::is_given(&config.args.data);
     match config.lacks_payload.take().filter(|_| !is_given) {
         Some(error) => Err(error.into()),
@@ -130,14 +125,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::cli::testkit::parsed;
     use crate::spec::Data;
 
-    fn data(flags: &[&str], stdin: &str) -> Result<Data, String> {
-        let base = ["--proto", "a.proto", "--call", "p.S/M", "l:1"];
-        let words: Vec<OsString> = base.iter().chain(flags).map(OsString::from).collect();
-        parse(&words, &mut stdin.as_bytes())
-            .map(|run| run.spec.request.data)
-            .map_err(|exit| exit.to_string())
+    fn data(flags: &str, stdin: &str) -> Result<Data, String> {
+        let line = format!("--proto a.proto --call p.S/M l:1 {flags}");
+        let run = parsed(|words| parse(words, &mut stdin.as_bytes()), &line);
+        run.map(|run| run.spec.request.data)
     }
 
     fn json(text: &str) -> Result<Data, String> {
@@ -146,72 +140,33 @@ mod tests {
 
     #[test]
     fn data_at_reads_stdin_in_every_spelling() {
-        for flags in [
-            &["-d", "@"][..],
-            &["-d@"],
-            &["-d=@"],
-            &["--data=@"],
-            &["--data", "@"],
-        ] {
-            assert_eq!(
-                data(flags, "{\"a\": 1}\n"),
-                json("{\"a\": 1}\n"),
-                "{flags:?}"
-            );
+        for flags in ["-d @", "-d@", "-d=@", "--data=@", "--data @"] {
+            let text = "{\"a\": 1}\n";
+            assert_eq!(data(flags, text), json(text), "{flags}");
         }
         let error = "error: `--data @`: stdin is empty".to_owned();
-        assert_eq!(data(&["-d", "@"], " \n"), Err(error));
+        assert_eq!(data("-d @", " \n"), Err(error));
     }
 
     #[test]
     fn binary_reads_stdin_as_it_is() {
         let expected = Data::Binary(b"\x08\x01".to_vec());
-        assert_eq!(data(&["-b"], "\x08\x01"), Ok(expected.clone()));
-        assert_eq!(data(&["--binary"], "\x08\x01"), Ok(expected));
+        for flags in ["-b", "--binary"] {
+            assert_eq!(data(flags, "\x08\x01"), Ok(expected.clone()));
+        }
     }
 
     #[test]
     fn stdin_is_left_alone_unless_a_flag_names_it() {
-        assert_eq!(data(&[], "{\"a\": 1}"), json("{}"));
-        assert_eq!(data(&["--no-binary"], "{\"a\": 1}"), json("{}"));
+        assert_eq!(data("", "{\"a\": 1}"), json("{}"));
+        assert_eq!(data("--no-binary", "{\"a\": 1}"), json("{}"));
     }
 
     fn word() -> impl Strategy<Value = OsString> {
-        let known = vec![
-            "--proto",
-            "a.proto",
-            "--call",
-            "p.S/M",
-            "l:1",
-            "-d",
-            "@",
-            "{}",
-            "-c",
-            "-n",
-            "5",
-            "-z",
-            "1s",
-            "--rps=9",
-            "--load-schedule",
-            "step",
-            "--load-step",
-            "-3",
-            "--load-start",
-            "--load-step-duration=1s",
-            "--connections",
-            "--threads",
-            "--insecure",
-            "--no-insecure",
-            "--no-",
-            "--",
-            "-",
-            "--=",
-            "-b",
-            "-m",
-            "--cpus",
-            "--config=/nowhere/x",
-            "--expect",
-        ];
+        let known = "--proto a.proto --call p.S/M l:1 -d @ {} -c -n 5 -z 1s --rps=9 --load-schedule step --load-step -3 \
+                     --load-start --load-step-duration=1s --connections --threads --insecure --no-insecure --no- -- - --= \
+                     -b -m --cpus --config=/nowhere/x --expect";
+        let known: Vec<_> = known.split_whitespace().collect();
         prop_oneof![
             4 => prop::sample::select(known).prop_map(OsString::from),
             1 => "-{0,2}\\PC{0,12}".prop_map(OsString::from),

@@ -15,6 +15,8 @@ use super::value::{positive, span, time, whole};
 use crate::serve::Freeze;
 use crate::spec::{Endpoint, TargetSpec};
 
+pub(super) const TITLE: &str = "Start a server to try commands on";
+
 const SERVER: &str = "Server";
 const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
 
@@ -32,13 +34,8 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
 pub struct ServeArgs {
     /// IP address and port to listen on; port 0 takes a free one (default 127.0.0.1:8080). Or a Unix
     /// socket: unix:/path, unix-abstract:name
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8080",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = listen, help_heading = SERVER)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(value_parser = listen, hide_default_value = true, help_heading = SERVER)]
     pub listen: Listen,
 
     /// Certificate chain (PEM): speak TLS instead of plaintext; needs --tls-key
@@ -58,23 +55,13 @@ pub struct ServeArgs {
     pub max_concurrent_streams: Option<u32>,
 
     /// How long a token of /oauth/token says that it is valid (default 1h); no request needs one
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "1h",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = time, help_heading = SERVER)]
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    #[arg(value_parser = time, hide_default_value = true, help_heading = SERVER)]
     pub token_life: Duration,
 
     /// Wait this long before each answer
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "0",
-        hide_default_value = true
-    )]
-    #[arg(value_parser = time, help_heading = FAULTS)]
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    #[arg(value_parser = time, hide_default_value = true, help_heading = FAULTS)]
     pub delay: Duration,
 
     /// Let only every N-th answer wait for --delay
@@ -145,10 +132,9 @@ pub(super) fn command() -> Command {
 /// Read the words after `volley serve`.
 pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
     let program = OsString::from("volley serve");
-    let args = command()
-        .try_get_matches_from(std::iter::once(&program).chain(argv))
-        .and_then(|matches| ServeArgs::from_arg_matches(&matches))
-        .map_err(|error| usage::exit("volley serve", &error))?;
+    let matches = command().try_get_matches_from(std::iter::once(&program).chain(argv));
+    let args = matches.and_then(|matches| ServeArgs::from_arg_matches(&matches));
+    let args = args.map_err(|error| usage::exit("volley serve", &error))?;
     match (&args.tls_cert, &args.tls_key) {
         (Some(_), None) => Err(CliExit::usage(
             "`--tls-cert` needs `--tls-key`: the private key of the certificate",
@@ -173,6 +159,9 @@ pub enum Listen {
     Unix(String),
 }
 
+const NO_ADDRESS: &str =
+    "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`";
+
 fn listen(text: &str) -> Result<Listen, String> {
     let spec = TargetSpec {
         host: text.to_owned(),
@@ -184,18 +173,13 @@ fn listen(text: &str) -> Result<Listen, String> {
     let endpoints = spec.target().map(|target| target.endpoints);
     match endpoints.unwrap_or_default().pop() {
         Some(Endpoint::Unix(path)) => Ok(Listen::Unix(path)),
-        _ => Err(
-            "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or \
-                  `unix:/path`"
-                .to_owned(),
-        ),
+        _ => Err(NO_ADDRESS.to_owned()),
     }
 }
 
 fn freeze(text: &str) -> Result<Freeze, String> {
-    let (at, length) = text
-        .split_once(':')
-        .ok_or("a start and a length are needed, such as `2s:1s`")?;
+    let needed = "a start and a length are needed, such as `2s:1s`";
+    let (at, length) = text.split_once(':').ok_or(needed)?;
     Ok(Freeze {
         at: time(at).map_err(|error| error.to_string())?,
         length: span(length)?,
@@ -203,37 +187,21 @@ fn freeze(text: &str) -> Result<Freeze, String> {
 }
 
 fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
-    let (status, every) = text
-        .split_once(':')
-        .ok_or("a status and a number are needed, such as `503:100`")?;
-    let status = status
-        .parse()
-        .ok()
-        .filter(|status| (200..600).contains(status));
+    let needed = "a status and a number are needed, such as `503:100`";
+    let (status, every) = text.split_once(':').ok_or(needed)?;
+    let status = status.parse().ok();
+    let status = status.filter(|status| (200..600).contains(status));
     let status = status.ok_or("the status is a number from 200 to 599")?;
-    let every = every
-        .parse()
-        .map_err(|_| "the number is a whole one from 1")?;
+    let every = every.parse().ok();
+    let every = every.ok_or("the number is a whole one from 1")?;
     Ok((status, every))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::testkit::parsed;
     use volley_testkit::table::table;
-
-    const HELP: &str = include_str!("../../tests/expected/serve-help.txt");
-
-    fn args(line: &str) -> Result<ServeArgs, String> {
-        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        parse(&words).map_err(|exit| exit.to_string())
-    }
-
-    #[test]
-    fn help_names_each_fault() {
-        let help = command().term_width(100).render_help();
-        assert_eq!(help.to_string(), HELP);
-    }
 
     #[test]
     fn without_flags_a_sound_server_listens_on_8080() {
@@ -261,7 +229,7 @@ mod tests {
             wrong_value_every: None,
             bad_json_every: None,
         };
-        assert_eq!(args(""), Ok(expected));
+        assert_eq!(parsed(parse, ""), Ok(expected));
     }
 
     #[test]
@@ -301,7 +269,7 @@ mod tests {
             wrong_value_every: Some(13),
             bad_json_every: Some(14),
         };
-        assert_eq!(args(line), Ok(expected));
+        assert_eq!(parsed(parse, line), Ok(expected));
     }
 
     #[test]
@@ -323,7 +291,11 @@ mod tests {
             --reset-every 0 => `--reset-every`: invalid value `0`: a whole number from 1 to 18446744073709551615 is needed
         ",
         ) {
-            assert_eq!(args(line), Err(format!("error: {error}")), "{line}");
+            assert_eq!(
+                parsed(parse, line),
+                Err(format!("error: {error}")),
+                "{line}"
+            );
         }
     }
 }

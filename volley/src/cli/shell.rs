@@ -14,60 +14,33 @@ type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
 const COMMANDS: [Entry; 14] = [
-    (
-        "blast",
-        "Send many calls at the same moment",
-        blast::help_command,
-    ),
-    ("check", "Check a scenario file", check::command),
-    (
-        "compare",
-        "Tell what changed from one run to another",
-        compare::command,
-    ),
-    (
-        "completions",
-        "Print completions for a shell",
-        completions_command,
-    ),
+    ("blast", blast::TITLE, blast::help_command),
+    ("check", check::TITLE, check::command),
+    ("compare", compare::TITLE, compare::command),
+    ("completions", COMPLETIONS, completions_command),
     ("describe", "Show how a server declares a symbol", || {
         Question::Describe.help()
     }),
-    (
-        "edit",
-        "Edit a scenario file in a form in the browser",
-        edit::command,
-    ),
-    (
-        "import",
-        "Make a scenario file of a file of another load generator",
-        import::command,
-    ),
+    ("edit", edit::TITLE, edit::command),
+    ("import", import::TITLE, import::command),
     ("list", "List the services of a server", || {
         Question::List.help()
     }),
     ("man", "Print a manual page", man_command),
-    (
-        "merge",
-        "Make one report of those of several processes",
-        merge::command,
-    ),
-    ("run", "Run the scenarios of a file", scenario::command),
-    (
-        "schema",
-        "Print the JSON Schema of a file for --config, or of a scenario file",
-        schema_command,
-    ),
-    ("serve", "Start a server to try commands on", serve::command),
-    ("try", "Make one call", trial::help_command),
+    ("merge", merge::TITLE, merge::command),
+    ("run", scenario::TITLE, scenario::command),
+    ("schema", SCHEMA, schema_command),
+    ("serve", serve::TITLE, serve::command),
+    ("try", trial::TITLE, trial::help_command),
 ];
 
+const COMPLETIONS: &str = "Print completions for a shell";
+const SCHEMA: &str = "Print the JSON Schema of a file for --config, or of a scenario file";
+
 fn completions_command() -> Command {
-    Command::new("volley completions").arg(
-        clap::Arg::new("SHELL")
-            .value_parser(docs::COMPLETIONS.map(|(shell, _)| shell))
-            .required(true),
-    )
+    let shells = docs::COMPLETIONS.map(|(shell, _)| shell);
+    let shell = clap::Arg::new("SHELL").value_parser(shells);
+    Command::new("volley completions").arg(shell.required(true))
 }
 
 fn man_command() -> Command {
@@ -138,10 +111,8 @@ pub(super) fn man(words: &[OsString]) -> Result<&'static str, CliExit> {
 }
 
 fn usage() -> String {
-    format!(
-        "write `volley man`, or add one of {}",
-        COMMANDS.map(|(name, ..)| name).join(", ")
-    )
+    let names = COMMANDS.map(|(name, ..)| name).join(", ");
+    format!("write `volley man`, or add one of {names}")
 }
 
 /// What `docs/` holds: names of files, and their texts.
@@ -182,7 +153,14 @@ fn made() -> Vec<(String, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use volley_testkit::table::words;
+
+    use super::super::args;
     use super::*;
+    use crate::cli::testkit::parsed;
 
     #[test]
     fn every_word_that_is_no_host_is_a_command() {
@@ -192,56 +170,57 @@ mod tests {
     #[test]
     fn the_whole_program_is_sound() {
         tree().debug_assert();
+        args::command().debug_assert();
+        for plain in [
+            blast::plain(),
+            trial::plain(),
+            Question::List.plain(),
+            Question::Describe.plain(),
+        ] {
+            args::parser(plain).debug_assert();
+        }
+    }
+
+    /// A command shows what it takes, and nothing else.
+    #[test]
+    fn each_help_reads_as_expected() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected");
+        for name in [
+            "blast", "check", "describe", "edit", "import", "list", "run", "serve", "try",
+        ] {
+            let (.., command) = entry(name.as_ref()).unwrap();
+            let help = command().term_width(100).render_help().to_string();
+            let expected = fs::read_to_string(folder.join(format!("{name}-help.txt")));
+            assert_eq!(help, expected.unwrap(), "{name}");
+        }
     }
 
     #[test]
     fn every_shell_completes_every_command_and_flag() {
         for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
             let text = completions(&[shell.into()]).unwrap();
-            for word in [
-                "compare",
-                "serve",
-                "fail-if",
-                "connections",
-                "repetitions",
-                "freeze",
-            ] {
+            for word in words("compare|serve|fail-if|connections|repetitions|freeze") {
                 assert!(text.contains(word), "{shell}: {word}");
             }
         }
         for words in [&[][..], &["csh".into()], &["zsh".into(), "bash".into()]] {
-            assert!(
-                completions(words)
-                    .unwrap_err()
-                    .to_string()
-                    .contains("volley completions SHELL")
-            );
+            let error = completions(words).unwrap_err().to_string();
+            assert!(error.contains("volley completions SHELL"), "{error}");
         }
     }
 
     #[test]
     fn volley_and_each_command_have_a_manual_page() {
-        let page = |words: &[&str]| {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            man(&words).map_err(|exit| exit.to_string())
-        };
-        let whole = page(&[]).unwrap();
-        assert!(
-            whole.contains(".TH volley 1")
-                && whole.contains("fail\\-if")
-                && whole.contains("volley\\-compare"),
-            "{whole}"
-        );
-        for (name, ..) in COMMANDS {
-            assert!(
-                page(&[name])
-                    .unwrap()
-                    .contains(&format!(".TH volley-{name} 1")),
-                "{name}"
-            );
+        let whole = parsed(man, "").unwrap();
+        for part in [".TH volley 1", "fail\\-if", "volley\\-compare"] {
+            assert!(whole.contains(part), "{whole}");
         }
-        for words in [&["me"][..], &["blast", "serve"]] {
-            assert!(page(words).unwrap_err().contains("`volley man`"));
+        for (name, ..) in COMMANDS {
+            let page = parsed(man, name).unwrap();
+            assert!(page.contains(&format!(".TH volley-{name} 1")), "{name}");
+        }
+        for line in ["me", "blast serve"] {
+            assert!(parsed(man, line).unwrap_err().contains("`volley man`"));
         }
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::time::Duration;
 
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Args, Command, CommandFactory, Parser};
 
 use super::apply::apply;
 use super::args::{self, RunArgs, WatchArgs};
@@ -13,10 +13,11 @@ use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
 use super::run::with_config;
 use super::value::whole;
-use super::{argv, help, unused, usage};
+use super::{argv, help, unused};
 use crate::spec::Spec;
 
 const PROGRAM: &str = "volley try";
+pub(super) const TITLE: &str = "Make one call";
 
 /// The flags of a run that have an effect here, by clap's ids.
 const USED: [&str; 36] = [
@@ -98,9 +99,9 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Trial, 
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
     unused::refuse(PROGRAM, &command, &matches, &unused_ids())?;
-    let own = OwnArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    let own: OwnArgs = argv::taken(PROGRAM, &matches)?;
     let config = with_config(&args::command(), &matches)?;
-    resolve(config, &own, stdin).map_err(|error| CliExit::usage(error.to_string()))
+    Ok(resolve(config, &own, stdin)?)
 }
 
 fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial, UsageError> {
@@ -110,7 +111,7 @@ fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial
         warnings,
         ..
     } = config;
-    let output = Output::new(&flags.output);
+    let output = Output::of(&flags.output);
     // It writes none of the files of a load.
     flags.watch = WatchArgs::default();
     apply(&flags, &mut spec, stdin)?;
@@ -140,7 +141,7 @@ fn unused_ids() -> Vec<String> {
     unused.map(str::to_owned).collect()
 }
 
-fn plain() -> Command {
+pub(super) fn plain() -> Command {
     let command = help::dress(TrialArgs::command(), help::TRY_EXAMPLES)
         .override_usage("volley try [FLAGS] HOST")
         .mut_arg("format", |arg| {
@@ -156,26 +157,11 @@ pub(super) fn help_command() -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const HELP: &str = include_str!("../../tests/expected/try-help.txt");
+    use crate::cli::testkit::parsed;
 
     fn trial(line: &str) -> Result<Trial, String> {
-        let base = ["--call", "p.S/M", "l:1"].map(OsString::from);
-        let words = line.split_whitespace().map(OsString::from);
-        let words: Vec<OsString> = words.chain(base).collect();
-        parse(&words, &mut &b""[..]).map_err(|exit| exit.to_string())
-    }
-
-    #[test]
-    fn help_shows_what_a_single_call_takes_and_nothing_else() {
-        let help = help_command().term_width(100).render_help();
-        assert_eq!(help.to_string(), HELP);
-    }
-
-    #[test]
-    fn the_parser_is_sound() {
-        args::parser(plain()).debug_assert();
-        help_command().debug_assert();
+        let line = format!("{line} --call p.S/M l:1");
+        parsed(|words| parse(words, &mut &b""[..]), &line)
     }
 
     #[test]

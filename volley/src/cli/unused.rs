@@ -65,76 +65,44 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
             [Endpoint::Name(address)] => address.host.parse::<IpAddr>().is_ok(),
             endpoints => endpoints.len() == 1,
         });
-    let asks = request.schema == SchemaSource::Reflection;
-    let has_imports = matches!(&request.schema, SchemaSource::Proto { .. });
+    let has_proto = matches!(request.schema, SchemaSource::Proto { .. });
     let (target_args, watch) = (&args.target, &args.watch);
+    let has_both = [&target_args.proto, &target_args.protoset];
+    let has_both = has_both.map(filled_path).iter().all(Option::is_some);
+    let mut folders = target_args.import_paths.iter().flatten();
+    let lacks_proto = folders.any(|folder| !folder.as_os_str().is_empty()) && !has_proto;
+    let is_asked = request.schema == SchemaSource::Reflection;
+    let has_metadata = !request.reflect_metadata.is_empty();
+    let deals_to_one = target.lb_strategy == LbStrategy::RoundRobin && has_one_address;
+    let is_only_data = request.stream.dynamic && !has_templates;
+    let has_no_functions = args.data.disable_template_functions == Some(true);
+    let is_twice_off = has_no_functions && request.templates == Templates::Off;
+    let waits = load.duration_stop == DurationStop::Wait;
+    let ends_at_once = load.drain_timeout.is_some() && !waits;
+    let coalesces = [load.coalesce, load.coalesce_sends];
+    let [coalesces, coalesces_sends] =
+        coalesces.map(|time| !time.is_zero() && !load.is_open_loop());
+    let token = watch.control_token.as_deref().unwrap_or_default();
     let is_served = watch.control.is_some() || watch.metrics.is_some();
+    let is_for_nobody = !token.is_empty() && !is_served;
+    let no_server = "beside `--proto` or `--protoset`: no server is asked";
+    let is_off = "beside `--disable-template-data`";
+    let all_end = "without `-z` or `-x`: all calls are waited for";
+    let (no_rate, no_wait) = ("without `--rps`", "without `--duration-stop wait`");
+    let nobody = "without `--control` or `--metrics`";
+    let no_template = "on data without templates";
     let useless = [
-        (
-            "protoset",
-            filled_path(&target_args.protoset).is_some()
-                && filled_path(&target_args.proto).is_some(),
-            "beside `--proto`",
-        ),
-        (
-            "import-paths",
-            target_args
-                .import_paths
-                .as_ref()
-                .is_some_and(|paths| paths.iter().any(|path| !path.as_os_str().is_empty()))
-                && !has_imports,
-            "without `--proto`",
-        ),
-        (
-            "reflect-metadata",
-            !request.reflect_metadata.is_empty() && !asks,
-            "beside `--proto` or `--protoset`: no server is asked",
-        ),
-        (
-            "lb-strategy",
-            target.lb_strategy == LbStrategy::RoundRobin && has_one_address,
-            "on one address",
-        ),
-        (
-            "stream-dynamic-messages",
-            request.stream.dynamic && !has_templates,
-            "on data without templates",
-        ),
-        (
-            "disable-template-functions",
-            args.data.disable_template_functions == Some(true)
-                && request.templates == Templates::Off,
-            "beside `--disable-template-data`",
-        ),
-        (
-            "duration-stop",
-            load.duration_stop == DurationStop::Wait && load.length().is_none(),
-            "without `-z` or `-x`: all calls are waited for",
-        ),
-        (
-            "coalesce",
-            !load.coalesce.is_zero() && !load.is_open_loop(),
-            "without `--rps`",
-        ),
-        (
-            "coalesce-sends",
-            !load.coalesce_sends.is_zero() && !load.is_open_loop(),
-            "without `--rps`",
-        ),
-        (
-            "drain-timeout",
-            load.drain_timeout.is_some() && load.duration_stop != DurationStop::Wait,
-            "without `--duration-stop wait`",
-        ),
-        (
-            "control-token",
-            watch
-                .control_token
-                .as_ref()
-                .is_some_and(|token| !token.is_empty())
-                && !is_served,
-            "without `--control` or `--metrics`",
-        ),
+        ("protoset", has_both, "beside `--proto`"),
+        ("import-paths", lacks_proto, "without `--proto`"),
+        ("reflect-metadata", has_metadata && !is_asked, no_server),
+        ("lb-strategy", deals_to_one, "on one address"),
+        ("stream-dynamic-messages", is_only_data, no_template),
+        ("disable-template-functions", is_twice_off, is_off),
+        ("duration-stop", waits && load.length().is_none(), all_end),
+        ("coalesce", coalesces, no_rate),
+        ("coalesce-sends", coalesces_sends, no_rate),
+        ("drain-timeout", ends_at_once, no_wait),
+        ("control-token", is_for_nobody, nobody),
     ];
     let useless = useless.into_iter().filter(|(_, is_useless, _)| *is_useless);
     useless

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -15,25 +17,20 @@ use crate::units::duration::{self, DurationError};
 
 /// A whole number of type `T`, at least 0.
 pub fn whole<T: FromStr + Bounds>(text: &str) -> Result<T, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("a whole number from {} to {} is needed", T::LOW, T::HIGH))
+    let number = text.trim().parse();
+    number.map_err(|_| format!("a whole number from {} to {} is needed", T::LOW, T::HIGH))
 }
 
 /// A whole number of at least 1.
 pub fn positive<T: FromStr + Bounds + Default + PartialEq>(text: &str) -> Result<T, String> {
-    whole(text)
-        .ok()
-        .filter(|number| *number != T::default())
-        .ok_or_else(|| format!("a whole number from 1 to {} is needed", T::HIGH))
+    let number = whole(text).ok().filter(|number| *number != T::default());
+    number.ok_or_else(|| format!("a whole number from 1 to {} is needed", T::HIGH))
 }
 
 /// A whole number from 1 to `MOST`.
 pub fn up_to<const MOST: u32>(text: &str) -> Result<u32, String> {
-    positive(text)
-        .ok()
-        .filter(|number| *number <= MOST)
-        .ok_or_else(|| format!("a whole number from 1 to {MOST} is needed"))
+    let number = positive(text).ok().filter(|number| *number <= MOST);
+    number.ok_or_else(|| format!("a whole number from 1 to {MOST} is needed"))
 }
 
 /// A duration above zero.
@@ -53,6 +50,15 @@ pub fn time(text: &str) -> Result<Duration, DurationError> {
 /// A path as given; an empty one counts as not given, but clap's own parser would refuse it.
 pub fn path(text: &str) -> Result<PathBuf, Infallible> {
     Ok(PathBuf::from(text))
+}
+
+/// One of some words, which a file has for this type, too.
+pub fn one_of<T>(words: [&'static str; 3]) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + DeserializeOwned + Send + Sync + 'static,
+{
+    let words = PossibleValuesParser::new(words);
+    words.try_map(|word| serde_json::from_value(word.to_ascii_lowercase().into()))
 }
 
 /// The range of an integer type, for messages.
@@ -100,13 +106,11 @@ pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
     let Value::Object(entries) = parse(text)? else {
         return Err(JsonError::NoStrings);
     };
-    entries
-        .into_iter()
-        .map(|(key, value)| match value {
-            Value::String(text) => Ok((key, text)),
-            _ => Err(JsonError::NoString(excerpt(&key, 60))),
-        })
-        .collect()
+    let strings = entries.into_iter().map(|(key, value)| match value {
+        Value::String(text) => Ok((key, text)),
+        _ => Err(JsonError::NoString(excerpt(&key, 60))),
+    });
+    strings.collect()
 }
 
 /// Reads one message or a list of them, as text. It is checked only as far as templates allow: they
@@ -115,13 +119,11 @@ pub fn messages(text: &str) -> Result<String, JsonError> {
     let text = text.trim();
     if !matches!(text, "" | "@") && !text.contains("{{") {
         no_file(text, "--data-file")?;
-        match parse(text)? {
-            Value::Null => return Err(JsonError::NoMessage),
-            Value::Array(items) if items.iter().any(Value::is_null) => {
-                return Err(JsonError::NoMessage);
-            }
-            // A well-known type may be a bare value, as in `"text"` for a StringValue.
-            _ => {}
+        let value = parse(text)?;
+        let mut items = value.as_array().into_iter().flatten();
+        // A well-known type may be a bare value, as in `"text"` for a StringValue.
+        if value.is_null() || items.any(Value::is_null) {
+            return Err(JsonError::NoMessage);
         }
     }
     Ok(text.to_owned())
@@ -144,24 +146,22 @@ fn parse(text: &str) -> Result<Value, JsonError> {
 
 #[cfg(test)]
 mod tests {
+    use volley_testkit::table::table;
+
     use super::*;
 
     #[test]
     fn numbers_out_of_range_are_refused_with_the_range() {
         assert_eq!(whole::<u32>("7"), Ok(7));
         assert_eq!(whole::<i32>("-7"), Ok(-7));
-        assert_eq!(
-            whole::<u32>("-7"),
-            Err("a whole number from 0 to 4294967295 is needed".to_owned())
-        );
-        assert_eq!(
-            whole::<i32>("1.5"),
-            Err("a whole number from -2147483648 to 2147483647 is needed".to_owned())
-        );
-        assert_eq!(
-            positive::<u32>("0"),
-            Err("a whole number from 1 to 4294967295 is needed".to_owned())
-        );
+        for (refused, range) in [
+            (whole::<u32>("-7").err(), "0 to 4294967295"),
+            (whole::<i32>("1.5").err(), "-2147483648 to 2147483647"),
+            (positive::<u32>("0").err(), "1 to 4294967295"),
+        ] {
+            let words = format!("a whole number from {range} is needed");
+            assert_eq!(refused, Some(words));
+        }
     }
 
     #[test]
@@ -180,24 +180,14 @@ mod tests {
 
     #[test]
     fn metadata_that_is_none_is_refused_with_its_key() {
-        for (text, words) in [
-            (
-                r#"{"a": "1", "b": 2}"#,
-                "the value of `b` is no string: put it in quotes",
-            ),
-            (
-                r#"{"a\n": null}"#,
-                "the value of `a ` is no string: put it in quotes",
-            ),
-            (
-                "@m.json",
-                "it is the name of a file: give it with `--metadata-file m.json`",
-            ),
-            (
-                "[]",
-                "a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
-            ),
-        ] {
+        for [text, words] in table(
+            r#"
+            {"a": "1", "b": 2} => the value of `b` is no string: put it in quotes
+            {"a\n": null} => the value of `a ` is no string: put it in quotes
+            @m.json => it is the name of a file: give it with `--metadata-file m.json`
+            [] => a JSON object of strings is needed, such as `{"key": "value"}`
+        "#,
+        ) {
             assert_eq!(metadata(text).unwrap_err().to_string(), words);
         }
     }

@@ -2,17 +2,13 @@
 
 #[cfg(not(feature = "edit"))]
 pub fn edit(_: &crate::cli::Edit) -> Result<std::process::ExitCode, super::Failure> {
-    Err(super::Failure {
-        status: super::NOT_BUILT,
-        message: crate::features::Lacks("edit").to_string(),
-    })
+    let lacks = crate::features::Lacks("edit");
+    Err(super::Failure::new(super::NOT_BUILT, lacks))
 }
 
 #[cfg(not(feature = "import"))]
 pub fn import(_: &crate::cli::Import) -> Result<std::process::ExitCode, super::Failure> {
-    Err(super::scenario::wrong(
-        crate::features::Lacks("import").to_string(),
-    ))
+    Err(super::Failure::usage(crate::features::Lacks("import")))
 }
 
 #[cfg(not(feature = "lua"))]
@@ -23,13 +19,12 @@ pub mod lua {
     use crate::cli::ScenarioRun;
     use crate::features::Lacks;
     use crate::program::Failure;
-    use crate::program::scenario::wrong;
 
     pub fn run(_: &ScenarioRun) -> Result<ExitCode, Failure> {
-        Err(wrong(Lacks("lua").to_string()))
+        Err(Failure::usage(Lacks("lua")))
     }
 
     pub fn check(_: &Path) -> Result<ExitCode, Failure> {
-        Err(wrong(Lacks("lua").to_string()))
+        Err(Failure::usage(Lacks("lua")))
     }
 }

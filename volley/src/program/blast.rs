@@ -14,10 +14,7 @@ const REDRAWN: Duration = Duration::from_millis(200);
 
 impl From<BlastError> for Failure {
     fn from(error: BlastError) -> Self {
-        Self {
-            status: if error.is_usage() { 2 } else { 1 },
-            message: error.to_string(),
-        }
+        Self::new(if error.is_usage() { 2 } else { 1 }, error)
     }
 }
 

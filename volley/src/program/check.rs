@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::once::once;
-use super::scenario::wrong;
 use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
 use crate::report::visible;
@@ -32,23 +31,24 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     if is_program(&args.file) {
-        return match args.once {
-            false => lua::check(&args.file),
-            true => Err(wrong(format!(
-                "--once: `{}` is a program of Lua, no scenario file: `volley run` runs it",
-                args.file.display()
-            ))),
-        };
+        if !args.once {
+            return lua::check(&args.file);
+        }
+        let file = args.file.display();
+        return Err(Failure::usage(format!(
+            "--once: `{file}` is a program of Lua, no scenario file: `volley run` runs it"
+        )));
     }
     match file::read(&args.file) {
         Ok(Loaded { plan, warnings }) => {
-            warn(warnings);
+            warn(&warnings);
             if args.once {
                 return once(plan, args.allow_io);
             }
             let mut wrong = load::check(&plan);
             if let Some(last) = wrong.pop() {
-                tell("error", wrong.iter().map(ToString::to_string));
+                let lines: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+                tell("error", &lines);
                 return Err(last.into());
             }
             text(&outline(&plan))
@@ -57,16 +57,16 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Prints what the user must know of a file.
-pub fn warn(warnings: impl IntoIterator<Item = String>) {
+/// Prints what the user must know.
+pub fn warn(warnings: &[String]) {
     tell("warning", warnings);
 }
 
-fn tell(kind: &str, lines: impl IntoIterator<Item = String>) {
+fn tell(kind: &str, lines: &[String]) {
     // If nobody reads this, the work continues.
     let _ = buffered(io::stderr().lock(), |out| {
-        let mut lines = lines.into_iter();
-        lines.try_for_each(|line| writeln!(out, "{kind}: {}", visible(&line)))
+        let mut lines = lines.iter();
+        lines.try_for_each(|line| writeln!(out, "{kind}: {}", visible(line)))
     });
 }
 
@@ -84,36 +84,29 @@ pub fn refuse(mistakes: &Mistakes) -> ExitCode {
 pub fn outline(plan: &Plan) -> String {
     let mut out = String::new();
     section(&mut out, "targets", plan.targets.iter().map(target));
-    let setup = plan.setup.iter().flat_map(|action| actions(plan, action));
-    section(&mut out, "setup, once", setup);
+    let all = |list: &[Action]| -> Vec<String> {
+        let lines = list.iter().flat_map(|action| actions(plan, action));
+        lines.collect()
+    };
+    section(&mut out, "setup, once", all(&plan.setup));
     for scenario in &plan.scenarios {
         let title = format!("scenario {}{}", scenario.name, repeats(scenario));
-        let steps = scenario
-            .actions
-            .iter()
-            .flat_map(|action| actions(plan, action));
-        section(&mut out, &title, steps);
+        section(&mut out, &title, all(&scenario.actions));
     }
-    let teardown = plan
-        .teardown
-        .iter()
-        .flat_map(|action| actions(plan, action));
-    section(&mut out, "teardown, once", teardown);
+    section(&mut out, "teardown, once", all(&plan.teardown));
     section(&mut out, "data", plan.feeds.iter().map(|it| feed(plan, it)));
     section(&mut out, "load", plan.loads.iter().map(|it| load(plan, it)));
-    let goals = plan
-        .thresholds
-        .iter()
-        .map(|goal| match goal.abort_after_ns {
-            Some(ns) => format!("{}, or the load ends after {}", goal.text, time(ns)),
-            None => goal.text.clone(),
-        });
+    let goals = plan.thresholds.iter();
+    let goals = goals.map(|goal| match goal.abort_after_ns {
+        Some(ns) => format!("{}, or the load ends after {}", goal.text, time(ns)),
+        None => goal.text.clone(),
+    });
     section(&mut out, "must hold", goals);
     out
 }
 
-fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
-    let mut lines = lines.peekable();
+fn section(out: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
+    let mut lines = lines.into_iter().peekable();
     // Writing to memory cannot fail.
     if lines.peek().is_some() {
         let _ = writeln!(out, "{}", visible(title));
@@ -139,6 +132,7 @@ pub fn target(target: &Target) -> String {
         Version::Auto if target.is_tls => "HTTP/2 or HTTP/1.1",
         Version::Auto => "HTTP/1.1",
     };
+    let (name, hosts) = (&target.name, hosts.join(" "));
     let tls = if target.is_tls { " over TLS" } else { "" };
     let connections = match target.connections {
         0 => "unused".to_owned(),
@@ -148,22 +142,17 @@ pub fn target(target: &Target) -> String {
         Route::Targets => "",
         Route::Authority => ", and to each other authority",
     };
-    format!(
-        "{}: {}, {version}{tls}, {connections}{route}",
-        target.name,
-        hosts.join(" ")
-    )
+    format!("{name}: {hosts}, {version}{tls}, {connections}{route}")
 }
 
 fn actions(plan: &Plan, action: &Action) -> Vec<String> {
     let of = |index: &usize| plan.steps.get(*index).map(|it| step(plan, it));
     match action {
         Action::Step(index) => of(index).into_iter().collect(),
-        Action::Together(steps) => steps
-            .iter()
-            .filter_map(of)
-            .map(|line| format!("together: {line}"))
-            .collect(),
+        Action::Together(steps) => {
+            let steps = steps.iter().filter_map(of);
+            steps.map(|line| format!("together: {line}")).collect()
+        }
         Action::Think { least_ns, most_ns } if least_ns == most_ns => {
             vec![format!("think {}", time(*least_ns))]
         }
@@ -171,10 +160,8 @@ fn actions(plan: &Plan, action: &Action) -> Vec<String> {
             vec![format!("think {} to {}", time(*least_ns), time(*most_ns))]
         }
         Action::Draw(index) => {
-            let name = plan.feeds.get(*index).map(|feed| &feed.name);
-            name.map(|name| format!("draw {name}"))
-                .into_iter()
-                .collect()
+            let feed = plan.feeds.get(*index).into_iter();
+            feed.map(|feed| format!("draw {}", feed.name)).collect()
         }
     }
 }
@@ -186,10 +173,9 @@ fn step(plan: &Plan, step: &Step) -> String {
     };
     let line = format!("{verb} {}", step.written_url);
     // That is what a step without a name is called.
-    let mut line = if step.name == line {
-        line
-    } else {
-        format!("{}: {line}", step.name)
+    let mut line = match step.name == line {
+        true => line,
+        false => format!("{}: {line}", step.name),
     };
     if let Some(script) = &step.lua {
         line += &format!(" with the script in {}", script.name);
@@ -211,10 +197,8 @@ fn step(plan: &Plan, step: &Step) -> String {
 
 fn feed(plan: &Plan, feed: &Feed) -> String {
     let from = |file: &Path| {
-        file.strip_prefix(&plan.folder)
-            .unwrap_or(file)
-            .display()
-            .to_string()
+        let below = file.strip_prefix(&plan.folder);
+        below.unwrap_or(file).display().to_string()
     };
     let source = match &feed.source {
         Source::Csv { file, .. } | Source::JsonLines { file, .. } => from(file),
@@ -229,32 +213,27 @@ fn feed(plan: &Plan, feed: &Feed) -> String {
         feed.source,
         Source::Csv { .. } | Source::JsonLines { .. } | Source::Rows(_) | Source::Range { .. }
     );
-    let order = if has_rows {
-        format!(", {:?}, then {:?}", feed.order, feed.at_end).to_lowercase()
-    } else {
-        String::new()
+    let order = match has_rows {
+        true => format!(", {:?}, then {:?}", feed.order, feed.at_end).to_lowercase(),
+        false => String::new(),
     };
-    let unused = if feed.columns.is_empty() {
-        " (unused)"
-    } else {
-        ""
+    let unused = match feed.columns.is_empty() {
+        true => " (unused)",
+        false => "",
     };
     format!("{}: {source}{order}{unused}", feed.name)
 }
 
 /// A line for people.
 pub fn load(plan: &Plan, load: &Load) -> String {
-    let scenarios: Vec<String> = load
-        .scenarios
-        .iter()
-        .filter_map(|(index, weight)| {
-            let name = &plan.scenarios.get(*index)?.name;
-            Some(match load.scenarios.len() {
-                1 => name.clone(),
-                _ => format!("{name} {weight}"),
-            })
+    let scenarios = load.scenarios.iter().filter_map(|(index, weight)| {
+        let name = &plan.scenarios.get(*index)?.name;
+        Some(match load.scenarios.len() {
+            1 => name.clone(),
+            _ => format!("{name} {weight}"),
         })
-        .collect();
+    });
+    let scenarios: Vec<String> = scenarios.collect();
     let (phases, show): (_, fn(u64) -> String) = match &load.phases {
         Phases::Users(phases) => (phases, |users| counted(users, "user")),
         Phases::Rate(phases) => (phases, |rate| format!("{}/s", rate as f64 / 1e6)),
@@ -265,10 +244,9 @@ pub fn load(plan: &Plan, load: &Load) -> String {
 }
 
 fn phase(phase: &Phase, show: fn(u64) -> String) -> String {
-    let what = if phase.from == phase.to {
-        show(phase.from)
-    } else {
-        format!("{} to {}", show(phase.from), show(phase.to))
+    let what = match phase.from == phase.to {
+        true => show(phase.from),
+        false => format!("{} to {}", show(phase.from), show(phase.to)),
     };
     match phase.length_ns {
         Some(length) => format!("{what} for {}", time(length)),

@@ -1,10 +1,9 @@
 //! `volley compare`: what changed from one run to another.
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{Failure, Out, THRESHOLD_FAILED, buffered, unless_hung_up};
+use super::{Failure, Out, THRESHOLD_FAILED, to_stderr};
 use crate::cli::{Compare, CompareFormat};
 use crate::compare::{Comparison, Run, json, table};
 use crate::report::visible;
@@ -17,49 +16,36 @@ use crate::report::visible;
 pub fn compare(args: &Compare) -> Result<ExitCode, Failure> {
     let out = Out::open(args.output.as_deref())?;
     let [old, new] = [read(&args.old)?, read(&args.new)?];
-    let comparison =
-        Comparison::of(old, new, &args.fail_if).map_err(|error| usage(error.to_string()))?;
+    let comparison = Comparison::of(old, new, &args.fail_if).map_err(Failure::usage)?;
     out.print(|mut out| match args.format {
         CompareFormat::Summary => table::write(&comparison, &mut out),
         CompareFormat::Json => json::write(&comparison, &mut out),
         CompareFormat::Markdown => table::write_markdown(&comparison, &mut out),
     })?;
-    let mut failed = comparison
-        .thresholds
-        .iter()
-        .filter(|judged| judged.failed)
-        .peekable();
-    let status = match failed.peek() {
-        Some(_) => ExitCode::from(THRESHOLD_FAILED),
-        None => ExitCode::SUCCESS,
-    };
-    buffered(io::stderr().lock(), |out| {
+    let thresholds = &comparison.thresholds;
+    to_stderr(|out| {
         for warning in &comparison.warnings {
             writeln!(out, "warning: {}", visible(warning))?;
         }
         // A warning has named those that are not decided.
-        let mut failed = failed.filter(|judged| judged.is_met());
-        failed.try_for_each(|judged| writeln!(out, "failed: {}", visible(&judged.line())))
+        let mut met = thresholds.iter().filter(|judged| judged.is_met());
+        met.try_for_each(|judged| writeln!(out, "failed: {}", visible(&judged.line())))
+    })?;
+    Ok(match thresholds.iter().any(|judged| judged.failed) {
+        true => ExitCode::from(THRESHOLD_FAILED),
+        false => ExitCode::SUCCESS,
     })
-    .or_else(unless_hung_up)?;
-    Ok(status)
 }
 
 /// A run in which no call succeeded has no figures to compare.
 fn read(path: &Path) -> Result<Run, Failure> {
-    let run = Run::read(path).map_err(|error| usage(format!("`{}`: {error}", path.display())))?;
-    if run.any_ok() {
-        return Ok(run);
+    let shown = path.display();
+    let run = Run::read(path).map_err(|error| Failure::usage(format!("`{shown}`: {error}")))?;
+    match run.any_ok() {
+        true => Ok(run),
+        false => Err(Failure::new(
+            1,
+            format!("`{shown}`: no call succeeded in this run: there is nothing to compare"),
+        )),
     }
-    Err(Failure {
-        status: 1,
-        message: format!(
-            "`{}`: no call succeeded in this run: there is nothing to compare",
-            path.display()
-        ),
-    })
-}
-
-fn usage(message: String) -> Failure {
-    Failure { status: 2, message }
 }

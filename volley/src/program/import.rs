@@ -26,9 +26,9 @@ pub fn import(args: &Import) -> Result<ExitCode, Failure> {
         Err(mistakes) => return Ok(refuse(&mistakes)),
     };
     let out = Out::open(args.output.as_deref())?;
-    warn(imported.warnings());
+    warn(&imported.warnings().collect::<Vec<_>>());
     out.print(|out| {
-        if args.is_json {
+        if args.is_json() {
             serde_json::to_writer_pretty(&mut *out, &imported.json())?;
             return writeln!(out);
         }

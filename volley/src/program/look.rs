@@ -1,11 +1,11 @@
 //! `volley list` and `volley describe`: what a server, or a file, declares.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Failure, buffered, unless_hung_up};
+use super::check::warn;
+use super::{Failure, to_stdout};
 use crate::cli::{Look, Question};
 use crate::excerpt::list as list_of;
 use crate::plain::{Asked, LoadError};
@@ -24,17 +24,16 @@ pub fn look(look: &Look) -> Result<ExitCode, Failure> {
     let text = match look.question {
         Question::List if look.name.is_empty() => list(look).inspect(|text| {
             if text.is_empty() {
-                warn("there are no services");
+                warn(&["there are no services".to_owned()]);
             }
         })?,
         Question::List => methods(&service(look)?),
         Question::Describe => describe(look)?,
     };
-    buffered(io::stdout().lock(), |out| {
+    to_stdout(|out| {
         let mut lines = text.lines();
         lines.try_for_each(|line| writeln!(out, "{}", visible(line)))
-    })
-    .or_else(unless_hung_up)?;
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,7 +45,7 @@ fn list(look: &Look) -> Result<String, Failure> {
     let names = server.services()?;
     // A service whose files are missing or broken is there all the same.
     let pool = server.pool(&names).unwrap_or_else(|error| {
-        warn(&error.to_string());
+        warn(&[error.to_string()]);
         Pool::default()
     });
     let shown = names.iter().map(|name| match pool.service(name) {
@@ -92,15 +91,11 @@ fn describe(look: &Look) -> Result<String, Failure> {
 
 /// What is in a package of this name, or the nearest name of those that are known, or where there are some.
 fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
-    let mut services: Vec<String> = pool
-        .services()
-        .map(|service| service.full_name().to_owned())
-        .collect();
+    let mut services = pool.service_names();
     if services.is_empty() && look.spec.request.schema == SchemaSource::Reflection {
         // Servers know no packages; without an answer, there is no better hint.
-        services = ask(look)
-            .and_then(|mut server| server.services())
-            .unwrap_or_default();
+        let found = ask(look).and_then(|mut server| server.services());
+        services = found.unwrap_or_default();
     }
     let methods = pool.services().flat_map(|service| {
         let methods = service.methods();
@@ -113,8 +108,8 @@ fn hint(look: &Look, pool: &Pool, symbol: &str) -> String {
     let mut names = services;
     names.extend(messages.chain(enums));
     let inside = |name: &&String| {
-        name.strip_prefix(symbol)
-            .is_some_and(|rest| rest.starts_with('.'))
+        let rest = name.strip_prefix(symbol);
+        rest.is_some_and(|rest| rest.starts_with('.'))
     };
     let inside: Vec<&str> = names.iter().filter(inside).map(String::as_str).collect();
     if !inside.is_empty() {
@@ -139,14 +134,9 @@ fn pool(look: &Look, symbols: &[String]) -> Result<Pool, LoadError> {
 fn ask(look: &Look) -> Result<Asked<'_>, LoadError> {
     let server = Asked::connect(&look.spec, &nobody())?;
     if let Some(warning) = server.warning() {
-        warn(&warning.to_string());
+        warn(&[warning.to_string()]);
     }
     Ok(server)
-}
-
-/// For a person; nothing depends on it.
-fn warn(warning: &str) {
-    let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
 }
 
 /// A signal ends the program; nobody else interrupts it.

@@ -1,17 +1,16 @@
 //! `volley run x.lua`: a program of Lua as load.
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::scenario::{failure, print, status, wrong};
-use super::{Failure, Out, buffered, unless_hung_up};
+use super::scenario::{deliver, failure, status};
+use super::{Failure, Out, text};
 use crate::cli::ScenarioRun;
 use crate::net;
 use crate::request::schema::suggest::hint;
 use crate::scenario::lua::program::{self, Options, Program};
 use crate::scenario::plan::Goal;
-use crate::scenario::report::{Report, judge, summary};
+use crate::scenario::report::{Report, judge};
 
 /// Runs a program, and prints its report.
 ///
@@ -26,7 +25,7 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         duration: args.duration,
         allow_io: args.allow_io,
         max_memory: args.max_memory,
-        tls: args.tls.clone(),
+        tls: args.tls(),
     };
     let signal = net::watch()?;
     let mut finished = program::run(&program, &options, &signal)?;
@@ -35,19 +34,11 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let unknown = unknown_parts(&finished.report, &goals);
     finished.report.facts.warnings.extend(unknown);
     let report = &finished.report;
-    out.print(|out| print(report, args.format, out))?;
-    let has_broken = finished.failure.is_some();
-    buffered(io::stderr().lock(), |mut out| {
-        if !args.quiet {
-            summary::write_warnings(report, &mut out)?;
-        }
-        summary::write_failed(report, &mut out)?;
-        match failure(report).filter(|_| !has_broken && !is_idle(report)) {
-            Some(why) => writeln!(out, "failed: {why}; the report says why"),
-            None => Ok(()),
-        }
-    })
-    .or_else(unless_hung_up)?;
+    let why = match finished.failure {
+        None if !is_idle(report) => failure(report),
+        _ => None,
+    };
+    deliver(report, why, args, out)?;
     match finished.failure {
         Some(error) => Err(error.into()),
         None if is_idle(report) && report.thresholds.is_empty() => Ok(ExitCode::SUCCESS),
@@ -62,15 +53,11 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
 /// What is wrong with it.
 pub fn check(file: &Path) -> Result<ExitCode, Failure> {
     read(file)?;
-    buffered(io::stdout().lock(), |out| {
-        writeln!(out, "a program of Lua: its syntax is right")
-    })
-    .or_else(unless_hung_up)?;
-    Ok(ExitCode::SUCCESS)
+    text("a program of Lua: its syntax is right\n")
 }
 
 fn read(file: &Path) -> Result<Program, Failure> {
-    program::read(file).map_err(wrong)
+    program::read(file).map_err(Failure::usage)
 }
 
 /// Says which parts there are, if a condition is about none of them: they are known only now.

@@ -1,6 +1,7 @@
 //! `volley merge`: one report from those of several processes.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -34,7 +35,8 @@ struct Member {
 ///
 /// Whatever prevents one report from being made of the files.
 pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
-    let out = Out::open(merge.output.file.as_deref())?;
+    let output = merge.output();
+    let out = Out::open(output.file.as_deref())?;
     let mut sum: Option<Part> = None;
     let mut versions = BTreeSet::new();
     for path in &merge.files {
@@ -42,27 +44,22 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         versions.insert(version);
         match &mut sum {
             None => sum = Some(part),
-            Some(sum) => sum
-                .merge(part)
-                .map_err(|error| wrong(path, &error.to_string()))?,
+            Some(sum) => sum.merge(part).map_err(|error| wrong(path, error))?,
         }
     }
-    let sum = sum.ok_or_else(|| usage("no files".to_owned()))?;
-    let is_whole = sum.check_whole().map_err(|error| {
-        usage(format!(
-            "these reports are not the whole load: {error} (see --partial)"
-        ))
-    });
-    if !merge.partial {
-        is_whole?;
+    let sum = sum.ok_or_else(|| Failure::usage("no files"))?;
+    if !merge.partial
+        && let Err(error) = sum.check_whole()
+    {
+        let problem = format!("these reports are not the whole load: {error} (see --partial)");
+        return Err(Failure::usage(problem));
     }
     // Those of the run are for the whole load.
     let own = if merge.partial { &[] } else { sum.fail_if() };
     let fail_if = [own, &merge.fail_if].concat();
     // The shares of a single host are the whole load. Their report can be merged all the same.
-    let tally = merge
-        .partial
-        .then(|| serde_json::to_value(&sum).unwrap_or_default());
+    let written = || serde_json::to_value(&sum).unwrap_or_default();
+    let tally = merge.partial.then(written);
     let mut report = Report::from(sum).exact_if_whole();
     report.tally = tally;
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
@@ -70,20 +67,18 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
         report.warnings.push(Warning::Versions { versions });
     }
-    if matches!(merge.output.format, Format::Csv | Format::InfluxDetails)
-        && report.details.is_empty()
-    {
-        return Err(usage(
-            "the shares list no calls: run them with `--details N`".to_owned(),
-        ));
+    let lists_calls = matches!(output.format, Format::Csv | Format::InfluxDetails);
+    if lists_calls && report.details.is_empty() {
+        let problem = "the shares list no calls: run them with `--details N`";
+        return Err(Failure::usage(problem));
     }
-    deliver(&report, &merge.output, out)
+    deliver(&report, &output, out)
 }
 
 /// A part, and the version of volley that wrote it.
 fn read(path: &Path) -> Result<(Part, String), Failure> {
-    let text = input::text(path, input::DATA).map_err(|error| wrong(path, &error.to_string()))?;
-    let foreign = |error| wrong(path, &format!("it is no JSON report of volley: {error}"));
+    let text = input::text(path, input::DATA).map_err(|error| wrong(path, error))?;
+    let foreign = |error| wrong(path, format!("it is no JSON report of volley: {error}"));
     let report: Value = serde_json::from_str(&text).map_err(foreign)?;
     if is_of_scenarios(&report) {
         let problem =
@@ -91,20 +86,12 @@ fn read(path: &Path) -> Result<(Part, String), Failure> {
         return Err(wrong(path, problem));
     }
     let file: File = serde_json::from_value(report).map_err(foreign)?;
-    let tally = file.volley.tally.ok_or_else(|| {
-        wrong(
-            path,
-            "it is not the report of a share: run it with `--share K/N -O json`",
-        )
-    })?;
-    let part = Part::read(tally).map_err(|error| wrong(path, &error.to_string()))?;
+    let problem = "it is not the report of a share: run it with `--share K/N -O json`";
+    let tally = file.volley.tally.ok_or_else(|| wrong(path, problem))?;
+    let part = Part::read(tally).map_err(|error| wrong(path, error))?;
     Ok((part, file.volley.version))
 }
 
-fn wrong(path: &Path, reason: &str) -> Failure {
-    usage(format!("`{}`: {reason}", path.display()))
-}
-
-fn usage(message: String) -> Failure {
-    Failure { status: 2, message }
+fn wrong(path: &Path, reason: impl Display) -> Failure {
+    Failure::usage(format!("`{}`: {reason}", path.display()))
 }

@@ -59,12 +59,8 @@ impl NewsDesk {
             log.tell(&item);
         }
         match item {
-            News::Ready => {
-                let _ = writeln!(io::stderr(), "volley: ready");
-            }
-            News::Warm => {
-                let _ = writeln!(io::stderr(), "volley: warm");
-            }
+            News::Ready => say("ready"),
+            News::Warm => say("warm"),
             News::Begun(stage) => self.update(|stats| stats.begin(stage)),
             News::Changed(command) => {
                 self.update(|stats| stats.change(command));
@@ -102,39 +98,34 @@ impl NewsDesk {
 
     /// Draws the last second, once there is one.
     fn draw(&mut self) {
-        let Told {
-            at,
-            is_warm_up,
-            length_ns,
-            counts,
-            with_open,
-            ..
-        } = self.second;
-        if length_ns == 0 {
+        let second = self.second;
+        if second.length_ns == 0 {
             return;
         }
-        let load = self
-            .stats
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .load;
-        let per_s = |count: u64| count as f64 * 1e9 / length_ns as f64;
-        let elapsed = Duration::from_secs(at) + Duration::from_nanos(length_ns);
+        let stats = self.stats.lock();
+        let is_paused = stats.unwrap_or_else(PoisonError::into_inner).load.paused;
+        let per_s = |count: u64| count as f64 * 1e9 / second.length_ns as f64;
+        let elapsed = Duration::from_secs(second.at) + Duration::from_nanos(second.length_ns);
         let left = self.length.map(|length| length.saturating_sub(elapsed));
         let moment = Moment {
-            is_warm_up,
-            messages_per_s: per_s(counts.messages),
-            calls_per_s: per_s(counts.ok + counts.failed),
-            latency: with_open.p50.zip(with_open.p99),
+            is_warm_up: second.is_warm_up,
+            messages_per_s: per_s(second.counts.messages),
+            calls_per_s: per_s(second.counts.ok + second.counts.failed),
+            latency: second.with_open.p50.zip(second.with_open.p99),
             failed: self.sum.failed,
             late: self.has_rate.then_some(self.sum.late),
             changed: self.changed,
-            is_paused: load.paused,
+            is_paused,
             elapsed,
-            left: left.filter(|_| !is_warm_up),
+            left: left.filter(|_| !second.is_warm_up),
         };
         let _ = self.line.draw(&live::line(&moment));
     }
+}
+
+/// Says it to whoever waits for it.
+fn say(what: &str) {
+    let _ = writeln!(io::stderr(), "volley: {what}");
 }
 
 impl Drop for NewsDesk {

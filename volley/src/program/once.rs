@@ -1,11 +1,10 @@
 //! `volley check --once`: one iteration of each scenario, with each request and response.
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Failure, buffered, success_if, unless_hung_up};
+use super::{Failure, success_if, to_stdout};
 use crate::net;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};
@@ -21,11 +20,10 @@ use crate::watch::Writer;
 /// Whatever prevented the load or the output, or broke the load off.
 pub fn once(plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
     let shown = Once::new(plan, allow_io, net::watch()?).run()?;
-    buffered(io::stdout().lock(), |out| {
+    to_stdout(|out| {
         let mut pages = shown.pages.iter();
         pages.try_for_each(|page| out.write_all(page.as_bytes()))
-    })
-    .or_else(unless_hung_up)?;
+    })?;
     Ok(success_if(shown.done?))
 }
 
@@ -101,20 +99,15 @@ impl Once {
     ///
     /// If what was sent cannot be shown.
     pub fn run(self) -> Result<Shown, Failure> {
-        let Self {
-            plan,
-            allow_io,
-            signal,
-            control,
-        } = self;
+        let plan = &self.plan;
         let keeps = Keeps {
             outcomes: true,
             contents: Contents::Everything,
         };
-        let (groups, shown) = (groups(&plan), Arc::new(Mutex::new(Vec::new())));
+        let (groups, shown) = (groups(plan), Arc::new(Mutex::new(Vec::new())));
         let pages = Arc::clone(&shown);
         let writer = Writer::start(
-            Records::new(&plan, keeps),
+            Records::new(plan, keeps),
             Records::outbox,
             move |records: &Records, new: &[Record]| {
                 let pages_of = new.iter().map(|record| {
@@ -130,22 +123,20 @@ impl Once {
         let options = Options {
             threads: Some(1),
             scripts: Some(open_scripts),
-            allow_io,
-            control: Some(control),
+            allow_io: self.allow_io,
+            control: Some(self.control),
             records: Some(Arc::clone(writer.source())),
             ..Options::default()
         };
-        let finished = load::run(&plan, &options, &signal, &mut |_, _| ());
+        let finished = load::run(plan, &options, &self.signal, &mut |_, _| ());
         writer.finish().done?;
         let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.sort_by_key(|(order, ..)| *order);
         let any_failed = shown.iter().any(|(_, has_failed, _)| *has_failed);
-        let done = finished.and_then(|finished| match finished.failure {
-            Some(error) => Err(error),
-            None => {
-                let iterations = finished.report.iterations();
-                Ok(!any_failed && iterations.ok == iterations.begun)
-            }
+        let done = finished.and_then(|finished| {
+            let iterations = finished.report.iterations();
+            let is_ok = !any_failed && iterations.ok == iterations.begun;
+            finished.failure.map_or(Ok(is_ok), Err)
         });
         Ok(Shown {
             pages: shown.drain(..).map(|(.., page)| page).collect(),

@@ -1,6 +1,6 @@
 //! The replies of a run, printed or saved.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use super::{Failure, unless_hung_up};
 use crate::measure::Warning;
@@ -28,10 +28,9 @@ pub fn note(report: &mut Report, written: Option<Written>) -> Result<(), Failure
         let waited = duration(whole_ns(written.held_up));
         report.warnings.push(Warning::RepliesHeldUp { waited });
     }
-    written.done.or_else(unless_hung_up).map_err(|error| {
-        io::Error::other(format!(
-            "`--save-replies`: not all replies are saved: {error}"
-        ))
-        .into()
+    let done = written.done.or_else(unless_hung_up);
+    done.map_err(|error| {
+        let problem = format!("`--save-replies`: not all replies are saved: {error}");
+        Failure::new(1, problem)
     })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::check::{self, refuse, warn};
 use super::files::Files;
-use super::{Failure, Out, THRESHOLD_FAILED, buffered, lua, show, unless_hung_up};
+use super::{Failure, Out, THRESHOLD_FAILED, lua, show, to_stderr, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::net;
 use crate::pace::whole_ns;
@@ -44,10 +44,7 @@ impl From<RunError> for Failure {
             | RunError::Setup { .. }
             | RunError::Teardown { .. } => 1,
         };
-        Self {
-            status,
-            message: error.to_string(),
-        }
+        Self::new(status, error)
     }
 }
 
@@ -65,7 +62,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         Err(mistakes) => return Ok(refuse(&mistakes)),
     };
     if !args.quiet {
-        warn(warnings);
+        warn(&warnings);
     }
     for condition in &args.fail_if {
         let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
@@ -73,11 +70,11 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
             .and_then(|()| {
                 file::check_samples(condition, &plan.loads, &plan.scenarios, &plan.steps)
             })
-            .map_err(|error| wrong(format!("`--fail-if`: {error}")))?;
+            .map_err(|error| Failure::usage(format!("`--fail-if`: {error}")))?;
     }
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));
     args.check_files(plan.files.iter().map(PathBuf::as_path))
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(Failure::usage)?;
     let out = Out::open(args.output.as_deref())?;
     let mut files = Files::default();
     let writer = records(&plan, args, &mut files)?;
@@ -92,8 +89,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let servers = show(&shown, addresses, args.token.as_deref())?;
     if args.has_token_flag && servers.is_empty() && !args.quiet {
         let line = "`--control-token` has no effect without `--control`, `--metrics` or the file's `control`";
-        // If nobody reads this, the run continues.
-        let _ = writeln!(io::stderr(), "warning: {line}");
+        warn(&[line.to_owned()]);
     }
     let (names, stderr) = (Names::from(&plan), io::stderr());
     let is_shown = stderr.is_terminal() && !args.quiet;
@@ -113,12 +109,12 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         let open = progress.iterations().under_way();
         if progress.is_waiting() && std::mem::take(&mut says_stopping) && open > 0 {
             let most = GoDuration(Duration::from_nanos(plan.limits.drain_ns));
+            let open = grouped(open);
             let _ = table.clear();
             // If nobody reads this, the run ends all the same.
             let _ = writeln!(
                 io::stderr(),
-                "stopping: waiting for {} iterations, up to {most}; interrupt again to end now",
-                grouped(open)
+                "stopping: waiting for {open} iterations, up to {most}; interrupt again to end now"
             );
         }
         let steps = progress.steps(elapsed);
@@ -129,32 +125,17 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         }
     });
     let _ = table.clear();
-    let left_out = writer
-        .as_ref()
-        .map_or(0, |writer| writer.source().left_out());
+    let source = writer.as_ref().map(|writer| writer.source());
+    let left_out = source.map_or(0, |source| source.left_out());
     let written = writer.map(RecordWriter::finish);
     let mut finished = finished?;
     let report = &mut finished.report;
     report.facts.targets = plan.targets.iter().map(check::target).collect();
-    report.facts.load = plan
-        .loads
-        .iter()
-        .map(|load| check::load(&plan, load))
-        .collect();
+    let loads = plan.loads.iter().map(|load| check::load(&plan, load));
+    report.facts.load = loads.collect();
     let saved = note(report, written, left_out);
     let report = &finished.report;
-    out.print(|out| print(report, args.format, out))?;
-    buffered(io::stderr().lock(), |mut out| {
-        if !args.quiet {
-            summary::write_warnings(report, &mut out)?;
-        }
-        summary::write_failed(report, &mut out)?;
-        match failure(report) {
-            Some(why) => writeln!(out, "failed: {why}; the report says why"),
-            None => Ok(()),
-        }
-    })
-    .or_else(unless_hung_up)?;
+    deliver(report, failure(report), args, out)?;
     saved?;
     files.keep();
     match finished.failure {
@@ -164,9 +145,25 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The command line or the file must be mended.
-pub(super) fn wrong(message: String) -> Failure {
-    Failure { status: 2, message }
+/// Prints a report, and why its run has failed.
+pub(super) fn deliver(
+    report: &Report,
+    why: Option<String>,
+    args: &ScenarioRun,
+    out: Out<'_>,
+) -> Result<(), Failure> {
+    out.print(|out| print(report, args.format(), out))?;
+    to_stderr(|mut out| {
+        if !args.quiet {
+            summary::write_warnings(report, &mut out)?;
+        }
+        summary::write_failed(report, &mut out)?;
+        match why {
+            Some(why) => writeln!(out, "failed: {why}; the report says why"),
+            None => Ok(()),
+        }
+    })?;
+    Ok(())
 }
 
 /// Where the run takes orders.
@@ -174,8 +171,7 @@ fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<ListenAddre
     if args.control.is_some() {
         return Ok(args.control.clone());
     }
-    need_token("control", plan.control.as_ref(), args.token.as_deref())
-        .map_err(|error| wrong(error.to_string()))?;
+    need_token("control", plan.control.as_ref(), args.token.as_deref()).map_err(Failure::usage)?;
     Ok(plan.control.clone())
 }
 
@@ -197,11 +193,8 @@ fn records(
             None => Contents::Nothing,
         },
     };
-    Ok(Some(record_writer(
-        Records::new(plan, keeps),
-        log,
-        failures,
-    )))
+    let records = Records::new(plan, keeps);
+    Ok(Some(record_writer(records, log, failures)))
 }
 
 /// Adds to a report what its reader must know about the files of single requests.
@@ -211,10 +204,9 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     };
     let warnings = &mut report.facts.warnings;
     if left_out > 0 {
-        warnings.push(format!(
-            "{} more requests failed than `--save-failures` keeps",
-            grouped(left_out)
-        ));
+        let left_out = grouped(left_out);
+        let line = format!("{left_out} more requests failed than `--save-failures` keeps");
+        warnings.push(line);
     }
     if !written.held_up.is_zero() {
         let waited = duration(whole_ns(written.held_up));
@@ -225,7 +217,7 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     let done = written.done.or_else(unless_hung_up);
     done.map_err(|error| {
         let line = format!("`--log` or `--save-failures`: not all requests are written: {error}");
-        io::Error::other(line).into()
+        Failure::new(1, line)
     })
 }
 
@@ -255,11 +247,7 @@ pub(super) fn status(report: &Report) -> ExitCode {
     }
 }
 
-pub(super) fn print(
-    report: &Report,
-    format: ScenarioFormat,
-    mut out: &mut dyn Write,
-) -> io::Result<()> {
+fn print(report: &Report, format: ScenarioFormat, mut out: &mut dyn Write) -> io::Result<()> {
     match format {
         ScenarioFormat::Summary => summary::write(report, &mut out),
         ScenarioFormat::Json => json::write(report, &mut out),

@@ -114,21 +114,16 @@ fn call(trial: &Trial, shape: Shape, caller: &mut Caller, request: &Request) -> 
                 seen.end = at.duration_since(sent);
                 return seen;
             }
-            Err(Lost::TimedOut) if until_next < until => {
-                seen.status = caller.cancel().unwrap_or(seen.status);
-                seen.end = sent.elapsed();
-                return seen;
-            }
             Err(lost) => {
                 let wrong = caller.cancel();
                 seen.status = wrong.unwrap_or_else(|| match lost {
-                    Lost::TimedOut => Status::new(
-                        Code::DeadlineExceeded,
-                        format!(
-                            "no end within {} s (`--timeout`)",
-                            spec.request.timeout.as_secs_f64()
-                        ),
-                    ),
+                    // The client has ended it.
+                    Lost::TimedOut if until_next < until => seen.status,
+                    Lost::TimedOut => {
+                        let limit_s = spec.request.timeout.as_secs_f64();
+                        let line = format!("no end within {limit_s} s (`--timeout`)");
+                        Status::new(Code::DeadlineExceeded, line)
+                    }
                     lost => Status::new(Code::Unavailable, lost.to_string()),
                 });
                 seen.end = sent.elapsed();

@@ -8,7 +8,7 @@ use super::shown::{Asked, Refused, Shown};
 use super::stats::Stats;
 use super::text;
 use crate::plain::{Handle, Refusal};
-use crate::report::write_json;
+use crate::report::json_line;
 use crate::spec::Command;
 
 /// A run of one call.
@@ -22,19 +22,14 @@ pub struct Calls {
 impl Calls {
     fn now(&self) -> Stats {
         // They are whole at any moment.
-        self.stats
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let stats = self.stats.lock();
+        stats.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Shown for Calls {
     fn stats(&self) -> Vec<u8> {
-        let mut text = Vec::new();
-        // Writing to memory cannot fail.
-        let _ = write_json(&self.now(), &mut text);
-        text
+        json_line(&self.now())
     }
 
     fn metrics(&self) -> String {
@@ -62,16 +57,18 @@ fn change(body: &Value) -> Result<Command, String> {
         return Err("give one of `rps` and `concurrency`, not both".to_owned());
     }
     let members = body.as_object().filter(|members| members.len() == 1);
-    let (key, value) = members
-        .and_then(|members| members.iter().next())
-        .ok_or_else(|| needed.to_owned())?;
-    let number = value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .ok_or_else(|| format!("`{key}` must be a whole number from 1 to {}", u32::MAX))?;
+    let member = members.and_then(|members| members.iter().next());
+    let (key, value) = member.ok_or_else(|| needed.to_owned())?;
+    let range = || format!("`{key}` must be a whole number from 1 to {}", u32::MAX);
+    let number = whole(value).ok_or_else(range)?;
     match key.as_str() {
         "rps" => Ok(Command::Rate(number)),
         "concurrency" => Ok(Command::Workers(number)),
         _ => Err(needed.to_owned()),
     }
+}
+
+/// A whole number of 32 bits.
+pub(super) fn whole(value: &Value) -> Option<u32> {
+    value.as_u64()?.try_into().ok()
 }

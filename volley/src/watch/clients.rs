@@ -79,9 +79,8 @@ impl<S> Patient<S> {
         if written.is_ready() {
             return written;
         }
-        let deadline = self
-            .deadline
-            .get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+        let begin = || Box::pin(sleep(PATIENCE));
+        let deadline = self.deadline.get_or_insert_with(begin);
         ready!(deadline.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

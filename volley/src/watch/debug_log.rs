@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::json_lines::warn;
 use super::stats::SecondNow;
 use crate::measure::DetailOutcome;
 use crate::plain::{News, Stage};
@@ -55,9 +56,8 @@ impl DebugLog {
                 self.debug("load changes", json!({ "what": what, "value": value }));
             }
             News::Second(told) => {
-                let counts = SecondNow::of(told);
-                let facts =
-                    json!({ "second": told.at, "warmup": told.is_warm_up, "counts": counts });
+                let (at, warmup, counts) = (told.at, told.is_warm_up, SecondNow::of(told));
+                let facts = json!({ "second": at, "warmup": warmup, "counts": counts });
                 self.debug("second", facts);
             }
         }
@@ -114,13 +114,9 @@ impl DebugLog {
         if let Err(error) = written {
             self.out = None;
             // A reader that stops reading is not an error.
-            if error.kind() == io::ErrorKind::BrokenPipe {
-                return;
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                warn("--debug", &error.to_string());
             }
-            let _ = writeln!(
-                io::stderr(),
-                "warning: `--debug`: {error}; the last lines are missing there"
-            );
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use hyper::body::Incoming;
 use hyper::header::{ORIGIN, WWW_AUTHENTICATE};
-use hyper::{Method, Request, StatusCode};
+use hyper::{Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::running::Server;
@@ -31,29 +31,28 @@ impl Shows {
             return refusal;
         }
         let path = request.uri().path().to_owned();
-        let refusal = |method: &Method, allowed: &'static str| {
-            (method.as_str() != allowed).then(|| not_allowed(allowed))
+        let allowed = match (path.as_str(), self.takes_orders) {
+            ("/metrics" | "/v1/stats", _) => "GET",
+            ("/v1/load", true) => "PATCH",
+            ("/v1/pause" | "/v1/resume" | "/v1/stop", true) => "POST",
+            _ => return error(StatusCode::NOT_FOUND, self.offers()),
         };
-        let method = request.method().clone();
-        match (path.as_str(), self.takes_orders) {
-            ("/metrics", _) => refusal(&method, "GET").unwrap_or_else(|| {
+        if request.method().as_str() != allowed {
+            return not_allowed(allowed);
+        }
+        match path.as_str() {
+            "/metrics" => {
                 let text = self.run.metrics();
                 of(StatusCode::OK, "text/plain; version=0.0.4", text)
-            }),
-            ("/v1/stats", _) => refusal(&method, "GET")
-                .unwrap_or_else(|| of(StatusCode::OK, "application/json", self.run.stats())),
-            ("/v1/load", true) => match refusal(&method, "PATCH") {
-                Some(refusal) => refusal,
-                None => match body(request).await {
-                    Ok(body) => self.ask(Asked::Load(body)).await,
-                    Err(reason) => error(StatusCode::BAD_REQUEST, reason),
-                },
+            }
+            "/v1/stats" => of(StatusCode::OK, "application/json", self.run.stats()),
+            "/v1/pause" => self.ask(Asked::Pause).await,
+            "/v1/resume" => self.ask(Asked::Resume).await,
+            "/v1/stop" => self.ask(Asked::Stop).await,
+            _ => match body(request).await {
+                Ok(body) => self.ask(Asked::Load(body)).await,
+                Err(reason) => error(StatusCode::BAD_REQUEST, reason),
             },
-            ("/v1/pause" | "/v1/resume" | "/v1/stop", true) => match refusal(&method, "POST") {
-                Some(refusal) => refusal,
-                None => self.ask(verb(&path)).await,
-            },
-            _ => error(StatusCode::NOT_FOUND, self.offers()),
         }
     }
 
@@ -76,10 +75,11 @@ impl Shows {
     }
 
     fn offers(&self) -> &'static str {
-        if self.takes_orders {
-            "there are GET /v1/stats, GET /metrics, PATCH /v1/load, POST /v1/pause, /v1/resume and /v1/stop"
-        } else {
-            "there are GET /metrics and GET /v1/stats"
+        match self.takes_orders {
+            true => {
+                "there are GET /v1/stats, GET /metrics, PATCH /v1/load, POST /v1/pause, /v1/resume and /v1/stop"
+            }
+            false => "there are GET /metrics and GET /v1/stats",
         }
     }
 
@@ -92,14 +92,6 @@ impl Shows {
             Ok(Err(Refused::Conflict(reason))) => error(StatusCode::CONFLICT, reason),
             Err(_) => error(StatusCode::CONFLICT, "the run is over"),
         }
-    }
-}
-
-fn verb(path: &str) -> Asked {
-    match path {
-        "/v1/pause" => Asked::Pause,
-        "/v1/resume" => Asked::Resume,
-        _ => Asked::Stop,
     }
 }
 

@@ -9,7 +9,10 @@ use serde::Serialize;
 
 use super::stats::SecondNow;
 use crate::measure::Told;
+use crate::report::json_line;
 use crate::spec::Command;
+
+const FLAG: &str = "--live-json";
 
 /// How many lines may wait for their reader: a quarter of an hour.
 const MOST_WAITING: usize = 1000;
@@ -83,11 +86,9 @@ impl JsonLines {
         let Some(lines) = &self.lines else {
             return;
         };
-        let mut text = serde_json::to_vec(line).unwrap_or_default();
-        text.push(b'\n');
-        match lines.try_send(text) {
+        match lines.try_send(json_line(line)) {
             Ok(()) => return,
-            Err(TrySendError::Full(_)) => warn("its reader is too slow"),
+            Err(TrySendError::Full(_)) => warn(FLAG, "its reader is too slow"),
             Err(TrySendError::Disconnected(_)) => self.finish(),
         }
         self.lines = None;
@@ -97,10 +98,10 @@ impl JsonLines {
     fn finish(&self) {
         match self.written.recv_timeout(PATIENCE) {
             Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-                warn(&error.to_string());
+                warn(FLAG, &error.to_string());
             }
             Ok(_) => {}
-            Err(_) => warn("its reader is too slow"),
+            Err(_) => warn(FLAG, "its reader is too slow"),
         }
     }
 }
@@ -113,11 +114,10 @@ impl Drop for JsonLines {
     }
 }
 
-fn warn(reason: &str) {
-    let _ = writeln!(
-        io::stderr(),
-        "warning: `--live-json`: {reason}; the last lines are missing there"
-    );
+/// Says that the file of a flag takes no more.
+pub(super) fn warn(flag: &str, reason: &str) {
+    let line = format!("warning: `{flag}`: {reason}; the last lines are missing there");
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 #[cfg(test)]

@@ -97,19 +97,16 @@ fn restore(before: &Termios) {
 /// So many tenths of the rate, or of the workers if they set the pace; a change is at least 1. `None`: a schedule sets it.
 fn more(now: &LoadNow, tenths: u64) -> Option<Command> {
     let changed = |number: u32| {
-        let number = u64::from(number);
-        let scaled = if tenths > 10 {
-            (number * tenths).div_ceil(10)
-        } else {
-            number * tenths / 10
+        let scaled = u64::from(number) * tenths;
+        let scaled = match tenths > 10 {
+            true => scaled.div_ceil(10),
+            false => scaled / 10,
         };
         u32::try_from(scaled.max(1)).unwrap_or(u32::MAX)
     };
-    if now.has_rate {
-        now.rps.map(|rps| Command::Rate(changed(rps)))
-    } else {
-        let workers = now.concurrency;
-        workers.map(|workers| Command::Workers(changed(workers)))
+    match now.has_rate {
+        true => now.rps.map(changed).map(Command::Rate),
+        false => now.concurrency.map(changed).map(Command::Workers),
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::calls::whole;
 use super::shown::{Asked, Refused, Shown};
-use crate::report::write_json;
+use crate::report::json_line;
 use crate::scenario::engine::control::{Control, LoadNow, Order, Refusal};
 use crate::scenario::file;
 use crate::scenario::plan::Plan;
@@ -134,25 +135,21 @@ impl Scenarios {
     /// The load of the scenario that is named, or of a list of those that share it. If there is one load, none must be.
     fn load(&self, scenario: Option<&Value>) -> Result<usize, String> {
         let Some(scenario) = scenario else {
+            let names = self.scenarios();
             return match self.control.has_one_load() {
                 true => Ok(0),
                 false => Err(format!(
-                    "there are several loads: name the scenarios of one as `scenario`: {}",
-                    self.scenarios()
+                    "there are several loads: name the scenarios of one as `scenario`: {names}"
                 )),
             };
         };
         let mut load = None;
         for name in listed(scenario) {
-            let name = name
-                .as_str()
-                .ok_or("`scenario` must be a name, or a list of names")?;
-            let (of, _) = self.find(name)?;
-            if *load.get_or_insert(of) != of {
-                return Err(format!(
-                    "`{name}` has a load of its own: change that by itself"
-                ));
-            }
+            let name = name.as_str();
+            self.find_in(
+                &mut load,
+                name.ok_or("`scenario` must be a name, or a list of names")?,
+            )?;
         }
         load.ok_or_else(|| "`scenario` names no scenario".to_owned())
     }
@@ -170,36 +167,22 @@ impl Scenarios {
             return Ok(());
         }
         let names: Vec<_> = own.iter().map(|one| one.name.as_str()).collect();
-        let all = Value::from(names);
+        let (all, others) = (Value::from(names), others.join(", "));
         Err(Refused::Conflict(format!(
-            "this load is shared with {}: change it for all of them with \"scenario\": {all}, or change their shares with `weights`",
-            others.join(", ")
+            "this load is shared with {others}: change it for all of them with \"scenario\": {all}, or change their shares with `weights`"
         )))
     }
 
     fn weights(&self, value: &Value, scenario: Option<&Value>) -> Result<Order, String> {
         let form = "`weights` must be an object such as {\"crud\": 80}";
         let members: &Map<_, _> = value.as_object().ok_or(form)?;
-        let (mut load, mut weights) = (
-            scenario.map(|one| self.load(Some(one))).transpose()?,
-            Vec::new(),
-        );
+        let mut load = scenario.map(|one| self.load(Some(one))).transpose()?;
+        let mut weights = Vec::new();
         for (name, weight) in members {
-            let (of, place) = self.find(name)?;
-            if *load.get_or_insert(of) != of {
-                return Err(format!(
-                    "`{name}` has a load of its own: change that by itself"
-                ));
-            }
-            let weight = weight
-                .as_u64()
-                .and_then(|weight| u32::try_from(weight).ok());
-            let range = || {
-                format!(
-                    "the weight of `{name}` must be a whole number from 0 to {}",
-                    u32::MAX
-                )
-            };
+            let place = self.find_in(&mut load, name)?;
+            let (most, weight) = (u32::MAX, whole(weight));
+            let range =
+                || format!("the weight of `{name}` must be a whole number from 0 to {most}");
             weights.push((place, weight.ok_or_else(range)?));
         }
         match load.filter(|_| !weights.is_empty()) {
@@ -208,22 +191,26 @@ impl Scenarios {
         }
     }
 
-    fn find(&self, scenario: &str) -> Result<(usize, usize), String> {
-        let found = self.control.find(scenario);
-        found.ok_or_else(|| {
-            format!(
-                "there is no scenario `{scenario}`: give one of {}",
-                self.scenarios()
-            )
-        })
+    /// The place of a scenario in its load, which must be the one that is known, if one is.
+    fn find_in(&self, load: &mut Option<usize>, scenario: &str) -> Result<usize, String> {
+        let Some((of, place)) = self.control.find(scenario) else {
+            let names = self.scenarios();
+            return Err(format!(
+                "there is no scenario `{scenario}`: give one of {names}"
+            ));
+        };
+        match *load.get_or_insert(of) == of {
+            true => Ok(place),
+            false => Err(format!(
+                "`{scenario}` has a load of its own: change that by itself"
+            )),
+        }
     }
 
     fn scenarios(&self) -> String {
         let names = self.control.names().iter();
-        names
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
+        let names = names.map(|name| format!("`{name}`"));
+        names.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -241,6 +228,11 @@ impl Shown for Scenarios {
         let known = self.now();
         let counts = &known.iterations;
         let steps = self.names.steps.iter().zip(&known.steps);
+        let steps = steps.map(|(names, now)| StepView {
+            scenario: &names.scenario,
+            name: &names.name,
+            now,
+        });
         let view = StatsView {
             name: &self.name,
             elapsed_s: known.elapsed.as_secs(),
@@ -254,18 +246,9 @@ impl Shown for Scenarios {
                 dropped: counts.dropped,
                 open: counts.under_way(),
             },
-            steps: steps
-                .map(|(names, now)| StepView {
-                    scenario: &names.scenario,
-                    name: &names.name,
-                    now,
-                })
-                .collect(),
+            steps: steps.collect(),
         };
-        let mut text = Vec::new();
-        // Writing to memory cannot fail.
-        let _ = write_json(&view, &mut text);
-        text
+        json_line(&view)
     }
 
     fn metrics(&self) -> String {

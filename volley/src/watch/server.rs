@@ -28,7 +28,7 @@ use tokio::sync::oneshot;
 use super::clients::{Clients, Patient};
 use super::running::Server;
 use crate::net::remove_stale;
-use crate::report::write_json;
+use crate::report::json_line;
 use crate::spec::ListenAddress;
 
 /// A client must have sent the head of its request by then, then its body, and it must then have read the answer.
@@ -261,19 +261,16 @@ pub enum NoBody {
 pub async fn body(request: Request<Incoming>, most: usize) -> Result<Bytes, NoBody> {
     let body = Limited::new(request.into_body(), most).collect();
     let body = tokio::time::timeout(PATIENCE, body).await;
-    let body = body.map_err(|_| NoBody::NoEnd)?;
-    body.map(|body| body.to_bytes())
-        .map_err(|error| match error.is::<LengthLimitError>() {
-            true => NoBody::TooLong,
-            false => NoBody::NoEnd,
-        })
+    match body.map_err(|_| NoBody::NoEnd)? {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(NoBody::TooLong),
+        Err(_) => Err(NoBody::NoEnd),
+    }
 }
 
 pub fn not_allowed(allowed: &'static str) -> Answer {
-    let mut refusal = error(
-        StatusCode::METHOD_NOT_ALLOWED,
-        format!("the method is {allowed}"),
-    );
+    let reason = format!("the method is {allowed}");
+    let mut refusal = error(StatusCode::METHOD_NOT_ALLOWED, reason);
     let allowed = HeaderValue::from_static(allowed);
     refusal.headers_mut().insert(ALLOW, allowed);
     refusal
@@ -284,10 +281,7 @@ pub fn error(status: StatusCode, reason: impl Into<String>) -> Answer {
 }
 
 pub fn in_json(status: StatusCode, body: &impl Serialize) -> Answer {
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = write_json(body, &mut text);
-    of(status, "application/json", text)
+    of(status, "application/json", json_line(body))
 }
 
 pub fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
@@ -315,9 +309,8 @@ mod tests {
         };
         let mut client = TcpStream::connect(address).unwrap();
         client.set_write_timeout(Some(12 * PATIENCE)).unwrap();
-        client
-            .write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            .unwrap();
+        let request = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        client.write_all(request).unwrap();
         // The server reads nothing more, so this waits until the connection is closed.
         let error = loop {
             if let Err(error) = client.write_all(&[b' '; 1 << 16]) {

@@ -88,10 +88,9 @@ impl Stats {
     /// A stage of the load has begun.
     pub fn begin(&mut self, stage: Stage) {
         self.elapsed_s = 0;
-        self.phase = if stage == Stage::Warmup {
-            "warmup"
-        } else {
-            "window"
+        self.phase = match stage {
+            Stage::Warmup => "warmup",
+            _ => "window",
         };
     }
 

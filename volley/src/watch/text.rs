@@ -9,12 +9,8 @@ use crate::report::label_value;
 #[must_use]
 pub fn metrics(stats: &Stats) -> String {
     let mut out = String::new();
-    let labels = format!(
-        "name=\"{}\",host=\"{}\",call=\"{}\"",
-        label_value(&stats.name),
-        label_value(&stats.host),
-        label_value(&stats.call)
-    );
+    let [run, host, call] = [&stats.name, &stats.host, &stats.call].map(|text| label_value(text));
+    let labels = format!("name=\"{run}\",host=\"{host}\",call=\"{call}\"");
     let total = &stats.total;
     for (name, help, count) in [
         ("messages", "Replies received", total.messages),
@@ -25,51 +21,34 @@ pub fn metrics(stats: &Stats) -> String {
         head(&mut out, &format!("volley_{name}_total"), help, "counter");
         let _ = writeln!(out, "volley_{name}_total{{{labels}}} {count}");
     }
-    head(
-        &mut out,
-        "volley_calls_total",
-        "Calls that ended",
-        "counter",
-    );
+    let name = "volley_calls_total";
+    head(&mut out, name, "Calls that ended", "counter");
     for (outcome, count) in [("ok", total.ok), ("failed", total.failed)] {
-        let _ = writeln!(
-            out,
-            "volley_calls_total{{{labels},outcome=\"{outcome}\"}} {count}"
-        );
+        let _ = writeln!(out, "{name}{{{labels},outcome=\"{outcome}\"}} {count}");
     }
-    head(
-        &mut out,
-        "volley_latency_seconds",
-        "Latency of the calls that ended in the last second, and of those that are open",
-        "gauge",
-    );
+    let name = "volley_latency_seconds";
+    let help = "Latency of the calls that ended in the last second, and of those that are open";
+    head(&mut out, name, help, "gauge");
     let second = &stats.second;
-    for (quantile, ns) in [
+    let times = [
         ("0.5", second.p50_ns),
         ("0.99", second.p99_ns),
         ("1", second.max_ns),
-    ] {
+    ];
+    for (quantile, ns) in times {
         if let Some(ns) = ns {
             let seconds = ns as f64 / 1e9;
-            let _ = writeln!(
-                out,
-                "volley_latency_seconds{{{labels},quantile=\"{quantile}\"}} {seconds}"
-            );
+            let _ = writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {seconds}");
         }
     }
     let load = &stats.load;
+    let [rps, workers] = [load.rps, load.concurrency].map(|number| number.map(u64::from));
+    let is_open = stats.phase == "window";
+    let elapsed = "Seconds of the window, or of the warm-up, that are over";
     for (name, help, value) in [
-        (
-            "elapsed_seconds",
-            "Seconds of the window, or of the warm-up, that are over",
-            Some(stats.elapsed_s),
-        ),
-        ("load_rps", "The rate now", load.rps.map(u64::from)),
-        (
-            "load_concurrency",
-            "Workers now",
-            load.concurrency.map(u64::from),
-        ),
+        ("elapsed_seconds", elapsed, Some(stats.elapsed_s)),
+        ("load_rps", "The rate now", rps),
+        ("load_concurrency", "Workers now", workers),
         (
             "load_paused",
             "1 if no calls are started",
@@ -78,7 +57,7 @@ pub fn metrics(stats: &Stats) -> String {
         (
             "window_open",
             "1 once calls are counted",
-            Some((stats.phase == "window").into()),
+            Some(is_open.into()),
         ),
     ] {
         if let Some(value) = value {
@@ -105,17 +84,12 @@ mod tests {
             ..Spec::default()
         };
         let text = metrics(&Stats::new(&spec));
-        assert!(
-            text.contains(
-                r#"volley_calls_total{name="a \"b\"\n\\",host="",call="",outcome="ok"} 0"#
-            ),
-            "{text}"
-        );
-        for line in text.lines() {
-            assert!(
-                line.starts_with("# ") || line.rsplit_once(' ').unwrap().1.parse::<f64>().is_ok(),
-                "{line}"
-            );
+        let labels = r#"{name="a \"b\"\n\\",host="",call="",outcome="ok"}"#;
+        let line = format!("volley_calls_total{labels} 0");
+        assert!(text.contains(&line), "{text}");
+        for line in text.lines().filter(|line| !line.starts_with("# ")) {
+            let (_, value) = line.rsplit_once(' ').unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use volley::cli::{self, Blast, Command, Format};
 
 use super::BASE;
+use crate::common::{table, words};
 
 fn parse(flags: &[&str]) -> Result<Blast, String> {
     let argv = ["volley", "blast"].iter().chain(&BASE).chain(flags);
@@ -20,6 +21,14 @@ fn parse(flags: &[&str]) -> Result<Blast, String> {
 #[track_caller]
 fn refused(flags: &[&str], line: &str) {
     assert_eq!(parse(flags), Err(format!("error: {line}")), "{flags:?}");
+}
+
+/// Flags with bars between them, and the line of each.
+#[track_caller]
+fn all_refused(rows: &str) {
+    for [flags, line] in table(rows) {
+        refused(&words(flags), line);
+    }
 }
 
 #[test]
@@ -97,38 +106,24 @@ fn a_number_out_of_range_is_refused_with_the_flag() {
         let line = format!("`--requests`: invalid value `{value}`: {requests}");
         refused(&[&format!("--requests={value}")], &line);
     }
-    refused(
-        &["--requests", "1,,2"],
-        &format!("`--requests`: invalid value ``: {requests}"),
-    );
-    for value in ["0", "10001"] {
-        refused(
-            &["--connections", value],
-            &format!(
-                "`--connections`: invalid value `{value}`: a whole number from 1 to 10000 is needed"
-            ),
-        );
-    }
-    refused(
-        &["--repetitions", "0"],
-        "`--repetitions`: invalid value `0`: a whole number from 1 to 4294967295 is needed",
-    );
-    refused(
-        &["--seed", "x"],
-        "`--seed`: invalid value `x`: a whole number from 0 to 18446744073709551615 is needed",
+    all_refused(
+        r"
+        --requests|1,,2 => `--requests`: invalid value ``: a whole number from 1 to 1000000 is needed
+        --connections|0 => `--connections`: invalid value `0`: a whole number from 1 to 10000 is needed
+        --connections|10001 => `--connections`: invalid value `10001`: a whole number from 1 to 10000 is needed
+        --repetitions|0 => `--repetitions`: invalid value `0`: a whole number from 1 to 4294967295 is needed
+        --seed|x => `--seed`: invalid value `x`: a whole number from 0 to 18446744073709551615 is needed
+    ",
     );
 }
 
 #[test]
 fn a_duration_that_is_none_is_refused_with_the_flag() {
-    refused(
-        &["-x", "0"],
-        "`--max-duration`: invalid value `0`: a duration above 0 is needed",
-    );
-    refused(
-        &["-t", "5 parsecs"],
-        "`--timeout`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
-         use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
+    all_refused(
+        r"
+        -x|0 => `--max-duration`: invalid value `0`: a duration above 0 is needed
+        -t|5 parsecs => `--timeout`: invalid value `5 parsecs`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`
+    ",
     );
 }
 

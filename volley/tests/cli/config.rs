@@ -7,6 +7,7 @@ use volley::cli::Run;
 use volley::spec::{Data, SchemaSource};
 use volley_testkit::table::table;
 
+use crate::common::has;
 use crate::{file, parse};
 
 const JSON: &str = r#"{
@@ -249,11 +250,7 @@ fn a_time_in_a_file_needs_a_unit_unless_it_is_in_nanoseconds() {
         let path = file("unit.yaml", &format!("timeout: {number}"));
         with(&path, &[]).unwrap_err()
     };
-    assert!(
-        line(20).contains("the unit is missing: write `20s`"),
-        "{}",
-        line(20)
-    );
+    has(&line(20), "the unit is missing: write `20s`");
     assert!(line(1_000_000).contains("no HOST"), "{}", line(1_000_000));
 }
 
@@ -363,8 +360,6 @@ fn a_whole_report_is_read_as_its_options() {
 fn an_unknown_key_of_a_section_is_an_error() {
     let path = file("unknown-inner.json", r#"{"load": {"durration": "5s"}}"#);
     let line = with(&path, &[]).unwrap_err();
-    assert!(
-        line.contains("unknown-inner.json: load") && line.contains("durration"),
-        "{line}"
-    );
+    has(&line, "unknown-inner.json: load");
+    has(&line, "durration");
 }

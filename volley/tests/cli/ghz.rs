@@ -4,6 +4,7 @@
 use serde_json::json;
 use volley::report::ghz_options;
 
+use crate::common::words;
 use crate::{parse, run, spec};
 
 #[test]
@@ -114,38 +115,15 @@ fn proto_goes_before_protoset() {
 
 #[test]
 fn empty_values_are_those_not_given() {
-    let flags = [
-        "--cacert=",
-        "--cname=",
-        "-o=",
-        "--name=",
-        "-m=",
-        "-d=",
-        "-D=",
-        "--tags=",
-    ];
+    let flags = words("--cacert=|--cname=|-o=|--name=|-m=|-d=|-D=|--tags=");
     assert_eq!(run(&flags), run(&[]));
 }
 
 #[test]
 fn the_report_shows_the_options_as_ghz_does() {
-    let flags = [
-        "--insecure",
-        "-z",
-        "5s",
-        "-c",
-        "4",
-        "--connections",
-        "2",
-        "-d",
-        "{\"a\": 1}",
-        "-m",
-        "{\"k\": \"v\"}",
-        "--threads",
-        "2",
-        "--name",
-        "run",
-    ];
+    let flags = words(
+        r#"--insecure|-z|5s|-c|4|--connections|2|-d|{"a": 1}|-m|{"k": "v"}|--threads|2|--name|run"#,
+    );
     assert_eq!(
         ghz_options::of(&spec(&flags)),
         json!({

@@ -1,5 +1,8 @@
 //! The command line as a user meets it: whole lines in, options or whole error lines out.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod blast;
 mod config;
 mod ghz;

@@ -2,22 +2,10 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use crate::common::{begins, command, ends, has, outcome, volley};
 use crate::file;
-
-fn volley(args: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
 
 #[test]
 fn the_version_is_one_line_with_the_profile_and_the_features() {
@@ -25,10 +13,9 @@ fn the_version_is_one_line_with_the_profile_and_the_features() {
         let (status, line, errors) = volley(&[flag]);
         assert_eq!((status, errors.as_str()), (0, ""));
         let begin = concat!("volley ", env!("CARGO_PKG_VERSION"), " (");
-        assert!(
-            line.starts_with(begin) && line.contains("; features: ") && line.ends_with(")\n"),
-            "{line}"
-        );
+        begins(&line, begin);
+        has(&line, "; features: ");
+        ends(&line, ")\n");
         assert_eq!(line.lines().count(), 1);
     }
 }
@@ -70,20 +57,14 @@ fn what_cannot_be_printed_ends_with_status_1() {
         &["schema"],
     ] {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let Output { status, stderr, .. } = command.args(args).stdout(full).output().unwrap();
-        assert_eq!(status.code(), Some(1), "{args:?}");
-        assert!(stderr.starts_with(b"error: "), "{args:?}");
+        let (status, _, stderr) = outcome(command(args).stdout(full));
+        assert_eq!(status, 1, "{args:?}");
+        assert!(stderr.starts_with("error: "), "{args:?}");
     }
     // Nobody can read why.
     for words in ["localhost", "merge /no/such"] {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let done = command
-            .args(words.split(' '))
-            .stderr(full)
-            .status()
-            .unwrap();
+        let done = command(words.split(' ')).stderr(full).status().unwrap();
         assert_eq!(done.code(), Some(2), "{words}");
     }
 }
@@ -125,8 +106,7 @@ fn what_is_no_file_and_what_is_too_long_is_not_read() {
 
 #[test]
 fn a_pipe_is_read_as_a_file_is() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["--config", "/dev/stdin"])
+    let mut child = command(["--config", "/dev/stdin"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -162,10 +142,8 @@ fn a_usage_error_is_one_line_on_stderr_and_status_2() {
     ] {
         let (status, out, errors) = volley(args);
         assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
-        assert!(
-            errors.starts_with("error: ") && errors.ends_with('\n'),
-            "{errors}"
-        );
+        begins(&errors, "error: ");
+        ends(&errors, "\n");
         assert_eq!(errors.lines().count(), 1, "{errors}");
     }
 }

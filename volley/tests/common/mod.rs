@@ -9,15 +9,15 @@
 pub mod peer;
 mod report;
 mod run;
-mod scratch;
 mod servers;
 pub mod shape;
 
 pub use report::Report;
-pub use run::{Finished, Running, Volley};
-pub use scratch::Scratch;
-pub use servers::{freeze_of, one, reference, settled, until};
+pub use run::{Finished, Running, Volley, command, outcome, volley};
+pub use servers::{faulty, freeze_of, one, reference, served, settled, until};
+pub use volley_testkit::scratch::Scratch;
 pub use volley_testkit::sockets::{BlackHole, closing, own_address, quiet_listener};
 pub use volley_testkit::table::{table, words};
+pub use volley_testkit::texts::{begins, ends, has};
 pub use volley_testkit::wait::{LONGEST, awaited, monotonic_ns};
-pub use volley_testkit::{http, scripted};
+pub use volley_testkit::{http, scratch, scripted};

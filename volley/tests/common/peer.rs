@@ -10,7 +10,7 @@ use h2::server::{self, SendResponse};
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use tokio::net::{TcpListener, TcpStream};
-use volley::protobuf::reflection::{self, Answer, Question};
+use volley::protobuf::reflection::{Answer, Question};
 
 /// What the server does with a message.
 pub enum Does {
@@ -24,9 +24,14 @@ pub enum Does {
 
 impl From<Answer> for Does {
     fn from(answer: Answer) -> Self {
-        let answer = Some(answer);
-        Self::Reply(reflection::Response { answer }.encode())
+        Self::Reply(answer.encode())
     }
+}
+
+/// A refusal to answer.
+pub fn refused(code: i32, message: &str) -> Answer {
+    let message = message.to_owned();
+    Answer::Refused { code, message }
 }
 
 /// Serves until the test program ends. `answer` gets a call's path, its headers, and one message.
@@ -61,8 +66,7 @@ pub fn reflecting(
         if path != format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo") {
             return Does::End(12);
         }
-        let request = reflection::Request::decode(message).unwrap();
-        answer(headers, request.question.unwrap())
+        answer(headers, Question::decode(message).unwrap().unwrap())
     })
 }
 

@@ -98,6 +98,11 @@ impl Report {
         self.warnings().iter().any(|text| text.contains(words))
     }
 
+    #[track_caller]
+    pub fn warned_of(&self, words: &str) {
+        assert!(self.warns_of(words), "{:?}", self.warnings());
+    }
+
     pub fn samples(&self) -> Vec<&str> {
         let list = self.own("/checks/samples").as_array().unwrap();
         list.iter().map(|text| text.as_str().unwrap()).collect()

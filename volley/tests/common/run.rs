@@ -35,6 +35,29 @@ pub struct Running {
     words: Receiver<String>,
 }
 
+/// The program with these arguments.
+pub fn command(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+    command.args(args);
+    command
+}
+
+/// What comes of a program that is run to its end: its exit status, stdout and stderr.
+pub fn outcome(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+/// What comes of the program with these arguments.
+pub fn volley(args: &[&str]) -> (i32, String, String) {
+    outcome(&mut command(args))
+}
+
 impl Volley {
     /// A call of one of the benchmark service's methods in plaintext, reported as JSON.
     pub fn call(method: &str) -> Self {
@@ -63,12 +86,8 @@ impl Volley {
     }
 
     fn with(first: &[&str], proto: &Path, method: &str) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        command
-            .args(first)
-            .arg("--proto")
-            .arg(proto)
-            .args(["--call", method]);
+        let mut command = command(first);
+        command.arg("--proto").arg(proto).args(["--call", method]);
         Self {
             command,
             format: "json",
@@ -229,6 +248,18 @@ impl Finished {
         self.status
             .code()
             .unwrap_or_else(|| panic!("ended by a signal: {self:?}"))
+    }
+
+    /// Its stderr has this.
+    #[track_caller]
+    pub fn said(&self, words: &str) {
+        assert!(self.stderr.contains(words), "{self:?}");
+    }
+
+    /// Its only line on stderr has this.
+    #[track_caller]
+    pub fn failed_with(&self, words: &str) {
+        assert!(self.error().contains(words), "{self:?}");
     }
 
     pub fn report(&self) -> Report {

@@ -9,11 +9,21 @@ use super::awaited;
 
 /// A reference server on a free port, with these faults.
 pub fn reference(faults: Faults) -> Reference {
-    Reference::start(Config {
-        faults,
-        ..Config::default()
-    })
-    .unwrap()
+    served(|config| config.faults = faults)
+}
+
+/// A reference server with settings of its own.
+pub fn served(change: impl FnOnce(&mut Config)) -> Reference {
+    let mut config = Config::default();
+    change(&mut config);
+    Reference::start(config).unwrap()
+}
+
+/// Such faults.
+pub fn faulty(change: impl FnOnce(&mut Faults)) -> Faults {
+    let mut faults = Faults::default();
+    change(&mut faults);
+    faults
 }
 
 /// Every n-th.

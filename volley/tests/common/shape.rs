@@ -48,14 +48,16 @@ pub const BOTH_STREAM: Shape = Shape {
 pub const ALL: [Shape; 4] = [UNARY, SERVER_STREAM, CLIENT_STREAM, BOTH_STREAM];
 
 impl Shape {
-    /// A run of such calls, unchecked.
-    pub fn run(&self) -> Volley {
-        Volley::call(self.method).data(self.data)
+    /// A run of such calls, unchecked, with these flags.
+    pub fn run(&self, flags: &str) -> Volley {
+        Volley::call(self.method).data(self.data).flags(flags)
     }
 
     /// A run of such calls whose replies and their number are checked.
-    pub fn checked(&self) -> Volley {
+    pub fn checked(&self, flags: &str) -> Volley {
         let replies = format!("--expect-replies {}", self.replies);
-        self.run().expect(self.rule).flags(&replies)
+        let run = self.run("").expect(self.rule);
+        // The given flags are the last, so that a value may follow them.
+        run.flags(&replies).flags(flags)
     }
 }

@@ -67,11 +67,21 @@ impl Sweep {
         all
     }
 
+    /// So many calls failed, all with this status.
+    #[track_caller]
+    fn fails(&self, status: &str, count: u64) {
+        assert_eq!(self.failed(), BTreeMap::from([(status.to_owned(), count)]));
+    }
+
     fn warns_of(&self, words: &str) -> bool {
         let warnings = self.json["warnings"].as_array().unwrap();
-        warnings
-            .iter()
-            .any(|text| text.as_str().unwrap().contains(words))
+        let mut warnings = warnings.iter().map(|text| text.as_str().unwrap());
+        warnings.any(|text| text.contains(words))
+    }
+
+    #[track_caller]
+    fn warned_of(&self, words: &str) {
+        assert!(self.warns_of(words), "{words}");
     }
 
     /// Every call of every blast is in its point once, and every shot is in the order once.
@@ -128,7 +138,7 @@ fn sweep(faults: Faults, flags: &str) -> (Sweep, Counts) {
 }
 
 fn sweep_against(server: &Reference, flags: &str) -> (Sweep, Counts) {
-    let finished = blast().flags(SWEEP).flags(flags).run(server.address());
+    let finished = blast().flags(SWEEP).flags(flags).run(server);
     let sweep = Sweep::of(&finished);
     sweep.check();
     (sweep, settled(server))

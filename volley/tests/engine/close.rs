@@ -7,14 +7,11 @@ use volley::http2::frame::Kind;
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
-use crate::common::{LONGEST, Volley, reference, scripted, settled, until};
+use crate::common::{LONGEST, Volley, faulty, reference, scripted, settled, until};
 
 /// Such a call takes longer than any window here.
 fn slow() -> Faults {
-    Faults {
-        delay: Duration::from_secs(30),
-        ..Faults::default()
-    }
+    faulty(|faults| faults.delay = Duration::from_secs(30))
 }
 
 #[test]
@@ -22,7 +19,7 @@ fn calls_open_at_the_windows_end_are_cut_and_no_errors() {
     for shape in ALL {
         let server = reference(Faults::default());
         let load = "-z 1s -c 12 --connections 3 --threads 2";
-        let report = shape.checked().flags(load).report(server.address());
+        let report = shape.checked(load).report(&server);
         let told = (report.exit, report.failed(), report.warnings());
         assert_eq!(told, (0, vec![], vec![]), "{shape:?}");
         assert!(report.ok() > 0 && report.cut() <= 12, "{shape:?}");
@@ -42,14 +39,11 @@ fn calls_open_at_the_windows_end_are_cut_and_no_errors() {
 #[test]
 fn cut_calls_add_up_to_those_the_server_saw_begin() {
     let server = reference(slow());
-    let report = UNARY
-        .run()
-        .flags("-z 1s -c 10 --connections 2")
-        .report(server.address());
+    let report = UNARY.run("-z 1s -c 10 --connections 2").report(&server);
     assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 10));
     assert_eq!(report.errors().len(), 1, "{:?}", report.errors());
     assert_eq!(report.json["statusCodeDistribution"]["Canceled"], 10);
-    assert!(report.warns_of("no call ended inside the window"));
+    report.warned_of("no call ended inside the window");
     until(&server, |counts| counts.calls_reset == 10);
 }
 
@@ -57,9 +51,8 @@ fn cut_calls_add_up_to_those_the_server_saw_begin() {
 fn ignored_calls_are_in_no_count_of_ghzs() {
     let server = reference(slow());
     let report = UNARY
-        .run()
-        .flags("-z 1s -c 10 --duration-stop ignore")
-        .report(server.address());
+        .run("-z 1s -c 10 --duration-stop ignore")
+        .report(&server);
     assert_eq!((report.ok(), report.cut()), (0, 0));
     assert_eq!(report.number("/calls/ignored"), 10);
     assert_eq!(report.json["count"], 0);
@@ -75,7 +68,7 @@ fn messages_of_cut_streams_are_counted_up_to_the_windows_end_and_no_further() {
         .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
         .expect(SERVER_STREAM.rule)
         .flags("-z 1s -c 4 --connections 4")
-        .report(server.address());
+        .report(&server);
     assert_eq!(
         (report.ok(), report.failed_total(), report.cut()),
         (0, 0, 4)
@@ -90,21 +83,11 @@ fn messages_of_cut_streams_are_counted_up_to_the_windows_end_and_no_further() {
 #[test]
 fn a_longest_duration_ends_a_run_of_n_calls() {
     let server = reference(slow());
-    let report = UNARY
-        .run()
-        .flags("-n 100 -c 10 -x 1s")
-        .report(server.address());
+    let report = UNARY.run("-n 100 -c 10 -x 1s").report(&server);
     assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
     assert_eq!(report.json["endReason"], "timeout");
-    assert!(
-        report.warns_of("`-x` ended the run after 10 of 100 calls"),
-        "{:?}",
-        report.warnings()
-    );
-    let report = UNARY
-        .run()
-        .flags("-z 50ms -x 200ms -c 10")
-        .report(server.address());
+    report.warned_of("`-x` ended the run after 10 of 100 calls");
+    let report = UNARY.run("-z 50ms -x 200ms -c 10").report(&server);
     assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
 }
 
@@ -121,10 +104,7 @@ fn every_connection_is_ended_with_a_goaway() {
             true
         }
     });
-    let report = UNARY
-        .run()
-        .flags("-z 1s -c 4 --connections 2")
-        .report(address);
+    let report = UNARY.run("-z 1s -c 4 --connections 2").report(address);
     assert_eq!(report.cut(), 4);
     for _ in 0..2 {
         goodbyes.recv_timeout(LONGEST).unwrap();

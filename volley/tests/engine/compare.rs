@@ -1,7 +1,6 @@
 //! `volley compare` with the reports of real runs.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, Scratch, reference};
+use crate::common::{Report, Scratch, begins, command, ends, has, outcome, reference};
 
 /// Reports as of six seconds, with these counts and latencies: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
 /// one of 12 ms that fails every tenth call.
@@ -32,8 +31,8 @@ struct Second {
 static RUNS: LazyLock<Runs> = LazyLock::new(|| {
     let server = reference(Faults::default());
     let report = |flags: &str, second: fn(u64) -> Second| {
-        let run = UNARY.run().flags("-n 20 -c 8 --name compared");
-        in_seconds(run.flags(flags).report(server.address()), second)
+        let run = UNARY.run("-n 20 -c 8 --name compared");
+        in_seconds(run.flags(flags).report(&server), second)
     };
     let at_rate = |at| Second {
         ok: 100,
@@ -104,18 +103,7 @@ fn encoded(times: &Histogram<u64>) -> String {
 }
 
 fn compare(old: &PathBuf, new: &PathBuf, flags: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .arg("compare")
-        .args([old, new])
-        .args(flags)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(["compare"]).args([old, new]).args(flags))
 }
 
 fn written(scratch: &Scratch, name: &str, report: &Report) -> PathBuf {
@@ -184,18 +172,14 @@ fn a_run_whose_calls_never_ended_is_slower_by_at_least_what_their_ages_say() {
         "{table}"
     );
     let row = table.lines().find(|line| line.starts_with("p90")).unwrap();
-    assert!(
-        row.contains("≥ 1.2") && row.contains(" or more  slower"),
-        "{row}"
-    );
+    has(row, "≥ 1.2");
+    has(row, " or more  slower");
     let failed: Vec<&str> = errors
         .lines()
         .filter(|line| line.starts_with("failed: p90"))
         .collect();
-    assert!(
-        failed[0].starts_with("failed: p90 ratio is ≥ ") && failed[1].contains("not decided"),
-        "{errors}"
-    );
+    begins(failed[0], "failed: p90 ratio is ≥ ");
+    has(failed[1], "not decided");
 
     let (_, json, _) = compare(&frozen, &whole, &["-O", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -273,10 +257,8 @@ fn conditions_decide_the_exit_status_and_each_has_a_line() {
             ("rate ratio is ", "rate ratio < 0.9"),
             ("failed is ", "failed > 5%"),
         ]) {
-            assert!(
-                line.starts_with(figure) && line.ends_with(&format!("(`--fail-if '{condition}'`)")),
-                "{line}"
-            );
+            begins(line, figure);
+            ends(line, &format!("(`--fail-if '{condition}'`)"));
         }
         assert!(stdout.contains(passed), "{stdout}");
     }
@@ -322,9 +304,9 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     let other = scratch.write("other", &json.to_string());
     let (code, _, stderr) = compare(&closed, &other, &[]);
     assert_eq!(code, 0);
-    assert!(
-        stderr.contains("warning: the runs differ in `connections`: 1 and 7\n"),
-        "{stderr}"
+    has(
+        &stderr,
+        "warning: the runs differ in `connections`: 1 and 7\n",
     );
     assert!(
         stderr.contains("warning: the runs differ in `metadata`\n") && !stderr.contains("secret"),
@@ -340,10 +322,7 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
         assert!(stderr.contains(&line), "{line} in {stderr}");
     }
     let (_, markdown, _) = compare(&closed, &other, &["-O", "markdown"]);
-    assert!(
-        markdown.contains(r"\`\<b\>\` says \`\&amp;\` \| \@all"),
-        "{markdown}"
-    );
+    has(&markdown, r"\`\<b\>\` says \`\&amp;\` \| \@all");
 }
 
 #[test]
@@ -385,16 +364,16 @@ fn what_is_no_report_is_refused_with_the_file() {
 fn a_condition_that_short_runs_cannot_decide_is_named() {
     let scratch = Scratch::new();
     let server = reference(Faults::default());
-    let report = UNARY.run().flags("-n 200 -c 4").report(server.address());
+    let report = UNARY.run("-n 200 -c 4").report(&server);
     let short = written(&scratch, "short", &report);
     for format in ["summary", "markdown"] {
         let flags = ["--fail-if", "p50 ratio > 1.1", "-O", format];
         let (code, stdout, stderr) = compare(&short, &short, &flags);
         assert_eq!(code, 99, "{stderr}");
         let line = "not decided: p50 ratio has too little data (`--fail-if 'p50 ratio > 1.1'`)";
-        assert!(
-            stderr.contains(&format!("warning: {line}; a ratio needs 5 whole seconds")),
-            "{stderr}"
+        has(
+            &stderr,
+            &format!("warning: {line}; a ratio needs 5 whole seconds"),
         );
         assert!(stdout.contains(line), "{stdout}");
         assert!(!stdout.contains("passed"), "{stdout}");

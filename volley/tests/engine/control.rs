@@ -6,18 +6,24 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use volley::serve::Faults;
+use volley::serve::{Faults, Reference};
 
 use crate::common::http::{Answer, ask, connect};
 use crate::common::shape::UNARY;
-use crate::common::{Report, Running, Scratch, Volley, awaited, reference, settled};
+use crate::common::{Report, Running, Scratch, Volley, awaited, faulty, reference, settled};
 use crate::signals::interrupt;
+
+/// A run that only a request ends, against a server without faults.
+fn begin(flags: &str) -> (Reference, Running, String) {
+    let server = reference(Faults::default());
+    let (running, address) = start(&server, flags);
+    (server, running, address)
+}
 
 /// A run that only a request ends, and where it takes orders.
 fn start(server: impl std::fmt::Display, flags: &str) -> (Running, String) {
     let running = UNARY
-        .checked()
-        .flags("-z 10m -c 50 --connections 4 --threads 2 --control 127.0.0.1:0")
+        .checked("-z 10m -c 50 --connections 4 --threads 2 --control 127.0.0.1:0")
         .flags(flags)
         .start(server);
     let address = running.control();
@@ -76,8 +82,7 @@ fn keeps_to_its_events(report: &Report, rps: f64) {
 
 #[test]
 fn a_rate_that_is_changed_again_and_again_loses_no_call() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 1000");
+    let (server, running, address) = begin("--rps 1000");
     until(&address, |stats| stats["phase"] == "window");
     for change in 0..10 {
         let rps = if change % 2 == 0 { 5000 } else { 1000 };
@@ -95,11 +100,7 @@ fn a_rate_that_is_changed_again_and_again_loses_no_call() {
     let report = stop(running, &address);
     keeps_to_its_events(&report, 1000.0);
     assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
-    assert!(
-        report.warns_of("stopped by order after"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("stopped by order after");
     assert_eq!(settled(&server).calls_ok, report.ok() + report.cut());
 }
 
@@ -109,8 +110,7 @@ fn settled_total(address: &str) -> u64 {
 
 #[test]
 fn a_paused_schedule_goes_on_where_it_stopped() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 2000");
+    let (_server, running, address) = begin("--rps 2000");
     until(&address, |stats| stats["phase"] == "window");
     assert_eq!(post(&address, "/v1/pause").status, 200);
     let again = post(&address, "/v1/pause");
@@ -136,32 +136,22 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
 
 #[test]
 fn calls_that_wait_through_a_pause_are_warned_of() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(100),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(100)));
     // Its 50 workers make at most 500 calls a second.
-    let (running, address) = start(server.address(), "--rps 5000");
+    let (running, address) = start(&server, "--rps 5000");
     until(&address, |stats| stats["total"]["ok"].as_u64() > Some(50));
     assert_eq!(post(&address, "/v1/pause").status, 200);
     until(&address, |stats| stats["second"]["sent"] == 0);
     assert_eq!(post(&address, "/v1/resume").status, 200);
     until(&address, |stats| stats["second"]["sent"] != 0);
     let report = stop(running, &address);
-    assert!(
-        report.warns_of("waited through a pause"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("waited through a pause");
 }
 
 #[test]
 fn workers_are_added_and_sent_away() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(500),
-        ..Faults::default()
-    });
-    let (running, address) = start(server.address(), "");
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(500)));
+    let (running, address) = start(&server, "");
     for workers in [200_u64, 4, 60] {
         assert_eq!(
             patch(&address, &format!(r#"{{"concurrency": {workers}}}"#)).status,
@@ -185,42 +175,29 @@ fn workers_are_added_and_sent_away() {
 
 #[test]
 fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     let number = "`rps` must be a whole number from 1 to 4294967295";
     let form = "a JSON object with `rps` or `concurrency` is needed, such as {\"rps\": 1000}";
+    let both = "give one of `rps` and `concurrency`, not both";
+    let rate =
+        "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run";
+    let workers = "the number of workers must be from 2 to 1000000; to send nothing, pause the run";
     for (body, reason) in [
         (r#"{"rps": 0.5}"#, number),
         (r#"{"rps": -1}"#, number),
         (r#"{"rps": 1e18}"#, number),
         (r#"{"rps": "5"}"#, number),
         (r#"{"rps": NaN}"#, form),
-        (
-            r#"{"rps": 1, "concurrency": 1}"#,
-            "give one of `rps` and `concurrency`, not both",
-        ),
+        (r#"{"rps": 1, "concurrency": 1}"#, both),
         (r#"{"rate": 1}"#, form),
         ("[]", form),
         ("", form),
-        (
-            r#"{"rps": 0}"#,
-            "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run",
-        ),
-        (
-            r#"{"concurrency": 0}"#,
-            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
-        ),
-        (
-            r#"{"concurrency": 1000001}"#,
-            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
-        ),
+        (r#"{"rps": 0}"#, rate),
+        (r#"{"concurrency": 0}"#, workers),
+        (r#"{"concurrency": 1000001}"#, workers),
     ] {
         let answer = patch(&address, body);
-        assert_eq!(
-            (answer.status, answer.json()["error"].as_str()),
-            (400, Some(reason)),
-            "{body}"
-        );
+        answer.refuses(400, reason);
     }
     assert_eq!(
         patch(&address, &format!("{{\"rps\": 1{}}}", " ".repeat(9000))).status,
@@ -242,8 +219,7 @@ fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_closed_loop_has_no_rate_to_change() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "");
+    let (_server, running, address) = begin("");
     let answer = patch(&address, r#"{"rps": 100}"#);
     assert_eq!(answer.status, 409);
     assert_eq!(post(&address, "/v1/pause").status, 200);
@@ -257,8 +233,7 @@ fn a_closed_loop_has_no_rate_to_change() {
 
 #[test]
 fn calls_that_wait_for_no_worker_are_paused_too() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--async");
+    let (_server, running, address) = begin("--async");
     until(&address, |stats| stats["total"]["ok"].as_u64() > Some(0));
     assert_eq!(post(&address, "/v1/pause").status, 200);
     until(&address, |stats| {
@@ -275,33 +250,21 @@ fn before_its_start_a_run_can_only_be_stopped() {
         "--rps 100 --start-at 18446744073709551615",
     );
     let answer = patch(&address, r#"{"rps": 1000}"#);
-    assert_eq!(
-        (answer.status, answer.json()["error"].as_str()),
-        (409, Some("the load has not started yet"))
-    );
+    answer.refuses(409, "the load has not started yet");
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);
-    assert!(
-        finished.stderr.contains("nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("nothing was measured");
 }
 
 #[test]
 fn a_run_that_is_stopped_in_its_warm_up_has_no_report() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--warmup 10m");
+    let (_server, running, address) = begin("--warmup 10m");
     until(&address, |stats| stats["phase"] == "warmup");
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!((finished.code(), finished.stdout.as_str()), (1, ""));
-    assert!(
-        finished
-            .stderr
-            .contains("before the window opened: nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("before the window opened: nothing was measured");
 }
 
 #[test]
@@ -309,19 +272,17 @@ fn a_file_that_is_no_socket_is_kept() {
     let scratch = Scratch::new();
     let path = scratch.write("notes.txt", "keep me");
     let finished = UNARY
-        .run()
-        .flags("--metrics")
+        .run("--metrics")
         .arg(format!("unix:{}", path.display()))
         .run("localhost:1");
     assert_eq!(finished.code(), 1);
-    assert!(finished.stderr.contains("cannot listen on"), "{finished:?}");
+    finished.said("cannot listen on");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "keep me");
 }
 
 #[test]
 fn a_client_that_never_finishes_its_request_holds_no_other_up() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     let mut silent = connect(&address);
     let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";
     silent.write_all(head.as_bytes()).unwrap();
@@ -331,8 +292,7 @@ fn a_client_that_never_finishes_its_request_holds_no_other_up() {
 
 #[test]
 fn clients_that_do_not_read_hold_no_order_up() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (_server, running, address) = begin("--rps 100");
     until(&address, |stats| stats["phase"] == "window");
     let requests = b"GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(1000);
     let greedy: Vec<TcpStream> = (0..16)
@@ -345,14 +305,13 @@ fn clients_that_do_not_read_hold_no_order_up() {
         .collect();
     let silent: Vec<TcpStream> = (0..100).map(|_| connect(&address)).collect();
     let report = stop(running, &address);
-    assert!(report.warns_of("stopped by order after"));
+    report.warned_of("stopped by order after");
     drop((greedy, silent));
 }
 
 #[test]
 fn strangers_do_not_drive_out_a_client_with_the_token() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100 --control-token secret");
+    let (_server, running, address) = begin("--rps 100 --control-token secret");
     let token = [("authorization", "Bearer secret")];
     let mut client = connect(&address);
     let head = "PATCH /v1/load HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer secret\r\n\
@@ -376,8 +335,7 @@ fn strangers_do_not_drive_out_a_client_with_the_token() {
 
 #[test]
 fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--rps 100");
+    let (server, running, address) = begin("--rps 100");
     let status = |host, path| ask(&address, "GET", path, &[("host", host)], "").status;
     for path in ["/metrics", "/v1/stats"] {
         for host in [
@@ -401,7 +359,7 @@ fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
     assert_eq!(post(&address, "/v1/stop").status, 200);
     running.wait();
 
-    let (running, address) = start(server.address(), "--control-token secret");
+    let (running, address) = start(&server, "--control-token secret");
     assert_eq!(ask(&address, "GET", "/metrics", &evil, "").status, 421);
     let named = [
         ("host", "loadgen1:9090"),
@@ -414,8 +372,7 @@ fn a_name_that_may_lead_anywhere_is_refused_without_the_token() {
 
 #[test]
 fn a_token_is_asked_for_once_there_is_one() {
-    let server = reference(Faults::default());
-    let (running, address) = start(server.address(), "--control-token secret");
+    let (_server, running, address) = begin("--control-token secret");
     assert_eq!(post(&address, "/v1/stop").status, 401);
     let wrong = [("authorization", "Bearer secres")];
     assert_eq!(ask(&address, "POST", "/v1/stop", &wrong, "").status, 401);
@@ -429,7 +386,7 @@ fn a_token_is_asked_for_once_there_is_one() {
 #[test]
 fn an_address_that_others_reach_needs_a_token() {
     for flag in ["--control", "--metrics"] {
-        let finished = UNARY.run().flags(flag).arg("0.0.0.0:0").run("localhost:1");
+        let finished = UNARY.run(flag).arg("0.0.0.0:0").run("localhost:1");
         assert_eq!(finished.code(), 2);
         let line = format!("error: `{flag}`: other hosts can reach this address");
         assert!(finished.stderr.starts_with(&line), "{finished:?}");
@@ -444,10 +401,9 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
     // That of a program that is gone.
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let running = UNARY
-        .run()
-        .flags("-z 10m --rps 100 --metrics")
+        .run("-z 10m --rps 100 --metrics")
         .arg(format!("unix:{}", socket.display()))
-        .start(server.address());
+        .start(&server);
     let address = format!("unix:{}", socket.display());
     assert_eq!(
         running.first_words(),
@@ -474,11 +430,10 @@ fn live_lines(faults: Faults, flags: &str) -> (Vec<Value>, Report) {
     let scratch = Scratch::new();
     let path = scratch.path("live.jsonl");
     let report = UNARY
-        .checked()
-        .flags("--threads 2 --connections 4 --live-json")
+        .checked("--threads 2 --connections 4 --live-json")
         .arg(&path)
         .flags(flags)
-        .report(server.address());
+        .report(&server);
     let text = std::fs::read_to_string(&path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
     (lines.collect(), report)
@@ -541,10 +496,7 @@ fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
 #[test]
 fn a_second_in_which_nothing_ends_has_the_ages_of_what_is_open() {
     for flags in ["-z 1s", "-z 1s --rps 100"] {
-        let silent = Faults {
-            delay: Duration::from_secs(600),
-            ..Faults::default()
-        };
+        let silent = faulty(|faults| faults.delay = Duration::from_secs(600));
         let (lines, report) = live_lines(silent, flags);
         let last = lines.last().unwrap();
         let bounds = serde_json::json!(["p50_ns", "p99_ns", "max_ns"]);
@@ -561,8 +513,5 @@ fn lines_and_report_do_not_share_stdout() {
         .flags("--live-json -")
         .run("localhost:1");
     assert_eq!(finished.code(), 2);
-    assert!(
-        finished.stderr.contains("give the report a file with `-o`"),
-        "{finished:?}"
-    );
+    finished.said("give the report a file with `-o`");
 }

@@ -3,14 +3,11 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, BOTH_STREAM, SERVER_STREAM, UNARY};
-use crate::common::{Volley, reference};
+use crate::common::{Volley, ends, faulty, has, reference};
 
 /// In every call, the reply with this index is one too large.
 fn wrong_at(index: u64) -> Faults {
-    Faults {
-        wrong_at: Some(index),
-        ..Faults::default()
-    }
+    faulty(|faults| faults.wrong_at = Some(index))
 }
 
 const LOAD: &str = "-n 20 -c 4 --connections 2 --threads 2";
@@ -19,7 +16,7 @@ const LOAD: &str = "-n 20 -c 4 --connections 2 --threads 2";
 fn right_replies_of_every_shape_are_checked_and_taken() {
     for shape in ALL {
         let server = reference(Faults::default());
-        let report = shape.checked().flags(LOAD).report(server.address());
+        let report = shape.checked(LOAD).report(&server);
         assert_eq!(report.all_ok(), 20, "{shape:?}");
         assert_eq!(report.number("/checks/replies_checked"), 20 * shape.replies);
         assert_eq!(report.number("/checks/failed"), 0);
@@ -30,40 +27,32 @@ fn right_replies_of_every_shape_are_checked_and_taken() {
 fn a_wrong_reply_of_any_shape_fails_its_call() {
     for shape in ALL {
         let server = reference(wrong_at(shape.replies - 1));
-        let report = shape.checked().flags(LOAD).report(server.address());
+        let report = shape.checked(LOAD).report(&server);
         assert_eq!(report.all_failed("DataLoss"), 20, "{shape:?}");
         assert_eq!(report.messages(), 20 * shape.replies);
         assert_eq!(report.number("/checks/failed"), 20);
         let place = format!("reply {}: `result` is ", shape.replies - 1);
-        assert!(
-            report.samples()[0].contains(&place),
-            "{:?}",
-            report.samples()
-        );
+        has(report.samples()[0], &place);
     }
 }
 
 #[test]
 fn a_wrong_value_is_named_with_its_place_and_what_it_should_be() {
     let server = reference(wrong_at(17));
-    let report = SERVER_STREAM.checked().flags(LOAD).report(server.address());
+    let report = SERVER_STREAM.checked(LOAD).report(&server);
     assert_eq!(report.all_failed("DataLoss"), 20);
     let reason = "reply 17: `result` is 21, expected 20 = a + b + i";
     let told = format!("rpc error: code = DataLoss desc = {reason}");
     assert_eq!(report.errors(), [(told, 20)]);
-    assert!(
-        report.samples()[0].contains(reason),
-        "{:?}",
-        report.samples()
-    );
-    assert!(report.warns_of("20 calls got wrong replies, for example: "));
+    has(report.samples()[0], reason);
+    report.warned_of("20 calls got wrong replies, for example: ");
     assert!(report.stderr.contains("wrong replies"), "{}", report.stderr);
 }
 
 #[test]
 fn a_wrong_value_that_no_rule_forbids_is_taken() {
     let server = reference(wrong_at(17));
-    let report = SERVER_STREAM.run().flags(LOAD).report(server.address());
+    let report = SERVER_STREAM.run(LOAD).report(&server);
     assert_eq!(report.all_ok(), 20);
 }
 
@@ -77,19 +66,11 @@ fn more_or_fewer_replies_than_expected_fail_the_call() {
     ] {
         let server = reference(Faults::default());
         let rule = format!("--expect-replies {replies} {LOAD}");
-        let report = shape.run().flags(&rule).report(server.address());
+        let report = shape.run(&rule).report(&server);
         assert_eq!(report.all_failed("DataLoss"), 20, "{shape:?}");
         let told = format!("{} replies, expected {replies}", shape.replies);
-        assert!(
-            report.errors()[0].0.ends_with(&told),
-            "{:?}",
-            report.errors()
-        );
-        assert!(
-            report.samples()[0].contains(&told),
-            "{:?}",
-            report.samples()
-        );
+        ends(&report.errors()[0].0, &told);
+        has(report.samples()[0], &told);
     }
 }
 
@@ -100,16 +81,16 @@ fn sums_wrap_as_the_services_do() {
         .data(r#"{"a": 2147483647, "b": 2147483647}"#)
         .expect("result = a + b")
         .flags("-n 1 -c 1")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 1);
 }
 
 #[test]
 fn a_rule_for_a_field_there_is_not_is_a_usage_error() {
     let server = reference(Faults::default());
-    let finished = UNARY.run().expect("total = a + b").run(server.address());
+    let finished = UNARY.run("").expect("total = a + b").run(&server);
     assert_eq!(finished.code(), 2, "{finished:?}");
-    assert!(finished.stderr.contains("`total`"), "{finished:?}");
+    finished.said("`total`");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
     assert_eq!(server.counts().calls_started, 0);
 }

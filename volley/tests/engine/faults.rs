@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape};
-use crate::common::{Report, one, reference, settled};
+use crate::common::{Report, begins, faulty, one, reference, settled};
 
 const LOAD: &str = "-n 40 -c 4 --connections 4 --threads 2";
 
@@ -11,7 +11,7 @@ const LOAD: &str = "-n 40 -c 4 --connections 4 --threads 2";
 /// one call open at a time, so no call is lost with another.
 fn run(shape: Shape, faults: Faults) -> Report {
     let server = reference(faults);
-    let report = shape.checked().flags(LOAD).report(server.address());
+    let report = shape.checked(LOAD).report(&server);
     let counts = settled(&server);
     assert_eq!(report.exit, 0, "{shape:?}");
     assert_eq!(report.ok() + report.failed_total(), 40, "{shape:?}");
@@ -33,22 +33,13 @@ fn ten_failed(report: &Report, code: &str, words: &str) {
 #[test]
 fn trailers_only_are_the_servers_status_with_its_message_decoded() {
     for shape in ALL {
-        let report = run(
-            shape,
-            Faults {
-                trailers_only_every: one(4),
-                ..Faults::default()
-            },
-        );
+        let report = run(shape, faulty(|faults| faults.trailers_only_every = one(4)));
         assert_eq!(report.failed(), [("Internal".to_owned(), 10)], "{shape:?}");
         let [(text, 10)] = &report.errors()[..] else {
             panic!("{:?}", report.errors());
         };
         // Sent percent-encoded, because it has blanks, a % and non-ASCII letters.
-        assert!(
-            text.starts_with("rpc error: code = Internal desc = "),
-            "{text}"
-        );
+        begins(text, "rpc error: code = Internal desc = ");
         assert!(!text.contains("%2") && !text.contains("%C3"), "{text}");
     }
 }
@@ -56,13 +47,7 @@ fn trailers_only_are_the_servers_status_with_its_message_decoded() {
 #[test]
 fn a_reset_stream_is_a_failed_call_that_names_the_code() {
     for shape in ALL {
-        let report = run(
-            shape,
-            Faults {
-                reset_every: one(4),
-                ..Faults::default()
-            },
-        );
+        let report = run(shape, faulty(|faults| faults.reset_every = one(4)));
         ten_failed(
             &report,
             "Internal",
@@ -75,13 +60,7 @@ fn a_reset_stream_is_a_failed_call_that_names_the_code() {
 #[test]
 fn a_stream_truncated_inside_a_message_is_a_failed_call_despite_its_ok() {
     for shape in ALL {
-        let report = run(
-            shape,
-            Faults {
-                truncate_every: one(4),
-                ..Faults::default()
-            },
-        );
+        let report = run(shape, faulty(|faults| faults.truncate_every = one(4)));
         ten_failed(
             &report,
             "Internal",
@@ -92,11 +71,8 @@ fn a_stream_truncated_inside_a_message_is_a_failed_call_despite_its_ok() {
 
 #[test]
 fn replies_before_a_fault_are_counted() {
-    let server = reference(Faults {
-        reset_every: one(4),
-        ..Faults::default()
-    });
-    let report = SERVER_STREAM.checked().flags(LOAD).report(server.address());
+    let server = reference(faulty(|faults| faults.reset_every = one(4)));
+    let report = SERVER_STREAM.checked(LOAD).report(&server);
     assert_eq!(report.messages(), settled(&server).messages_sent);
     assert_eq!(report.messages(), 30 * 50 + 10 * 25);
 }
@@ -104,13 +80,7 @@ fn replies_before_a_fault_are_counted() {
 #[test]
 fn garbage_ends_its_connection_and_the_run_goes_on_over_another() {
     for shape in ALL {
-        let report = run(
-            shape,
-            Faults {
-                garbage_every: one(4),
-                ..Faults::default()
-            },
-        );
+        let report = run(shape, faulty(|faults| faults.garbage_every = one(4)));
         lost_connections(&report);
     }
 }
@@ -118,13 +88,7 @@ fn garbage_ends_its_connection_and_the_run_goes_on_over_another() {
 #[test]
 fn a_connection_closed_in_mid_stream_fails_its_calls_and_is_opened_again() {
     for shape in ALL {
-        let report = run(
-            shape,
-            Faults {
-                close_every: one(4),
-                ..Faults::default()
-            },
-        );
+        let report = run(shape, faulty(|faults| faults.close_every = one(4)));
         lost_connections(&report);
         let (text, _) = &report.errors()[0];
         assert!(text.contains("the connection was lost: "), "{text}");
@@ -138,5 +102,5 @@ fn lost_connections(report: &Report) {
     assert_eq!(report.failed(), [("Unavailable".to_owned(), 10)]);
     let reconnects = report.number("/reconnects");
     assert!((2..=10).contains(&reconnects), "{reconnects}");
-    assert!(report.warns_of("reopened"), "{:?}", report.warnings());
+    report.warned_of("reopened");
 }

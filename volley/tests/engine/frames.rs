@@ -33,12 +33,10 @@ fn answer(peer: &mut Peer, stream: u32) {
 #[test]
 fn a_frame_counts_once_if_it_has_content() {
     let address = scripted::serve(|_| {
-        |header, peer| {
-            if header.kind == Kind::Data {
-                answer(peer, header.stream);
-            }
+        scripted::on_data(|peer, stream| {
+            answer(peer, stream);
             true
-        }
+        })
     });
     let report = Volley::call("StreamSum")
         .data(r#"{"a": 40, "b": 2, "count": 3}"#)
@@ -52,9 +50,8 @@ fn a_frame_counts_once_if_it_has_content() {
 fn unary_replies_have_a_frame_each_and_those_of_the_warm_up_do_not_count() {
     let server = reference(Faults::default());
     let report = UNARY
-        .checked()
-        .flags("--warmup 200ms -n 500 -c 8 --connections 2 --threads 2")
-        .report(server.address());
+        .checked("--warmup 200ms -n 500 -c 8 --connections 2 --threads 2")
+        .report(&server);
     assert_eq!((report.all_ok(), report.messages()), (500, 500));
     assert_eq!(report.number("/data_frames"), 500);
 }

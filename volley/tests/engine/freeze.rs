@@ -3,18 +3,14 @@
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{freeze_of, reference, settled, until};
+use crate::common::{faulty, freeze_of, reference, settled, until};
 
 #[test]
 fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
-    let server = reference(Faults {
-        freeze: freeze_of(500, 1000),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.freeze = freeze_of(500, 1000)));
     let report = UNARY
-        .checked()
-        .flags("--rps 500 -z 2500ms --duration-stop wait -c 50 --connections 4")
-        .report(server.address());
+        .checked("--rps 500 -z 2500ms --duration-stop wait -c 50 --connections 4")
+        .report(&server);
     let sent = report.all_ok();
     assert_eq!(sent + report.number("/missed"), 1250);
     assert_eq!(settled(&server).calls_ok, sent);
@@ -39,15 +35,9 @@ fn a_server_that_stands_still_to_the_end_passes_no_condition_on_latency() {
         ("-c 8", false),
         ("-c 8 -t 300ms", false),
     ] {
-        let server = reference(Faults {
-            freeze: freeze_of(500, 60_000),
-            ..Faults::default()
-        });
-        let run = UNARY.run().flags("-z 4s --connections 4").flags(load);
-        let report = run
-            .arg("--fail-if")
-            .arg("p99 > 50ms")
-            .report(server.address());
+        let server = reference(faulty(|faults| faults.freeze = freeze_of(500, 60_000)));
+        let run = UNARY.run("-z 4s --connections 4").flags(load);
+        let report = run.arg("--fail-if").arg("p99 > 50ms").report(&server);
         assert_eq!(report.exit, 99, "{load}");
         let verdict = report.own("/thresholds/0");
         let bounds = report.own("/latency_ns/at_least").as_array().unwrap();
@@ -88,7 +78,7 @@ fn a_server_that_is_gone_passes_no_condition_on_latency() {
         drop(server);
     });
     let flags = "-z 3s -c 8 --connections 4";
-    let run = UNARY.run().flags(flags).arg("--fail-if");
+    let run = UNARY.run(flags).arg("--fail-if");
     let report = run.arg("p99 > 900ms").report(address);
     stopper.join().unwrap();
     let verdict = report.own("/thresholds/0");

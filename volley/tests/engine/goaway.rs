@@ -9,13 +9,10 @@ use volley::http2::frame::{Kind, flag, write_go_away};
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
-use crate::common::{LONGEST, one, reference, scripted, settled};
+use crate::common::{LONGEST, faulty, one, reference, scripted, settled};
 
 fn goaway_after(calls: u64) -> Faults {
-    Faults {
-        goaway_after: one(calls),
-        ..Faults::default()
-    }
+    faulty(|faults| faults.goaway_after = one(calls))
 }
 
 #[test]
@@ -23,9 +20,8 @@ fn every_call_succeeds_though_connections_end_after_a_few() {
     for shape in ALL {
         let server = reference(goaway_after(5));
         let report = shape
-            .checked()
-            .flags("-n 200 -c 6 --connections 3 --threads 2")
-            .report(server.address());
+            .checked("-n 200 -c 6 --connections 3 --threads 2")
+            .report(&server);
         assert_eq!(report.all_ok(), 200, "{shape:?}");
         assert_eq!(report.messages(), 200 * shape.replies);
         let counts = settled(&server);
@@ -37,7 +33,7 @@ fn every_call_succeeds_though_connections_end_after_a_few() {
             "{counts:?}"
         );
         assert!(report.number("/reconnects") > 10, "{shape:?}");
-        assert!(report.warns_of("reopened"));
+        report.warned_of("reopened");
     }
 }
 
@@ -45,9 +41,8 @@ fn every_call_succeeds_though_connections_end_after_a_few() {
 fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
     let server = reference(goaway_after(5));
     let report = UNARY
-        .checked()
-        .flags("-z 1s --duration-stop wait -c 8 --connections 2 --threads 2")
-        .report(server.address());
+        .checked("-z 1s --duration-stop wait -c 8 --connections 2 --threads 2")
+        .report(&server);
     let ok = report.all_ok();
     assert_eq!(settled(&server).calls_ok, ok);
     assert!(report.number("/reconnects") > 0, "{ok}");
@@ -57,18 +52,16 @@ fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
 fn a_call_that_goaway_left_out_is_sent_again_and_counted_once() {
     // Each of the first three connections leaves its first call unanswered.
     let address = scripted::serve(|number| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                if number < 3 {
-                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
-                    return false;
-                }
-                peer.answer(header.stream, &[]);
+        scripted::on_data(move |peer, stream| {
+            if number < 3 {
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                return false;
             }
+            peer.answer(stream, &[]);
             true
-        }
+        })
     });
-    let report = UNARY.run().flags("-n 5 -c 1").report(address);
+    let report = UNARY.run("-n 5 -c 1").report(address);
     assert_eq!(report.all_ok(), 5);
     assert_eq!((report.sent(), report.number("/retried")), (5, 3));
     assert_eq!(report.number("/reconnects"), 3);
@@ -79,22 +72,17 @@ fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
     // The first connection leaves its call unanswered until its window is surely over, long after a
     // second connection could have been made.
     let address = scripted::serve(|number| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                if number == 0 {
-                    std::thread::sleep(Duration::from_millis(1100));
-                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
-                    return false;
-                }
-                peer.answer(header.stream, &[]);
+        scripted::on_data(move |peer, stream| {
+            if number == 0 {
+                std::thread::sleep(Duration::from_millis(1100));
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                return false;
             }
+            peer.answer(stream, &[]);
             true
-        }
+        })
     });
-    let report = UNARY
-        .run()
-        .flags("-z 1s --duration-stop wait -c 1")
-        .report(address);
+    let report = UNARY.run("-z 1s --duration-stop wait -c 1").report(address);
     assert_eq!((report.all_ok(), report.number("/retried")), (1, 1));
 }
 
@@ -115,7 +103,7 @@ fn a_retiring_connection_whose_last_call_takes_too_long_is_closed() {
             ended
         }
     });
-    let running = UNARY.run().flags("-z 10m -t 300ms -c 1").start(address);
+    let running = UNARY.run("-z 10m -t 300ms -c 1").start(address);
     assert_eq!(closed.recv_timeout(LONGEST), Ok(0));
     drop(running);
 }
@@ -136,7 +124,7 @@ fn a_server_that_retires_every_connection_at_once_is_not_stormed() {
             true
         }
     });
-    let report = UNARY.run().flags("-z 1s --rps 5 -c 1").report(address);
+    let report = UNARY.run("-z 1s --rps 5 -c 1").report(address);
     assert_eq!((report.ok(), report.failed_total()), (1, 0));
     // Waits of 20 ms, 40 ms, … and not thousands of tries.
     let connections = connections.load(Ordering::Relaxed);

@@ -24,10 +24,7 @@ fn a_silent_connection_is_sent_a_ping() {
             true
         }
     });
-    let report = UNARY
-        .run()
-        .flags("-n 6 -c 2 --keepalive 50ms")
-        .report(address);
+    let report = UNARY.run("-n 6 -c 2 --keepalive 50ms").report(address);
     assert_eq!(report.all_ok(), 6);
 }
 
@@ -44,15 +41,14 @@ fn no_ping_is_sent_to_a_server_that_answers() {
             true
         }
     });
-    let report = UNARY.run().flags("-n 6 -c 1 --rps 10").report(address);
+    let report = UNARY.run("-n 6 -c 1 --rps 10").report(address);
     assert_eq!((report.all_ok(), report.number("/reconnects")), (6, 0));
 }
 
 #[test]
 fn a_connection_that_is_silent_after_a_timeout_is_replaced() {
     let report = UNARY
-        .run()
-        .flags("-n 20 -c 1 -t 200ms")
+        .run("-n 20 -c 1 -t 200ms")
         .report(scripted::mute_first());
     let failed = report.failed_total();
     assert!(report.ok() > 0, "{:?}", report.failed());

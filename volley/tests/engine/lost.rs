@@ -11,7 +11,7 @@ use volley::http2::frame::{Kind, write_go_away, write_window_update};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
-use crate::common::{LONGEST, Scratch, Volley, awaited, scripted, until};
+use crate::common::{LONGEST, Scratch, Volley, awaited, has, scripted, until};
 
 fn server_at(address: SocketAddr) -> Reference {
     // A connection of somebody else may have the port of a server that has gone.
@@ -39,20 +39,15 @@ fn any_port() -> SocketAddr {
 #[test]
 fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
     let server = server_at(any_port());
+    // Far longer than the harness waits.
     let running = UNARY
-        .checked()
-        // Far longer than the harness waits.
-        .flags("-z 10m --connect-timeout 1s -c 8 --connections 4 --threads 2")
-        .start(server.address());
+        .checked("-z 10m --connect-timeout 1s -c 8 --connections 4 --threads 2")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 200);
     let counts = server.stop();
     let report = running.wait().report();
     assert_eq!(report.exit, 0);
-    assert!(
-        report.warns_of("the server went away"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("the server went away");
     // Answers sent while the server stopped may have been lost on the way.
     assert!((counts.calls_ok - 8..=counts.calls_ok).contains(&report.ok()));
     assert_eq!(report.ok() + report.failed_total(), report.sent());
@@ -64,13 +59,12 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
 fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-n 100000000 -x 10m --connect-timeout 1s -c 8")
-        .start(server.address());
+        .checked("-n 100000000 -x 10m --connect-timeout 1s -c 8")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 200);
     drop(server);
     let report = running.wait().report();
-    assert!(report.warns_of("the server went away"));
+    report.warned_of("the server went away");
     assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
 }
 
@@ -78,35 +72,25 @@ fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
 fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-z 2s -c 8 --connections 4 --threads 2")
-        .start(server.address());
+        .checked("-z 2s -c 8 --connections 4 --threads 2")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
-    assert!(
-        report.warns_of("4 of 4 connections were lost and still down at the end"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("4 of 4 connections were lost and still down at the end");
 }
 
 #[test]
 fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
     let server = server_at(any_port());
     let running = UNARY
-        .checked()
-        .flags("-n 100000 --rps 1000 --connect-timeout 1s -c 8")
-        .start(server.address());
+        .checked("-n 100000 --rps 1000 --connect-timeout 1s -c 8")
+        .start(&server);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
     let report = running.wait().report();
     assert!(report.ok() > 20 - 8);
-    assert!(
-        report.warns_of("the server went away"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("the server went away");
     let elapsed_ns = report.json["total"].as_u64().unwrap();
     let due = elapsed_ns.div_ceil(1_000_000);
     assert_eq!(report.sent() + report.number("/missed"), due);
@@ -117,8 +101,7 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
     let server = server_at(any_port());
     let address = server.address();
     let running = UNARY
-        .checked()
-        .flags("-n 2000 --rps 1000 -c 8 --connections 4 --threads 2")
+        .checked("-n 2000 --rps 1000 -c 8 --connections 4 --threads 2")
         .start(address);
     until(&server, |counts| counts.calls_ok > 20);
     drop(server);
@@ -147,22 +130,18 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
                 std::io::copy(&mut socket, &mut std::io::sink())?;
                 return Ok(());
             }
-            scripted::converse(socket, |header, peer| {
-                if header.kind != Kind::Data {
-                    return true;
-                }
+            scripted::answer(socket, |peer, stream| {
                 if number == 3 {
                     // Fails once the test has seen it.
                     let _ = sender.send(());
                 }
-                peer.answer(header.stream, &[]);
+                peer.answer(stream, &[]);
                 number != 1
             })
         }
     });
     let running = UNARY
-        .run()
-        .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 1s")
+        .run("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 1s")
         .start(address);
     fourth.recv_timeout(LONGEST).unwrap();
     signal(running.pid(), Signal::INT);
@@ -179,7 +158,7 @@ fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
         let _ = sender.send(());
         |header, _| header.kind != Kind::RstStream
     });
-    let report = UNARY.run().flags("-z 2s -c 1 -t 10ms").report(address);
+    let report = UNARY.run("-z 2s -c 1 -t 10ms").report(address);
     assert_eq!(report.ok(), 0);
     // The waits grow from 20 ms: without them, one connection followed another every 10 ms.
     let count = connections.try_iter().count();
@@ -189,22 +168,16 @@ fn a_connection_whose_calls_this_side_gave_up_is_not_opened_again_at_once() {
 #[test]
 fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
     let address = scripted::serve(|_| {
-        |header, peer| {
-            if header.kind == Kind::Data {
-                let code = ErrorCode::EnhanceYourCalm;
-                write_go_away(&mut peer.out, 1, code, b"too_many_pings");
-                return false;
-            }
-            true
-        }
+        scripted::on_data(|peer, _| {
+            let code = ErrorCode::EnhanceYourCalm;
+            write_go_away(&mut peer.out, 1, code, b"too_many_pings");
+            false
+        })
     });
-    let report = UNARY.run().flags("-n 1 -c 1").report(address);
+    let report = UNARY.run("-n 1 -c 1").report(address);
     assert_eq!(report.all_failed("Unavailable"), 1);
     let (text, _) = &report.errors()[0];
-    assert!(
-        text.contains(" after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)"),
-        "{text}"
-    );
+    has(text, " after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)");
 }
 
 #[test]
@@ -215,22 +188,18 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
             if number > 1 {
                 return Ok(());
             }
-            scripted::converse(socket, |header, peer| {
-                if header.kind != Kind::Data {
-                    return true;
-                }
+            scripted::answer(socket, |peer, stream| {
                 if number == 1 {
                     write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
                     return false;
                 }
-                peer.answer(header.stream, &[]);
+                peer.answer(stream, &[]);
                 true
             })
         }
     });
     let report = UNARY
-        .run()
-        .flags("-n 20 -c 2 --connections 2 -t 2s")
+        .run("-n 20 -c 2 --connections 2 -t 2s")
         .report(address);
     assert_eq!((report.ok(), report.cut()), (19, 0));
     assert_eq!(report.failed(), [("DeadlineExceeded".to_owned(), 1)]);
@@ -254,8 +223,7 @@ fn calls_of_a_thread_that_has_lost_its_connections_are_sent_by_the_others() {
             }
         });
         let report = UNARY
-            .run()
-            .flags("--rps 200 -c 20 --connections 2 --threads 2 --connect-timeout 1s")
+            .run("--rps 200 -c 20 --connections 2 --threads 2 --connect-timeout 1s")
             .flags(load)
             .report(address);
         // On a busy host, some calls are open when the connection is lost, or are missed.

@@ -98,8 +98,7 @@ fn a_bomb_on_sixteen_threads_takes_no_more_than_the_budget() {
     let length = bomb.len();
     let address = serve(1, bomb, length);
     let report = UNARY
-        .run()
-        .flags("-n 64 -c 32 --connections 16 --threads 16 -t 10m")
+        .run("-n 64 -c 32 --connections 16 --threads 16 -t 10m")
         .report(address);
     all_over_budget(&report, 64);
     assert!(report.number("/peak_bytes") < MOST);
@@ -109,8 +108,7 @@ fn a_bomb_on_sixteen_threads_takes_no_more_than_the_budget() {
 fn messages_of_two_gigabytes_take_no_more_than_the_budget() {
     let address = serve(0, vec![0; FRAME], i32::MAX as usize);
     let report = UNARY
-        .run()
-        .flags("-n 6 -c 4 --connections 4 --threads 4 -t 10m")
+        .run("-n 6 -c 4 --connections 4 --threads 4 -t 10m")
         .report(address);
     all_over_budget(&report, 6);
     assert!(report.number("/peak_bytes") < MOST);
@@ -119,11 +117,11 @@ fn messages_of_two_gigabytes_take_no_more_than_the_budget() {
 #[test]
 fn the_budget_is_what_is_given_or_what_a_reply_needs() {
     let serve = || serve(0, vec![0; FRAME], 3 << 20);
-    let run = |flags: &str| UNARY.run().flags("-n 2 -c 1 -t 10m").flags(flags);
+    let run = |flags: &str| UNARY.run("-n 2 -c 1 -t 10m").flags(flags);
     all_over_budget(&run("--max-memory 2MiB").report(serve()), 2);
     // It is no protobuf, but it has been read.
     let finished = run("--max-memory 2MiB --max-recv-message-size 4MiB").run(serve());
     assert_eq!(finished.report().all_failed("Internal"), 2);
     let note = "warning: `--max-memory` is raised to 8388624 bytes";
-    assert!(finished.stderr.contains(note), "{finished:?}");
+    finished.said(note);
 }

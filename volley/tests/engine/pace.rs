@@ -5,17 +5,13 @@ use std::time::Duration;
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
-use crate::common::{Report, reference};
+use crate::common::{Report, faulty, reference};
 
 const WAIT: &str = "--duration-stop wait --connections 4 --threads 2";
 
 fn scheduled(flags: &str) -> Report {
     let server = reference(Faults::default());
-    let report = UNARY
-        .checked()
-        .flags(WAIT)
-        .flags(flags)
-        .report(server.address());
+    let report = UNARY.checked(WAIT).flags(flags).report(&server);
     assert_eq!(
         report.all_ok() + report.number("/missed"),
         due(&report),
@@ -46,7 +42,7 @@ fn wake_ups_that_are_bunched_lose_no_call_and_are_named() {
     ] {
         let report = scheduled(&format!("--rps 300 -z 500ms -c 150 {flag} 20ms"));
         assert_eq!((due(&report), report.number("/missed")), (150, 0));
-        assert!(report.warns_of(words), "{:?}", report.warnings());
+        report.warned_of(words);
     }
 }
 
@@ -55,10 +51,9 @@ fn a_rate_makes_exactly_its_calls_in_a_window() {
     for shape in ALL {
         let server = reference(Faults::default());
         let report = shape
-            .checked()
-            .flags(WAIT)
+            .checked(WAIT)
             .flags("--rps 300 -z 500ms -c 50")
-            .report(server.address());
+            .report(&server);
         // On a busy host, all workers may have a call open at the end.
         let sent = report.all_ok();
         assert_eq!(sent + report.number("/missed"), 150, "{shape:?}");
@@ -132,14 +127,10 @@ fn a_line_schedule_climbs_each_second_until_its_longest_duration() {
 
 #[test]
 fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(50),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(50)));
     let report = UNARY
-        .checked()
-        .flags("--rps 1000 -z 500ms -c 2 --duration-stop wait")
-        .report(server.address());
+        .checked("--rps 1000 -z 500ms -c 2 --duration-stop wait")
+        .report(&server);
     let sent = report.all_ok();
     assert_eq!(sent, report.sent());
     assert_eq!(sent + report.number("/missed"), 500);
@@ -151,8 +142,8 @@ fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
         report.number("/late")
     );
     let missed = format!("{} of 500 calls that were due were never sent", 500 - sent);
-    assert!(report.warns_of(&missed), "{:?}", report.warnings());
-    assert!(report.warns_of("sent more than 1 ms late"));
+    report.warned_of(&missed);
+    report.warned_of("sent more than 1 ms late");
     // A call that waited for a worker has a long response time, however fast the server was.
     let (response, service) = ("/latency_ns/mean", "/service_latency_ns/mean");
     assert!(report.number(response) > report.number(service));
@@ -160,14 +151,10 @@ fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
 
 #[test]
 fn async_sends_do_not_wait_for_a_worker() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(200),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(200)));
     let report = UNARY
-        .checked()
-        .flags("--async --rps 500 -z 300ms -c 1 --duration-stop wait")
-        .report(server.address());
+        .checked("--async --rps 500 -z 300ms -c 1 --duration-stop wait")
+        .report(&server);
     // A single worker would make two or three.
     assert_eq!((report.all_ok(), report.number("/missed")), (150, 0));
 }
@@ -176,9 +163,8 @@ fn async_sends_do_not_wait_for_a_worker() {
 fn async_without_a_rate_makes_its_n_calls() {
     let server = reference(Faults::default());
     let report = UNARY
-        .checked()
-        .flags(WAIT)
+        .checked(WAIT)
         .flags("--async -n 300 -c 4")
-        .report(server.address());
+        .report(&server);
     assert_eq!((report.all_ok(), report.sent()), (300, 300));
 }

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use volley::serve::Faults;
 
 use crate::common::shape::{SERVER_STREAM, UNARY};
-use crate::common::{reference, settled, until};
+use crate::common::{faulty, reference, settled, until};
 
 pub fn interrupt(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
@@ -25,9 +25,8 @@ fn an_interrupted_run_reports_what_it_counted_and_succeeds() {
         for shape in [UNARY, SERVER_STREAM] {
             let server = reference(Faults::default());
             let running = shape
-                .checked()
-                .flags("-z 10m -c 8 --connections 4 --threads 2")
-                .start(server.address());
+                .checked("-z 10m -c 8 --connections 4 --threads 2")
+                .start(&server);
             until(&server, |counts| counts.calls_ok > 100);
             interrupt(running.pid(), signal);
             let report = running.wait().report();
@@ -42,11 +41,10 @@ fn an_interrupted_run_reports_what_it_counted_and_succeeds() {
 
 #[test]
 fn a_run_interrupted_before_any_call_ended_fails() {
-    let server = reference(Faults {
-        delay: std::time::Duration::from_secs(3600),
-        ..Faults::default()
-    });
-    let running = UNARY.run().flags("-n 10 -c 3").start(server.address());
+    let server = reference(faulty(|faults| {
+        faults.delay = std::time::Duration::from_secs(3600)
+    }));
+    let running = UNARY.run("-n 10 -c 3").start(&server);
     until(&server, |counts| counts.calls_started == 3);
     interrupt(running.pid(), Signal::INT);
     let report = running.wait().report();
@@ -56,10 +54,7 @@ fn a_run_interrupted_before_any_call_ended_fails() {
 #[test]
 fn a_run_interrupted_in_its_warm_up_counts_nothing() {
     let server = reference(Faults::default());
-    let running = UNARY
-        .run()
-        .flags("--warmup 10m -n 10 -c 3")
-        .start(server.address());
+    let running = UNARY.run("--warmup 10m -n 10 -c 3").start(&server);
     until(&server, |counts| counts.calls_ok > 100);
     interrupt(running.pid(), Signal::INT);
     assert_eq!(
@@ -70,14 +65,12 @@ fn a_run_interrupted_in_its_warm_up_counts_nothing() {
 
 #[test]
 fn an_interrupt_ends_the_wait_for_open_calls_too() {
-    let server = reference(Faults {
-        delay: std::time::Duration::from_secs(600),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| {
+        faults.delay = std::time::Duration::from_secs(600)
+    }));
     let running = UNARY
-        .run()
-        .flags("-z 1s --duration-stop wait --drain-timeout 10m -t 10m -c 3")
-        .start(server.address());
+        .run("-z 1s --duration-stop wait --drain-timeout 10m -t 10m -c 3")
+        .start(&server);
     until(&server, |counts| counts.calls_started == 3);
     // The window began before the calls did: a second later it is over, on a busy host too.
     std::thread::sleep(std::time::Duration::from_secs(1));

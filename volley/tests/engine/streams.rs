@@ -17,10 +17,9 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 fn a_client_stream_sends_its_data_over_and_over_up_to_the_count() {
     let server = reference(Faults::default());
     let report = CLIENT_STREAM
-        .run()
+        .run("--stream-call-count 10 -n 6 -c 2")
         .expect("result = sum(a) + sum(b)")
-        .flags("--stream-call-count 10 -n 6 -c 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 6);
     assert_eq!(server.counts().messages_received, 60);
 }
@@ -29,10 +28,9 @@ fn a_client_stream_sends_its_data_over_and_over_up_to_the_count() {
 fn a_bidirectional_stream_sends_its_data_over_and_over_up_to_the_count() {
     let server = reference(Faults::default());
     let report = BOTH_STREAM
-        .run()
+        .run("--stream-call-count 10 --expect-replies 10 -n 6 -c 2")
         .expect("result = a + b")
-        .flags("--stream-call-count 10 --expect-replies 10 -n 6 -c 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 6);
     assert_eq!(
         (report.messages(), server.counts().messages_received),
@@ -47,7 +45,7 @@ fn a_server_stream_is_ended_by_the_client_at_the_count() {
         .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
         .expect("result = a + b + i")
         .flags("--stream-call-count 70 -n 6 -c 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 6);
     assert_eq!(report.messages(), 6 * 70);
 }
@@ -56,9 +54,8 @@ fn a_server_stream_is_ended_by_the_client_at_the_count() {
 fn a_server_stream_shorter_than_the_count_ends_by_itself() {
     let server = reference(Faults::default());
     let report = SERVER_STREAM
-        .checked()
-        .flags("--stream-call-count 70 -n 6 -c 2")
-        .report(server.address());
+        .checked("--stream-call-count 70 -n 6 -c 2")
+        .report(&server);
     assert_eq!(report.all_ok(), 6);
     assert_eq!(server.counts().calls_ok, 6);
 }
@@ -68,9 +65,8 @@ fn an_interval_parts_the_messages_a_client_sends() {
     for shape in [CLIENT_STREAM, BOTH_STREAM] {
         let server = reference(Faults::default());
         let report = shape
-            .checked()
-            .flags("--stream-interval 20ms -n 6 -c 3")
-            .report(server.address());
+            .checked("--stream-interval 20ms -n 6 -c 3")
+            .report(&server);
         assert_eq!(report.all_ok(), 6, "{shape:?}");
         assert_eq!(server.counts().messages_received, 6 * shape.requests);
         // There is one pause fewer than messages.
@@ -84,9 +80,8 @@ fn an_interval_parts_the_messages_a_client_sends() {
 fn an_interval_is_seen_in_the_gaps_between_replies() {
     let server = reference(Faults::default());
     let report = BOTH_STREAM
-        .checked()
-        .flags("--stream-interval 30ms -n 3 -c 3")
-        .report(server.address());
+        .checked("--stream-interval 30ms -n 3 -c 3")
+        .report(&server);
     assert_eq!(report.all_ok(), 3);
     assert_eq!(report.number("/gap_ns/samples"), 9);
     // However late a reply is seen: a call's first one and its three gaps take as long as its three pauses.
@@ -98,10 +93,7 @@ fn an_interval_is_seen_in_the_gaps_between_replies() {
 #[test]
 fn streams_without_an_interval_have_their_gaps_counted_message_by_message() {
     let server = reference(Faults::default());
-    let report = SERVER_STREAM
-        .checked()
-        .flags("-n 20 -c 4")
-        .report(server.address());
+    let report = SERVER_STREAM.checked("-n 20 -c 4").report(&server);
     assert_eq!(report.all_ok(), 20);
     assert_eq!(report.number("/gap_ns/samples"), 20 * 49);
     assert_eq!(report.number("/first_message_ns/samples"), 20);
@@ -112,9 +104,8 @@ fn client_and_bidirectional_streams_last_as_long_as_asked() {
     for shape in [CLIENT_STREAM, BOTH_STREAM] {
         let server = reference(Faults::default());
         let report = shape
-            .run()
-            .flags("--stream-call-duration 1s --stream-interval 10ms -n 4 -c 4")
-            .report(server.address());
+            .run("--stream-call-duration 1s --stream-interval 10ms -n 4 -c 4")
+            .report(&server);
         assert_eq!(report.all_ok(), 4, "{shape:?}");
         assert!(report.number("/latency_ns/min") >= 1_000_000_000);
         let counts = server.counts();
@@ -132,9 +123,8 @@ fn client_and_bidirectional_streams_last_as_long_as_asked() {
 fn a_stream_that_sends_without_pause_for_a_time_is_answered_in_full() {
     let server = reference(Faults::default());
     let report = BOTH_STREAM
-        .run()
-        .flags("--stream-call-duration 100ms -n 2 -c 1")
-        .report(server.address());
+        .run("--stream-call-duration 100ms -n 2 -c 1")
+        .report(&server);
     assert_eq!(report.all_ok(), 2);
     let counts = server.counts();
     assert!(
@@ -151,7 +141,7 @@ fn a_server_stream_is_ended_by_the_client_when_its_time_is_up() {
         .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
         .expect("result = a + b + i")
         .flags("--stream-call-duration 100ms -n 4 -c 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 4);
     assert!(report.number("/latency_ns/min") >= 100_000_000);
     assert!(report.messages() > 0);
@@ -162,8 +152,7 @@ fn a_stream_that_is_kept_from_sending_waits_in_peace_when_its_time_is_up() {
     // The server never widens the window of 65,535 bytes.
     let address = scripted::serve(|_| |_, _| true);
     let report = CLIENT_STREAM
-        .run()
-        .flags("--stream-call-duration 50ms -t 1500ms -n 1 -c 1")
+        .run("--stream-call-duration 50ms -t 1500ms -n 1 -c 1")
         .report(address);
     assert_eq!(report.all_failed("DeadlineExceeded"), 1);
     // All but the first 50 ms of it were spent waiting.
@@ -191,7 +180,7 @@ fn deaf(window: u32) -> SocketAddr {
 /// small window.
 fn memory(flags: &str, window: u32, calls: u64) -> u64 {
     let peak = |flags: &str, window: u32, calls: u64| {
-        let report = CLIENT_STREAM.run().flags(flags).report(deaf(window));
+        let report = CLIENT_STREAM.run(flags).report(deaf(window));
         assert_eq!(report.cut(), calls);
         report.number("/peak_bytes")
     };

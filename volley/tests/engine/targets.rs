@@ -13,16 +13,14 @@ use tokio::net::{TcpListener, UnixListener};
 use volley::serve::{Config, Faults, Reference};
 
 use crate::common::shape::{ALL, UNARY};
-use crate::common::{BlackHole, Scratch, Volley, reference, scripted, settled, until};
+use crate::common::{
+    BlackHole, Scratch, Volley, begins, has, reference, scripted, served, settled, until,
+};
 
 /// A server on a Unix socket.
 fn on_socket(path: impl Into<std::path::PathBuf>) -> Reference {
     let unix = Some(path.into());
-    Reference::start(Config {
-        unix,
-        ..Config::default()
-    })
-    .unwrap()
+    served(|config| config.unix = unix)
 }
 
 /// A server at 127.0.0.`last`.
@@ -65,9 +63,9 @@ fn calls_over_a_unix_socket_equal_the_servers_own_counts() {
     let server = on_socket(&path);
     let load = "-n 100 -c 12 --connections 4 --threads 2";
     for shape in ALL {
-        for target in [server.target(), format!("unix://{}", path.display())] {
+        for target in [server.to_string(), format!("unix://{}", path.display())] {
             let before = server.counts();
-            let report = shape.checked().flags(load).report(target);
+            let report = shape.checked(load).report(target);
             assert_eq!(report.all_ok(), 100, "{shape:?}");
             let counts = settled(&server);
             assert_eq!(counts.calls_ok - before.calls_ok, 100, "{shape:?}");
@@ -81,8 +79,7 @@ fn an_abstract_socket_is_called_by_its_name() {
     let name = format!("volley-test-{}", std::process::id());
     let server = on_socket(format!("\0{name}"));
     let report = UNARY
-        .checked()
-        .flags("-n 10 -c 2")
+        .checked("-n 10 -c 2")
         .report(format!("unix-abstract:{name}"));
     assert_eq!((report.all_ok(), server.counts().calls_ok), (10, 10));
 }
@@ -102,25 +99,22 @@ fn more_connections_than_a_unix_socket_queues_are_opened_all() {
             let (socket, _) = listener.accept().unwrap();
             let socket: TcpStream = socket.into();
             thread::spawn(move || {
-                scripted::converse(socket, |header, peer| {
-                    if header.kind == volley::http2::frame::Kind::Data {
-                        peer.answer(header.stream, &[]);
-                    }
+                scripted::answer(socket, |peer, stream| {
+                    peer.answer(stream, &[]);
                     true
                 })
             });
         }
     });
     let report = UNARY
-        .run()
-        .flags("-n 100 -c 50 --connections 50")
+        .run("-n 100 -c 50 --connections 50")
         .report(format!("unix:{}", path.display()));
     assert_eq!(report.all_ok(), 100);
 }
 
 #[test]
 fn a_unix_socket_that_is_not_there_is_named() {
-    let finished = UNARY.run().flags("-n 1 -c 1").run("unix:/nowhere/x");
+    let finished = UNARY.run("-n 1 -c 1").run("unix:/nowhere/x");
     assert_eq!(
         finished.error(),
         "cannot connect to unix:/nowhere/x: there is no such socket (is the server running there?)"
@@ -148,7 +142,7 @@ fn the_authority_of_each_target_is_grpc_gos() {
     });
     let port = tcp.local_addr().unwrap().port();
     let seen = |target: &str| {
-        let running = UNARY.run().flags("-n 1 -c 1").start(target);
+        let running = UNARY.run("-n 1 -c 1").start(target);
         let authority = runtime.block_on(async {
             if target.contains("unix:") {
                 authority(unix.accept().await.unwrap().0).await
@@ -190,8 +184,7 @@ fn pick_first_uses_the_first_address_that_works() {
     let all = [&one, &two, &three].map(Reference::address);
     drop(one);
     let report = UNARY
-        .checked()
-        .flags("-n 40 -c 8 --connections 4 --threads 2")
+        .checked("-n 40 -c 8 --connections 4 --threads 2")
         .report(list(&all));
     assert_eq!((report.all_ok(), report.number("/reconnects")), (40, 0));
     assert_eq!([two.counts().calls_ok, three.counts().calls_ok], [40, 0]);
@@ -206,8 +199,7 @@ fn round_robin_gives_each_address_its_share() {
     for flags in ["", "--connections 6 --threads 2"] {
         let before = servers.each_ref().map(|server| server.counts());
         let report = UNARY
-            .checked()
-            .flags("-n 300 -c 12 --rps 1000 --lb-strategy round_robin")
+            .checked("-n 300 -c 12 --rps 1000 --lb-strategy round_robin")
             .flags(flags)
             .report(list(&all));
         assert_eq!(report.all_ok(), 300);
@@ -226,8 +218,7 @@ fn round_robin_goes_round_a_dead_address_which_the_report_shows() {
     let all = [&one, &two, &three].map(Reference::address);
     drop(two);
     let report = UNARY
-        .checked()
-        .flags("-n 60 -c 6 --connections 6 --lb-strategy round_robin")
+        .checked("-n 60 -c 6 --connections 6 --lb-strategy round_robin")
         .report(list(&all));
     assert_eq!(report.all_ok(), 60);
     assert_eq!(report.used(all[1], "calls"), 0);
@@ -243,12 +234,11 @@ fn more_addresses_than_workers_are_warned_of() {
     let servers: [_; 3] = neighbours();
     let all = servers.each_ref().map(Reference::address);
     let report = UNARY
-        .run()
-        .flags("-n 10 -c 2 --lb-strategy round_robin")
+        .run("-n 10 -c 2 --lb-strategy round_robin")
         .report(list(&all));
     assert_eq!(report.all_ok(), 10);
     let words = "the target had 3 addresses, but there were only 2 connections";
-    assert!(report.warns_of(words), "{:?}", report.warnings());
+    report.warned_of(words);
 }
 
 #[test]
@@ -256,8 +246,7 @@ fn an_address_that_comes_back_gets_its_share_again() {
     let [one, two] = neighbours();
     let all = [&one, &two].map(Reference::address);
     let running = UNARY
-        .run()
-        .flags("-z 10m -c 4 --connections 4 --threads 2 --lb-strategy round_robin")
+        .run("-z 10m -c 4 --connections 4 --threads 2 --lb-strategy round_robin")
         .start(list(&all));
     until(&one, |counts| counts.calls_ok > 100);
     let before = two.counts().connections;
@@ -290,8 +279,7 @@ fn a_server_replaced_behind_a_name_keeps_its_load_by_round_robin() {
         let [port, ..] = all.map(|address| address.port());
         let hosts = scratch.write("hosts", "127.0.0.2 pods.test\n127.0.0.3 pods.test\n");
         let running = UNARY
-            .checked()
-            .flags("-z 10m -c 6 --connections 6 --threads 2 --lb-strategy round_robin")
+            .checked("-z 10m -c 6 --connections 6 --threads 2 --lb-strategy round_robin")
             .flags(flags)
             .with_hosts(&hosts)
             .start(format!("dns:///pods.test:{port}"));
@@ -338,10 +326,9 @@ fn a_black_hole_does_not_eat_the_time_of_the_next_address() {
     let (hole, server) = (BlackHole::default(), reference(Faults::default()));
     let target = list(&[hole.address(), server.address()]);
     for flags in ["", "--lb-strategy round_robin"] {
+        // Far longer than the harness waits.
         let report = UNARY
-            .checked()
-            // Far longer than the harness waits.
-            .flags("-n 20 -c 4 --connections 4 --threads 2 --connect-timeout 1h")
+            .checked("-n 20 -c 4 --connections 4 --threads 2 --connect-timeout 1h")
             .flags(flags)
             .report(&target);
         assert_eq!(report.all_ok(), 20);
@@ -360,10 +347,9 @@ fn connections_are_opened_again_after_so_many_calls() {
         for shape in ALL {
             let before = server.counts();
             let report = shape
-                .checked()
-                .flags(load)
+                .checked(load)
                 .flags(&format!("--reconnect-every {every}"))
-                .report(server.address());
+                .report(&server);
             assert_eq!((report.all_ok(), report.sent()), (100, 100));
             assert_eq!(
                 (report.number("/retried"), report.number("/reconnects")),
@@ -427,18 +413,12 @@ fn a_proxy_of_the_environment_connects_the_target() {
     let server = scripted_server();
     let (proxy, heads) = proxy(server);
     // No resolver knows this name: the proxy gets it as it is.
-    let finished = through(UNARY.run(), proxy).run("dns:///nowhere.test");
+    let finished = through(UNARY.run(""), proxy).run("dns:///nowhere.test");
     assert_eq!(finished.report().all_ok(), 10, "{finished:?}");
     for _ in 0..2 {
         let head = heads.recv().unwrap();
-        assert!(
-            head.starts_with("CONNECT nowhere.test:443 HTTP/1.1\r\n"),
-            "{head}"
-        );
-        assert!(
-            head.contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"),
-            "{head}"
-        );
+        begins(&head, "CONNECT nowhere.test:443 HTTP/1.1\r\n");
+        has(&head, "Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n");
     }
     for said in [&finished.stdout, &finished.stderr] {
         assert!(!said.contains("secret") && !said.contains("dXNlcjpzZWNyZXQ"));
@@ -452,10 +432,8 @@ fn scripted_server() -> SocketAddr {
             let mut settings = Vec::new();
             volley::http2::frame::write_settings(&mut settings, &[]);
             socket.write_all(&settings)?;
-            scripted::converse(socket, |header, peer| {
-                if header.kind == volley::http2::frame::Kind::Data {
-                    peer.answer(header.stream, &[]);
-                }
+            scripted::answer(socket, |peer, stream| {
+                peer.answer(stream, &[]);
                 true
             })
         }
@@ -466,21 +444,16 @@ fn scripted_server() -> SocketAddr {
 fn loopback_and_excluded_hosts_need_no_proxy() {
     let server = reference(Faults::default());
     let nobody: SocketAddr = "127.0.0.1:1".parse().unwrap();
-    let report = through(UNARY.checked(), nobody).report(server.address());
+    let report = through(UNARY.checked(""), nobody).report(&server);
     assert_eq!(report.all_ok(), 10);
-    let finished = through(UNARY.checked(), nobody).run("nowhere.test:80");
+    let finished = through(UNARY.checked(""), nobody).run("nowhere.test:80");
     let line = "cannot connect to nowhere.test:80 through the proxy 127.0.0.1:1 (`HTTPS_PROXY`): connection refused \
                 (is the server running there?)";
     assert_eq!(finished.error(), line);
-    let finished = through(UNARY.checked(), nobody)
+    let finished = through(UNARY.checked(""), nobody)
         .env("NO_PROXY", ".test")
         .run("nowhere.test:80");
-    assert!(
-        finished
-            .error()
-            .starts_with("cannot resolve `nowhere.test`"),
-        "{finished:?}"
-    );
+    begins(finished.error(), "cannot resolve `nowhere.test`");
 }
 
 #[test]
@@ -491,14 +464,14 @@ fn a_proxy_that_refuses_is_quoted() {
             socket.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
         }
     });
-    let finished = through(UNARY.run(), proxy).run("nowhere.test:80");
+    let finished = through(UNARY.run(""), proxy).run("nowhere.test:80");
     let words = "the proxy (`HTTPS_PROXY`) refused it: 407 Proxy Authentication Required";
-    assert!(finished.error().contains(words), "{finished:?}");
+    finished.failed_with(words);
 }
 
 #[test]
 fn a_proxy_that_is_none_is_a_usage_error_without_its_value() {
-    let run = UNARY.run().env("HTTPS_PROXY", "socks5://user:secret@p:1");
+    let run = UNARY.run("").env("HTTPS_PROXY", "socks5://user:secret@p:1");
     let finished = run.flags("-n 1 -c 1").run("nowhere.test:80");
     assert_eq!(finished.code(), 2, "{finished:?}");
     assert!(!finished.stderr.contains("secret"), "{finished:?}");
@@ -508,9 +481,8 @@ fn a_proxy_that_is_none_is_a_usage_error_without_its_value() {
 fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
     let server = reference(Faults::default());
     let mut running = UNARY
-        .checked()
-        .flags("--open-on-stdin -z 1s --duration-stop wait -c 1 --reconnect-every 10")
-        .start(server.address());
+        .checked("--open-on-stdin -z 1s --duration-stop wait -c 1 --reconnect-every 10")
+        .start(&server);
     // More than the bound below: the last replacement may be counted and not open yet.
     until(&server, |counts| counts.connections > 20);
     running.tell("\n");

@@ -13,7 +13,7 @@ fn request_numbers_are_unique_over_threads_and_leave_none_out() {
         .data(r#"{"a": "{{.RequestNumber}}", "b": 5, "count": "{{.RequestNumber}}"}"#)
         .expect("result = a + b + i")
         .flags("-n 101 -c 8 --connections 4 --threads 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 101);
     // Numbers 0 to 100; number 0 still has one reply, as the service defines.
     assert_eq!(report.messages(), 1 + 100 * 101 / 2);
@@ -43,7 +43,7 @@ fn what_a_template_made_is_what_the_replies_are_checked_against() {
             .data(data)
             .expect(rule)
             .flags("-n 200 -c 8 --connections 4 --threads 2")
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.all_ok(), 200, "{method}");
     }
 }
@@ -56,7 +56,7 @@ fn a_list_of_requests_is_taken_in_turn_by_unary_calls() {
         .data(data)
         .expect("result = a + b")
         .flags("-n 90 -c 6 --connections 2 --threads 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 90);
 }
 
@@ -65,7 +65,7 @@ fn an_unknown_template_is_a_usage_error_before_any_load() {
     let server = reference(Faults::default());
     let finished = Volley::call("GetSum")
         .data(r#"{"a": "{{.RequestNumbr}}"}"#)
-        .run(server.address());
+        .run(&server);
     assert_eq!(finished.code(), 2, "{finished:?}");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
     assert_eq!(server.counts().connections, 0);
@@ -83,7 +83,7 @@ fn a_binary_request_is_sent_as_it_stands() {
         .arg(&path)
         .expect("result = 42")
         .flags("-n 10 -c 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 10);
 }
 
@@ -97,7 +97,7 @@ fn a_template_that_fails_for_some_calls_fails_those_and_no_others() {
             .data(data)
             .flags(load)
             .flags("--connections 2 --threads 2")
-            .report(server.address());
+            .report(&server);
         let [(code, failed)] = &report.failed()[..] else {
             panic!("{:#}", report.json)
         };
@@ -118,7 +118,7 @@ fn each_message_of_a_stream_has_values_of_its_own_if_asked_for() {
         .data(data)
         .expect("result = a + b")
         .flags("--stream-dynamic-messages --stream-call-count 20 -n 30 -c 3")
-        .report(server.address());
+        .report(&server);
     assert_eq!((report.all_ok(), report.messages()), (30, 600));
     // With pauses, a message is made when it is sent, whether or not somebody reads the replies.
     let scratch = Scratch::new();
@@ -128,7 +128,7 @@ fn each_message_of_a_stream_has_values_of_its_own_if_asked_for() {
         .flags("--stream-dynamic-messages --stream-call-duration 500ms --stream-interval 1ms -n 1 -c 1")
         .arg("--save-replies")
         .arg(&path)
-        .report(server.address());
+        .report(&server);
     let saved = std::fs::read_to_string(path).unwrap();
     let replies = saved.lines().filter(|line| line.contains("\"reply\""));
     let replies: Vec<&str> = replies
@@ -145,7 +145,7 @@ fn a_message_that_cannot_be_made_when_it_is_sent_fails_its_call() {
     let report = Volley::call("CollectSum")
         .data(r#"{"a": {{randomInt 1 (randomInt 1 9)}}}"#)
         .flags("--stream-dynamic-messages --stream-call-duration 100ms --stream-interval 1ms -n 40 -c 4")
-        .run(server.address());
+        .run(&server);
     assert!(
         report.stderr.contains("cannot be made") || report.stdout.contains("cannot be made"),
         "{report:?}"
@@ -171,7 +171,7 @@ fn rows_of_a_file_are_taken_in_turn_and_checked() {
             .arg(&path)
             .expect("result = a + b")
             .flags("-n 90 -c 6 --connections 2 --threads 2")
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.all_ok(), 90, "{name}");
     }
 }
@@ -185,6 +185,6 @@ fn metadata_with_templates_is_what_the_server_receives() {
         .arg(r#"{"x-request-id": "{{newUUID}}", "x-{{.WorkerID}}": "{{.RequestNumber}}"}"#)
         .expect("result = a + b")
         .flags("-n 2000 -c 20 --connections 4 --threads 2")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 2000);
 }

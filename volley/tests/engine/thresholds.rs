@@ -4,7 +4,7 @@ use serde_json::json;
 use volley::serve::Faults;
 
 use crate::common::shape::{SERVER_STREAM, UNARY};
-use crate::common::{Finished, Report, Scratch, Volley, one, reference};
+use crate::common::{Finished, Report, Scratch, Volley, faulty, one, reference};
 
 fn failing(mut run: Volley, conditions: &[&str]) -> Volley {
     for condition in conditions {
@@ -35,9 +35,9 @@ fn verdicts(report: &Report) -> Vec<(String, bool)> {
 #[test]
 fn a_run_that_holds_what_it_must_succeeds() {
     let server = reference(Faults::default());
-    let run = UNARY.run().flags("-n 40 -c 4");
+    let run = UNARY.run("-n 40 -c 4");
     let conditions = ["p75 > 1m", "failed > 0.1%", "ok < 40", "rate < 0.1"];
-    let report = failing(run, &conditions).report(server.address());
+    let report = failing(run, &conditions).report(&server);
     assert_eq!((report.exit, failed(&report.stderr)), (0, vec![]));
     assert_eq!(
         verdicts(&report),
@@ -51,14 +51,11 @@ fn a_run_that_holds_what_it_must_succeeds() {
 
 #[test]
 fn every_threshold_that_failed_has_a_line_even_if_quiet_and_the_status_is_99() {
-    let server = reference(Faults {
-        reset_every: one(4),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.reset_every = one(4)));
     for quiet in ["", "--quiet"] {
-        let run = UNARY.run().flags("-n 40 -c 4").flags(quiet);
+        let run = UNARY.run("-n 40 -c 4").flags(quiet);
         let conditions = ["failed > 20%", "min < 1ns", "ok < 31", "gap p99 > 1s"];
-        let report = failing(run, &conditions).report(server.address());
+        let report = failing(run, &conditions).report(&server);
         let lines = [
             "failed is 25% (`--fail-if 'failed > 20%'`)",
             "ok is 30 (`--fail-if 'ok < 31'`)",
@@ -76,12 +73,9 @@ fn every_threshold_that_failed_has_a_line_even_if_quiet_and_the_status_is_99() {
 
 #[test]
 fn a_run_without_a_call_that_succeeded_has_its_own_status() {
-    let server = reference(Faults {
-        reset_every: one(1),
-        ..Faults::default()
-    });
-    let run = failing(UNARY.run().flags("-n 4 -c 2"), &["failed > 0"]);
-    let report = run.report(server.address());
+    let server = reference(faulty(|faults| faults.reset_every = one(1)));
+    let run = failing(UNARY.run("-n 4 -c 2"), &["failed > 0"]);
+    let report = run.report(&server);
     assert_eq!((report.exit, failed(&report.stderr).len()), (1, 1));
 }
 
@@ -89,16 +83,11 @@ fn a_run_without_a_call_that_succeeded_has_its_own_status() {
 fn other_formats_tell_verdicts_too() {
     let server = reference(Faults::default());
     let run = |format| -> Finished {
-        let run = UNARY.run().flags("-n 4 -c 2").format(format);
-        failing(run, &["ok < 4", "ok > 3"]).run(server.address())
+        let run = UNARY.run("-n 4 -c 2").format(format);
+        failing(run, &["ok < 4", "ok > 3"]).run(&server)
     };
     let summary = run("summary");
-    assert!(
-        summary
-            .stderr
-            .contains("Passed:        ok is 4 (`--fail-if 'ok < 4'`)"),
-        "{summary:?}"
-    );
+    summary.said("Passed:        ok is 4 (`--fail-if 'ok < 4'`)");
     assert_eq!(failed(&summary.stderr), ["ok is 4 (`--fail-if 'ok > 3'`)"]);
     assert!(!summary.stdout.contains("fail-if"), "{summary:?}");
     let page = run("html");
@@ -116,12 +105,12 @@ fn a_file_holds_conditions_and_a_flag_replaces_them() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();
     let file = scratch.write("run.json", r#"{"checks": {"fail-if": ["ok > 3"]}}"#);
-    let run = || UNARY.run().flags("-n 4 -c 2 --config").arg(&file);
+    let run = || UNARY.run("-n 4 -c 2 --config").arg(&file);
     assert_eq!(
-        verdicts(&run().report(server.address())),
+        verdicts(&run().report(&server)),
         [("ok > 3".to_owned(), true)]
     );
-    let report = failing(run(), &["ok < 3"]).report(server.address());
+    let report = failing(run(), &["ok < 3"]).report(&server);
     assert_eq!(
         (report.exit, verdicts(&report)),
         (0, vec![("ok < 3".to_owned(), false)])
@@ -137,16 +126,13 @@ fn what_is_no_condition_is_one_line_and_status_2() {
         ("service p99 > 1ms", "a closed loop has no such times"),
         ("p99 > 20ms", "needs 1000 calls"),
     ] {
-        let finished =
-            failing(SERVER_STREAM.run().flags("-n 999"), &[condition]).run("localhost:1");
+        let finished = failing(SERVER_STREAM.run("-n 999"), &[condition]).run("localhost:1");
         assert_eq!(
             (finished.code(), finished.stderr.lines().count()),
             (2, 1),
             "{finished:?}"
         );
-        assert!(
-            finished.stderr.contains("--fail-if") && finished.stderr.contains(words),
-            "{finished:?}"
-        );
+        finished.said("--fail-if");
+        finished.said(words);
     }
 }

@@ -8,7 +8,7 @@ use rcgen::{
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
-use crate::common::{Finished, Scratch, Volley, one, settled};
+use crate::common::{Finished, Scratch, Volley, faulty, has, one, settled};
 
 /// A server whose certificate is for `name`; only clients that are told to trust it.
 struct Secure {
@@ -140,7 +140,7 @@ fn an_old_certificate_will_do_with_skip_tls() {
         let volley = checked(UNARY)
             .flags("-n 4 -c 1 --connections 1")
             .flags(flags);
-        volley.run(server.address())
+        volley.run(&server)
     };
     assert_eq!(run("--skipTLS").report().all_ok(), 4);
     let refused = run("--cacert crates/net/tests/certificates/authority.pem");
@@ -169,16 +169,9 @@ fn an_authority_that_a_trusted_one_has_signed_serves() {
     let trusting = || checked(UNARY).arg("--cacert").arg(&root);
     assert_eq!(attempt(&secure, trusting()).report().all_ok(), 4);
     let elsewhere = attempt(&secure, trusting().flags("--cname elsewhere.test"));
-    assert!(
-        elsewhere.error().contains("is for another name"),
-        "{elsewhere:?}"
-    );
+    elsewhere.failed_with("is for another name");
     // Nobody has signed that one.
-    assert!(
-        attempt(&secure, checked(UNARY))
-            .error()
-            .contains("UnknownIssuer")
-    );
+    has(attempt(&secure, checked(UNARY)).error(), "UnknownIssuer");
 }
 
 #[test]
@@ -221,7 +214,7 @@ fn a_certificate_for_another_name_is_refused_unless_that_name_is_asked_for() {
     let finished = attempt(&secure, trusting());
     let words =
         "TLS: the server's certificate is for another name: give one that it has with `--cname` (";
-    assert!(finished.error().contains(words), "{finished:?}");
+    finished.failed_with(words);
     let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
     assert_eq!(finished.report().all_ok(), 4);
 }
@@ -234,7 +227,7 @@ fn a_self_signed_certificate_that_calls_itself_an_authority_is_trusted_by_name()
     let trusting = || checked(UNARY).arg("--cacert").arg(&secure.cert);
     assert_eq!(attempt(&secure, trusting()).report().all_ok(), 4);
     let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
-    assert!(finished.error().contains("TLS: "), "{finished:?}");
+    finished.failed_with("TLS: ");
 }
 
 #[test]
@@ -245,12 +238,7 @@ fn a_certificate_that_is_trusted_by_name_is_not_trusted_beyond_its_dates() {
         params.not_after = date_time_ymd(2020, 1, 1);
         let secure = secured_by(&params, Faults::default());
         let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&secure.cert));
-        assert!(
-            finished
-                .error()
-                .contains("certificate has expired: renew it"),
-            "{finished:?}"
-        );
+        finished.failed_with("certificate has expired: renew it");
     }
 }
 
@@ -281,7 +269,7 @@ fn only_an_authority_vouches_for_other_certificates() {
         if is_trusted {
             assert_eq!(finished.report().all_ok(), 4);
         } else {
-            assert!(finished.error().contains("UnknownIssuer"), "{finished:?}");
+            finished.failed_with("UnknownIssuer");
         }
         // Named itself, it needs no issuer.
         let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&secure.cert));
@@ -294,28 +282,19 @@ fn a_ca_file_that_is_none_is_a_usage_error() {
     let secure = secure("127.0.0.1", Faults::default());
     let finished = attempt(&secure, checked(UNARY).flags("--cacert /nowhere/ca.pem"));
     assert_eq!(finished.code(), 2, "{finished:?}");
-    assert!(finished.stderr.contains("/nowhere/ca.pem"), "{finished:?}");
+    finished.said("/nowhere/ca.pem");
 }
 
 #[test]
 fn clear_text_to_a_tls_port_says_which_flag_to_leave_out() {
     let secure = secure("127.0.0.1", Faults::default());
-    let finished = attempt(&secure, UNARY.checked().flags("--connect-timeout 10m"));
-    assert!(
-        finished.error().contains("drop `--insecure`"),
-        "{finished:?}"
-    );
+    let finished = attempt(&secure, UNARY.checked("--connect-timeout 10m"));
+    finished.failed_with("drop `--insecure`");
 }
 
 #[test]
 fn a_connection_cut_under_tls_fails_its_calls_and_is_opened_again() {
-    let secure = secure(
-        "127.0.0.1",
-        Faults {
-            close_every: one(10),
-            ..Faults::default()
-        },
-    );
+    let secure = secure("127.0.0.1", faulty(|faults| faults.close_every = one(10)));
     let report = checked(SERVER_STREAM)
         .flags("--skipTLS -n 100 -c 4 --connections 2 --threads 2")
         .report(secure.server.address());
@@ -334,7 +313,7 @@ fn a_server_without_alpn_is_called_with_a_warning() {
     let without = secure_for(&[]);
     let report = attempt(&without, checked(UNARY).flags("--skipTLS")).report();
     assert_eq!(report.all_ok(), 4);
-    assert!(report.warns_of("it has no ALPN"), "{:?}", report.warnings());
+    report.warned_of("it has no ALPN");
     let with = secure_for(&["http/1.1", "h2"]);
     let report = attempt(&with, checked(UNARY).flags("--skipTLS")).report();
     assert_eq!((report.all_ok(), report.warnings().len()), (4, 0));

@@ -1,14 +1,15 @@
 //! Several processes that make one load, from an agreed moment on, and their reports as one.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use volley::serve::{Faults, Reference};
 
 use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
-use crate::common::{Report, Running, Scratch, awaited, monotonic_ns, reference, settled};
+use crate::common::{
+    Report, Running, Scratch, awaited, command, monotonic_ns, outcome, reference, settled,
+};
 
 /// How far ahead the agreed moment is: even a busy host tells all shares of it before.
 const SOON_NS: u64 = 3_000_000_000;
@@ -16,11 +17,10 @@ const SOON_NS: u64 = 3_000_000_000;
 /// Starts a share that waits for its moment.
 fn start(shape: Shape, server: &Reference, share: &str, flags: &str) -> Running {
     let running = shape
-        .checked()
-        .flags("--start-at stdin --share")
+        .checked("--start-at stdin --share")
         .arg(share)
         .flags(flags)
-        .start(server.address());
+        .start(server);
     assert_eq!(running.first_words(), "volley: ready");
     running
 }
@@ -51,23 +51,13 @@ fn together(
     (paths.collect(), reports)
 }
 
-fn merge(paths: &[PathBuf]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["merge", "-O", "json"])
-        .args(paths)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+fn merge(paths: &[PathBuf]) -> (i32, String, String) {
+    outcome(command(["merge", "-O", "json"]).args(paths))
 }
 
 fn merged(paths: &[PathBuf]) -> Report {
     let (code, stdout, stderr) = merge(paths);
-    Report::parse(&stdout, code.unwrap(), &stderr)
+    Report::parse(&stdout, code, &stderr)
 }
 
 fn sum(reports: &[Report], pointer: &str) -> u64 {
@@ -159,7 +149,7 @@ fn each_window_opens_at_its_agreed_moment_and_no_call_begins_before() {
 #[test]
 fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
     let server = reference(Faults::default());
-    let run = |flags: &str| UNARY.run().flags(flags).start(server.address());
+    let run = |flags: &str| UNARY.run(flags).start(&server);
     let mut waiting = run("--start-at stdin");
     assert_eq!(waiting.first_words(), "volley: ready");
     waiting.hush();
@@ -174,7 +164,7 @@ fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
     assert_eq!(garbled.wait().code(), 3);
     let late = run("--start-at 12345").wait();
     assert_eq!(late.code(), 4);
-    assert!(late.stderr.contains("the start is in the past"), "{late:?}");
+    late.said("the start is in the past");
     assert_eq!(server.counts().calls_ok, 0);
 }
 
@@ -183,17 +173,13 @@ fn a_signal_before_the_start_ends_the_run() {
     let server = reference(Faults::default());
     let at_ns = monotonic_ns() + 600_000_000_000;
     let running = UNARY
-        .run()
-        .flags(&format!("-z 1s --start-at {at_ns}"))
-        .start(server.address());
+        .run(&format!("-z 1s --start-at {at_ns}"))
+        .start(&server);
     assert_eq!(running.first_words(), "volley: ready");
     crate::signals::interrupt(running.pid(), Signal::INT);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);
-    assert!(
-        finished.stderr.contains("nothing was measured"),
-        "{finished:?}"
-    );
+    finished.said("nothing was measured");
 }
 
 #[test]
@@ -202,13 +188,10 @@ fn some_shares_make_a_report_that_can_be_merged_with_the_others() {
     let scratch = Scratch::new();
     let (paths, reports) = together(UNARY, &server, 3, "-n 30 -c 3 --connections 3", &scratch);
     let partial = |file: &str, shares: &[PathBuf]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(["merge", "--partial", "-O", "json"])
-            .args(shares)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        scratch.write(file, &String::from_utf8(output.stdout).unwrap())
+        let (code, stdout, stderr) =
+            outcome(command(["merge", "--partial", "-O", "json"]).args(shares));
+        assert_eq!(code, 0, "{stdout} {stderr}");
+        scratch.write(file, &stdout)
     };
     let two = partial("two.json", &paths[..2]);
     // A single host makes all shares.
@@ -242,7 +225,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
     let other = changed("other.json", call, "other.Service/Call".into());
     let newer = changed("newer.json", "/schema", 99.into());
     let odd = changed("odd.json", "/history/width_ns", 7.into());
-    let plain = UNARY.run().flags("-n 1").report(server.address());
+    let plain = UNARY.run("-n 1").report(&server);
     let plain = scratch.write("plain.json", &plain.json.to_string());
     let broken = scratch.write("broken.json", "{\"volley\": 3}");
     let scenarios = scratch.write("scenarios.json", "{\"scenarios\": [], \"steps\": []}");
@@ -263,7 +246,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
         let (code, stdout, stderr) = merge(&files);
         assert_eq!(
             (code, stdout.as_str(), stderr.lines().count()),
-            (Some(2), "", 1),
+            (2, "", 1),
             "{stderr}"
         );
         assert!(stderr.contains(words), "{stderr}");
@@ -288,7 +271,7 @@ fn conditions_are_for_the_whole_load() {
     let (code, stdout, stderr) = merge(&paths);
     assert_eq!(
         (code, stderr.as_str()),
-        (Some(99), "failed: ok is 10 (`--fail-if 'ok > 9'`)\n")
+        (99, "failed: ok is 10 (`--fail-if 'ok > 9'`)\n")
     );
     let report = Report::parse(&stdout, 99, &stderr);
     assert_eq!(report.own("/thresholds/0/threshold"), "ok < 10");
@@ -308,11 +291,7 @@ fn shares_that_did_not_begin_together_are_warned_of() {
     }
     paths[1] = scratch.write("late.json", &json.to_string());
     let report = merged(&paths);
-    assert!(
-        report.warns_of("after the first"),
-        "{:?}",
-        report.warnings()
-    );
+    report.warned_of("after the first");
 }
 
 #[test]
@@ -327,7 +306,7 @@ fn shares_of_other_hosts_or_versions_are_warned_of() {
     paths[1] = scratch.write("other.json", &json.to_string());
     let report = merged(&paths);
     for words in ["called different hosts: ", "and `elsewhere:1`", ", 9.9.9"] {
-        assert!(report.warns_of(words), "{:?}", report.warnings());
+        report.warned_of(words);
     }
 }
 
@@ -336,23 +315,14 @@ fn shares_without_single_calls_make_no_list_of_calls() {
     let server = reference(Faults::default());
     let [apart, listed] = [Scratch::new(), Scratch::new()];
     let flags = "-n 10 -c 2 --connections 2";
-    let merged = |format: &str, paths: &[PathBuf]| {
-        Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(["merge", "-O", format])
-            .args(paths)
-            .output()
-            .unwrap()
-    };
+    let merged =
+        |format: &str, paths: &[PathBuf]| outcome(command(["merge", "-O", format]).args(paths));
     let (without, _) = together(UNARY, &server, 2, flags, &apart);
     let (with, _) = together(UNARY, &server, 2, &format!("{flags} --details 10"), &listed);
     for (format, lines) in [("csv", 11), ("influx-details", 10)] {
+        let line = "error: the shares list no calls: run them with `--details N`\n";
         let refused = merged(format, &without);
-        assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
-        assert_eq!(
-            String::from_utf8(refused.stderr).unwrap(),
-            "error: the shares list no calls: run them with `--details N`\n"
-        );
-        let listed = merged(format, &with).stdout;
-        assert_eq!(listed.iter().filter(|byte| **byte == b'\n').count(), lines);
+        assert_eq!(refused, (2, String::new(), line.to_owned()));
+        assert_eq!(merged(format, &with).1.matches('\n').count(), lines);
     }
 }

@@ -11,10 +11,9 @@ const CALLS: u64 = 8;
 
 fn start(shape: Shape, server: &Reference, flags: &str) -> Running {
     shape
-        .checked()
-        .flags("--open-on-stdin -z 1s -c 8 --connections 4 --threads 2")
+        .checked("--open-on-stdin -z 1s -c 8 --connections 4 --threads 2")
         .flags(flags)
-        .start(server.address())
+        .start(server)
 }
 
 /// The warm-up's messages: nothing else has them.

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{BlackHole, closing, quiet_listener, reference, scripted};
+use crate::common::{BlackHole, begins, closing, ends, has, quiet_listener, reference, scripted};
 
 /// The error line of a run that cannot start.
 fn error(address: SocketAddr, flags: &str) -> String {
     let load = "-z 10m -c 4 --connections 2 --threads 2";
-    let finished = UNARY.run().flags(load).flags(flags).run(address);
+    let finished = UNARY.run(load).flags(flags).run(address);
     finished.error().to_owned()
 }
 
@@ -49,11 +49,9 @@ fn a_server_that_closes_at_once_is_named_as_such() {
 fn a_server_that_answers_in_http_1_is_named_as_such() {
     let address = scripted::saying(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     let line = error(address, "");
-    assert!(
-        line.ends_with(
-            ": peer speaks HTTP/1 instead of HTTP/2, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)"
-        ),
-        "{line}"
+    ends(
+        &line,
+        ": peer speaks HTTP/1 instead of HTTP/2, which gRPC needs (check the port; a proxy in between must speak HTTP/2, too)",
     );
 }
 
@@ -61,12 +59,9 @@ fn a_server_that_answers_in_http_1_is_named_as_such() {
 fn a_name_that_means_nothing_is_named() {
     // Longer than a label of a name may be, so that no resolver has to be asked.
     let name = "x".repeat(70);
-    let finished = UNARY.run().flags("-n 1 -c 1").run(format!("{name}:80"));
+    let finished = UNARY.run("-n 1 -c 1").run(format!("{name}:80"));
     let error = finished.error();
-    assert!(
-        error.starts_with(&format!("cannot resolve `{name}`: ")),
-        "{error}"
-    );
+    begins(error, &format!("cannot resolve `{name}`: "));
 }
 
 #[test]
@@ -74,11 +69,11 @@ fn a_name_of_several_that_means_nothing_is_warned_of() {
     let server = reference(Faults::default());
     let name = format!("{}:80", "x".repeat(70));
     for flags in ["", "--lb-strategy round_robin"] {
-        let run = UNARY.checked().flags("-n 10 -c 2").flags(flags);
+        let run = UNARY.checked("-n 10 -c 2").flags(flags);
         let report = run.report(format!("{},{name}", server.address()));
         assert_eq!(report.all_ok(), 10);
         let words = format!("no address was found for `{name}` when the run started");
-        assert!(report.warns_of(&words), "{:?}", report.warnings());
+        report.warned_of(&words);
         assert!(report.stderr.contains(&words), "{}", report.stderr);
     }
 }
@@ -89,8 +84,7 @@ fn a_name_with_several_addresses_is_tried_until_one_answers() {
     let server = reference(Faults::default());
     let target = format!("localhost:{}", server.address().port());
     let report = UNARY
-        .checked()
-        .flags("-n 20 -c 4 --connections 2 --threads 2")
+        .checked("-n 20 -c 4 --connections 2 --threads 2")
         .report(target);
     assert_eq!(report.all_ok(), 20);
 }
@@ -99,8 +93,7 @@ fn a_name_with_several_addresses_is_tried_until_one_answers() {
 fn an_address_that_takes_long_shares_its_time_with_the_next() {
     let (hole, server) = (BlackHole::default(), reference(Faults::default()));
     let report = UNARY
-        .checked()
-        .flags("-n 20 -c 2 --connect-timeout 1h")
+        .checked("-n 20 -c 2 --connect-timeout 1h")
         .report(format!("{},{}", hole.address(), server.address()));
     assert_eq!(report.all_ok(), 20);
 }
@@ -110,14 +103,13 @@ fn an_interrupt_while_connecting_ends_the_run() {
     use rustix::process::{Pid, Signal, kill_process};
     let quiet = quiet_listener();
     let running = UNARY
-        .run()
-        .flags("-n 1 -c 1 --connect-timeout 10m")
+        .run("-n 1 -c 1 --connect-timeout 10m")
         .start(quiet.local_addr().unwrap());
     // Its handlers are installed once it connects.
     let (_socket, _) = quiet.accept().unwrap();
     kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
     let finished = running.wait();
-    assert!(finished.error().starts_with("interrupted"), "{finished:?}");
+    begins(finished.error(), "interrupted");
 }
 
 #[test]
@@ -132,8 +124,7 @@ fn a_server_that_says_goaway_at_once_is_no_server() {
     });
     // Either it was refused before it was ready, or it went away as soon as it was.
     let finished = UNARY
-        .run()
-        .flags("-z 10m -c 1 --connect-timeout 300ms")
+        .run("-z 10m -c 1 --connect-timeout 300ms")
         .run(address);
     assert_eq!(finished.code(), 1, "{finished:?}");
 }
@@ -144,9 +135,9 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
     let finished = crate::common::Volley::secure(UNARY.method)
         .data(UNARY.data)
         .flags("-n 1 -c 1 --skipTLS --connect-timeout 10m")
-        .run(server.address());
+        .run(&server);
     let words = "TLS: the server does not speak TLS: if it speaks plaintext, use `--insecure` (";
-    assert!(finished.error().contains(words), "{finished:?}");
+    finished.failed_with(words);
 }
 
 #[test]
@@ -167,10 +158,7 @@ fn a_goaway_that_comes_with_the_settings_is_seen() {
         }
     });
     let line = error(address, "--connect-timeout 10m");
-    assert!(
-        line.contains("the server sent GOAWAY immediately"),
-        "{line}"
-    );
+    has(&line, "the server sent GOAWAY immediately");
 }
 
 #[test]

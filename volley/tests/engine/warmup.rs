@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
-use volley::http2::frame::{Kind, write_rst_stream, write_window_update};
+use volley::http2::frame::{write_rst_stream, write_window_update};
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
@@ -14,9 +14,8 @@ fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
     for shape in ALL {
         let server = reference(Faults::default());
         let report = shape
-            .checked()
-            .flags("--warmup 1s -n 50 -c 8 --connections 2 --threads 2")
-            .report(server.address());
+            .checked("--warmup 1s -n 50 -c 8 --connections 2 --threads 2")
+            .report(&server);
         assert_eq!(report.all_ok(), 50, "{shape:?}");
         assert_eq!(
             (report.sent(), report.json["count"].as_u64()),
@@ -32,9 +31,8 @@ fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
 fn a_schedule_begins_anew_after_the_warm_up() {
     let server = reference(Faults::default());
     let report = UNARY
-        .checked()
-        .flags("--warmup 1s --rps 500 -z 400ms --duration-stop wait -c 20")
-        .report(server.address());
+        .checked("--warmup 1s --rps 500 -z 400ms --duration-stop wait -c 20")
+        .report(&server);
     assert_eq!(report.sent() + report.number("/missed"), 200);
     let intended = report.numbers("/series/intended");
     assert_eq!(intended.get(..4), Some(&[50; 4][..]), "{intended:?}");
@@ -51,27 +49,24 @@ fn errors_of_the_warm_up_are_forgotten() {
     let (sender, warm) = mpsc::channel();
     let address = scripted::serve(move |_| {
         let (sender, mut calls) = (sender.clone(), 0);
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                calls += 1;
-                if calls == 1 {
-                    // For as many calls as there will be.
-                    write_window_update(&mut peer.out, 0, 1 << 30);
-                }
-                match calls {
-                    ..10 => write_rst_stream(&mut peer.out, header.stream, ErrorCode::Cancel),
-                    _ => peer.answer(header.stream, &[]),
-                }
-                if calls == 30 {
-                    sender.send(()).unwrap();
-                }
+        scripted::on_data(move |peer, stream| {
+            calls += 1;
+            if calls == 1 {
+                // For as many calls as there will be.
+                write_window_update(&mut peer.out, 0, 1 << 30);
+            }
+            match calls {
+                ..10 => write_rst_stream(&mut peer.out, stream, ErrorCode::Cancel),
+                _ => peer.answer(stream, &[]),
+            }
+            if calls == 30 {
+                sender.send(()).unwrap();
             }
             true
-        }
+        })
     });
     let mut running = UNARY
-        .run()
-        .flags("--open-on-stdin -z 1s --duration-stop wait -c 4 --connections 1")
+        .run("--open-on-stdin -z 1s --duration-stop wait -c 4 --connections 1")
         .start(address);
     warm.recv_timeout(LONGEST).unwrap();
     running.tell("\n");
@@ -82,9 +77,8 @@ fn errors_of_the_warm_up_are_forgotten() {
 fn the_window_is_as_long_as_asked_beside_the_warm_up() {
     let server = reference(Faults::default());
     let report = UNARY
-        .checked()
-        .flags("--warmup 200ms -z 300ms -c 4")
-        .report(server.address());
+        .checked("--warmup 200ms -z 300ms -c 4")
+        .report(&server);
     assert_eq!(report.json["total"], 300_000_000);
     assert_eq!(
         report.numbers("/series/ok").iter().sum::<u64>(),
@@ -100,7 +94,7 @@ fn the_last_messages_of_the_warm_ups_streams_are_not_counted() {
     let report = Volley::call("StreamSum")
         .data(r#"{"a": 1, "b": 2, "count": 100000}"#)
         .flags("--expect-replies 100000 --warmup 100ms -n 3 -c 8")
-        .report(server.address());
+        .report(&server);
     assert_eq!(report.all_ok(), 3);
     assert_eq!(report.messages(), 300_000);
     assert_eq!(report.number("/first_message_ns/samples"), 3);

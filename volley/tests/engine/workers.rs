@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use volley::serve::Faults;
 
 use crate::common::shape::UNARY;
-use crate::common::{Report, reference, until};
+use crate::common::{Report, faulty, reference, until};
 use crate::signals::interrupt;
 
 #[test]
@@ -31,15 +31,8 @@ fn workers_of_a_step_schedule_join_one_after_another() {
 
 /// A run that is over when so many workers have made a call that never ends.
 fn joined(flags: &str, workers: u64) -> Report {
-    let server = reference(Faults {
-        delay: Duration::from_secs(3600),
-        ..Faults::default()
-    });
-    let running = UNARY
-        .run()
-        .flags("-z 10m")
-        .flags(flags)
-        .start(server.address());
+    let server = reference(faulty(|faults| faults.delay = Duration::from_secs(3600)));
+    let running = UNARY.run("-z 10m").flags(flags).start(&server);
     until(&server, |counts| counts.calls_started == workers);
     interrupt(running.pid(), Signal::INT);
     let report = running.wait().report();
@@ -49,17 +42,13 @@ fn joined(flags: &str, workers: u64) -> Report {
 
 #[test]
 fn workers_that_a_falling_schedule_takes_away_make_no_further_calls() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(400),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(400)));
     let report = UNARY
-        .checked()
-        .flags(
+        .checked(
             "--concurrency-schedule step --concurrency-start 9 --concurrency-step -4 \
              --concurrency-end 1 --concurrency-step-duration 500ms -z 2s --duration-stop wait",
         )
-        .report(server.address());
+        .report(&server);
     report.all_ok();
     let by_bin = report.numbers("/series/sent");
     assert!(by_bin.iter().sum::<u64>() >= 9, "{by_bin:?}");
@@ -75,14 +64,13 @@ fn n_calls_are_made_though_the_workers_of_one_thread_are_taken_away() {
     let server = reference(Faults::default());
     for flags in ["", "--rps 2000"] {
         let report = UNARY
-            .checked()
-            .flags(
+            .checked(
                 "--concurrency-schedule step --concurrency-start 2 --concurrency-step -1 \
                  --concurrency-end 1 --concurrency-step-duration 1ms --connections 2 --threads 2 \
                  -n 400",
             )
             .flags(flags)
-            .report(server.address());
+            .report(&server);
         assert_eq!(report.all_ok(), 400);
     }
 }

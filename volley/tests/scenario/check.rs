@@ -1,21 +1,12 @@
 //! `volley check` and `volley schema scenario`, as programs.
 
-use std::process::{Command, Output};
-
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference, scripted};
+use crate::common::{Scratch, begins, command, ends, has, outcome, reference, scripted};
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).current_dir(examples()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(args).current_dir(examples()))
 }
 
 #[test]
@@ -99,10 +90,7 @@ fn nothing_connects_to_a_target_that_no_step_uses() {
                     warning: `targets.lost` is used by no step: nothing connects to it\n";
     let (status, out, errors) = volley(&["check", path]);
     assert_eq!((status, errors.as_str()), (0, warnings));
-    assert!(
-        out.contains(&format!("  old: {closed}, HTTP/1.1, unused\n")),
-        "{out}"
-    );
+    has(&out, &format!("  old: {closed}, HTTP/1.1, unused\n"));
     let (_, out, errors) = volley(&["check", "--once", path]);
     assert_eq!(errors, warnings);
     assert!(out.starts_with("s.x\n  > GET http://"), "{out}");
@@ -188,10 +176,8 @@ scenarios: {s: {steps: [{name: x, get: '${api}/${u.name}'}]}}
 fn every_mistake_is_a_line_on_stderr_and_the_status_is_2() {
     let (status, out, errors) = volley(&["check", "shop.proto"]);
     assert_eq!((status, out.as_str()), (2, ""));
-    assert!(
-        errors.starts_with("shop.proto:") && errors.ends_with('\n'),
-        "{errors}"
-    );
+    begins(&errors, "shop.proto:");
+    ends(&errors, "\n");
     let (status, _, errors) = volley(&["check"]);
     assert_eq!(
         (status, errors.as_str()),

@@ -1,12 +1,10 @@
 //! `volley run --control`: a run of scenarios that is watched and changed.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
-use volley::serve::{Config, Reference};
+use volley::serve::{Faults, Reference};
 
 use crate::common::http::{Answer, ask};
-use crate::common::{Running, Scratch, awaited};
+use crate::common::{Running, Scratch, awaited, command, reference};
 
 /// A run that only an order ends.
 struct Run {
@@ -32,8 +30,7 @@ load: [{load}]
             server.address()
         );
         std::fs::write(&path, text).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-        command.args(["run", "-O", "json", "--threads", "2"]);
+        let mut command = command(["run", "-O", "json", "--threads", "2"]);
         let running = Running::start(command.args(flags).arg(&path));
         Self {
             address: running.control(),
@@ -72,7 +69,7 @@ fn begun(stats: &Value) -> u64 {
 
 #[test]
 fn what_is_due_is_begun_or_dropped_whatever_is_ordered() {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let run = Run::start(&server, "{rate: 1000/s, for: 10m}", &[]);
     run.until(|stats| begun(stats) > 0);
     for rate in ["5000/s", "0/s", "0.5/s", "2000/s"] {
@@ -144,7 +141,7 @@ fn what_is_due_is_begun_or_dropped_whatever_is_ordered() {
 
 #[test]
 fn users_come_and_go_and_pause() {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let run = Run::start(&server, "{users: 2, for: 10m}", &[]);
     run.until(|stats| begun(stats) > 0);
     for users in [20, 0, 1] {
@@ -159,7 +156,7 @@ fn users_come_and_go_and_pause() {
 
 #[test]
 fn wrong_orders_change_nothing() {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let run = Run::start(&server, "{users: 1, for: 10m}", &["--control-token", ""]);
     run.until(|stats| begun(stats) > 0);
     for (body, status) in [
@@ -195,7 +192,7 @@ fn wrong_orders_change_nothing() {
 
 #[test]
 fn the_metrics_of_a_run_that_goes_on_have_no_figure_that_is_not_known() {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let run = Run::start(&server, "{users: 1, for: 10m}", &["--control-token", ""]);
     run.until(|stats| begun(stats) > 0);
     let metrics = ask(&run.address, "GET", "/metrics", &[], "").body;

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use crate::common::Scratch;
+use crate::common::{Scratch, command, has};
 
 fn edit(words: &[&Path]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.arg("edit").args(words).output().unwrap()
+    command(["edit"]).args(words).output().unwrap()
 }
 
 /// What it printed to stderr: one line.
@@ -23,10 +22,8 @@ fn the_licences_of_its_page_are_a_part_of_the_program_or_it_says_how_to_make_the
     let done = edit(&["--licenses".as_ref()]);
     if cfg!(has_page) {
         let text = String::from_utf8(done.stdout).unwrap();
-        assert!(
-            text.contains("json-editor") && text.contains("yaml"),
-            "{text}"
-        );
+        has(&text, "json-editor");
+        has(&text, "yaml");
         assert_eq!(done.status.code(), Some(0));
     } else {
         assert!(line(&done).contains("./scripts/volley-page.sh"));

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use volley::scenario::file::{self, FAULTS, How, Imported, Mistakes};
-use volley::serve::{Config, Reference};
+use volley::serve::{Faults, Reference};
 
-use crate::common::{Scratch, words};
+use crate::common::{Scratch, begins, command, has, outcome, reference, words};
 
 /// The keys of the schema, with the lists that hold them.
 const KEYS: &str = include_str!("../../crates/scenario/src/file/import/keys.txt");
@@ -260,10 +259,7 @@ fn a_request_to_the_last_uri_has_its_own_payload() {
         "source": "/a", "regexp": ".*", "save-to-variable": "a"
     }]);
     let mistakes = import(&file.to_string(), false).unwrap_err();
-    assert!(
-        mistakes.to_string().contains("the payload is no JSON"),
-        "{mistakes}"
-    );
+    has(&mistakes.to_string(), "the payload is no JSON");
 }
 
 #[test]
@@ -336,14 +332,7 @@ fn every_fault_is_in_the_documentation() {
 
 /// A program that was run in a folder: the exit status, stdout and stderr.
 fn volley(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).current_dir(folder).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(command(args).current_dir(folder))
 }
 
 /// The file of items for a server.
@@ -370,7 +359,7 @@ fn an_old_file_runs_as_it_is_and_as_what_it_becomes() {
         },
     ];
     for change in changes {
-        let server = Reference::start(Config::default()).unwrap();
+        let server = reference(Faults::default());
         let scratch = crud(&server, change);
         let folder = scratch.path("");
         let run = volley(&folder, &["run", "old.json", "-O", "json"]);
@@ -406,9 +395,9 @@ fn an_old_file_runs_as_it_is_and_as_what_it_becomes() {
 fn an_old_file_is_checked_with_its_warnings() {
     let (status, out, warnings) = volley(&folder(), &["check", "crud.json"]);
     assert_eq!(status, 0);
-    assert!(
-        out.starts_with("targets\n  api: 127.0.0.1:8080, HTTP/2, 2 connections\n"),
-        "{out}"
+    begins(
+        &out,
+        "targets\n  api: 127.0.0.1:8080, HTTP/2, 2 connections\n",
     );
     let names = [
         "chain",
@@ -425,10 +414,7 @@ fn an_old_file_is_checked_with_its_warnings() {
     }
     let (status, out, mistakes) = volley(&folder(), &["run", "untranslatable.json"]);
     assert_eq!((status, out.as_str()), (2, ""));
-    assert!(
-        mistakes.starts_with("untranslatable.json:2: schema: "),
-        "{mistakes}"
-    );
+    begins(&mistakes, "untranslatable.json:2: schema: ");
     let (status, _, mistakes) = volley(&folder(), &["import", "h2loadrunner", "users.csv"]);
     assert_eq!(status, 2);
     assert!(mistakes.starts_with("users.csv:"), "{mistakes}");

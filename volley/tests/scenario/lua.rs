@@ -1,24 +1,23 @@
 //! Scripts that are no good, as whole runs: one line each.
 
 use std::fs;
-use std::process::{Command, Output};
 
-use volley::serve::{Config, Reference};
+use volley::serve::Faults;
 
-use crate::common::Scratch;
+use crate::common::{Scratch, command, has, outcome, reference};
 
 /// What comes before the error of a run that had a report.
 const FAILED: &str = "failed: no request succeeded; the report says why\n";
 
 /// Runs a file with a script beside it: the exit status and stderr.
-fn volley(command: &[&str], script: &str, limits: &str) -> (i32, String) {
-    let (status, _, errors) = shown(command, script, limits);
+fn volley(words: &[&str], script: &str, limits: &str) -> (i32, String) {
+    let (status, _, errors) = shown(words, script, limits);
     (status, errors)
 }
 
 /// The same, with stdout between them.
-fn shown(command: &[&str], script: &str, limits: &str) -> (i32, String, String) {
-    let server = Reference::start(Config::default()).unwrap();
+fn shown(words: &[&str], script: &str, limits: &str) -> (i32, String, String) {
+    let server = reference(Faults::default());
     let scratch = Scratch::new();
     fs::write(scratch.path("x.lua"), script).unwrap();
     let text = format!(
@@ -36,15 +35,8 @@ load: [{{users: 1, for: 1h}}]
         server.address()
     );
     fs::write(scratch.path("shop.yaml"), text).unwrap();
-    let mut program = Command::new(env!("CARGO_BIN_EXE_volley"));
-    program.args(command).arg("shop.yaml");
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = program.current_dir(scratch.path(".")).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    let mut program = command(words);
+    outcome(program.arg("shop.yaml").current_dir(scratch.path(".")))
 }
 
 #[test]
@@ -87,10 +79,8 @@ fn what_a_script_made_of_a_request_is_shown() {
 end";
     let (status, out, _) = shown(&["check", "--once"], script, "");
     assert_eq!(status, 0, "{out}");
-    assert!(
-        out.contains("> x-made: by Lua\n") && out.contains("\"bob\""),
-        "{out}"
-    );
+    has(&out, "> x-made: by Lua\n");
+    has(&out, "\"bob\"");
     assert!(
         !out.contains("> content-type") && !out.contains("ann"),
         "{out}"

@@ -4,9 +4,9 @@ use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use volley::serve::{Config, Reference};
+use volley::serve::Faults;
 
-use crate::common::{Scratch, own_address, quiet_listener, table};
+use crate::common::{Scratch, command, own_address, quiet_listener, reference, table};
 
 /// The most memory of a process whose scripts may have 64 MiB.
 const MOST: u64 = 256 << 20;
@@ -46,7 +46,7 @@ impl Ran {
 
 /// Runs a script on a step, for three iterations.
 fn step(script: &str) -> Ran {
-    let server = Reference::start(Config::default()).unwrap();
+    let server = reference(Faults::default());
     let scratch = Scratch::new();
     fs::write(scratch.path("x.lua"), script).unwrap();
     let text = format!(
@@ -63,8 +63,7 @@ load: [{{users: 1, iterations: 3}}]
         server.address()
     );
     fs::write(scratch.path("shop.yaml"), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.args(["run", "-O", "json", "shop.yaml"]);
+    let mut command = command(["run", "-O", "json", "shop.yaml"]);
     command.current_dir(scratch.path("."));
     Ran::of(command)
 }
@@ -86,8 +85,7 @@ local mock = '{server}'
 {text}"
     );
     fs::write(scratch.path("x.lua"), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.args(["run", "-O", "json", "--duration", "60s", "x.lua"]);
+    let mut command = command(["run", "-O", "json", "--duration", "60s", "x.lua"]);
     command.current_dir(scratch.path("."));
     Ran::of(command)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use volley::scenario::file;
 
+use crate::common::has;
 use crate::{compile, examples, with_steps};
 
 /// Cases of a file: `#### file`, `steps` or `calls`, a text, `#### says`, and what is said of it without the file's name.
@@ -124,11 +125,9 @@ fn a_file_that_cannot_be_read_is_named() {
     let line = file::read(&path).unwrap_err().to_string();
     let expected = format!("{}:1: cannot read the file: No such file", path.display());
     assert!(line.starts_with(&expected), "{line}");
-    assert!(
-        file::read(Path::new("/dev/zero"))
-            .unwrap_err()
-            .to_string()
-            .contains("it is a device, and neither a file nor a pipe")
+    has(
+        &file::read(Path::new("/dev/zero")).unwrap_err().to_string(),
+        "it is a device, and neither a file nor a pipe",
     );
 }
 

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::Command;
 
 use serde_json::Value;
 use volley::http2::ErrorCode;
@@ -14,7 +13,7 @@ use volley::http2::frame::{
 use volley::serve::{Config, Reference};
 
 use crate::common::scripted::{self, Peer};
-use crate::common::{BlackHole, Scratch};
+use crate::common::{BlackHole, Scratch, command, outcome};
 
 /// More than the sockets' buffers take.
 const LARGE: u64 = 16 << 20;
@@ -29,11 +28,9 @@ const SAID: [&str; 3] = [
 /// The only row of the report of a run whose checks must hold.
 fn ran(scratch: &Scratch, name: &str, text: &str) -> Value {
     fs::write(scratch.path(name), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.args(["run", name, "-O", "json"]);
-    let output = command.current_dir(scratch.path(".")).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let mut command = command(["run", name, "-O", "json"]);
+    let (_, report, errors) = outcome(command.current_dir(scratch.path(".")));
+    let report: Value = serde_json::from_str(&report).unwrap_or_default();
     let is_said = |line: &str| SAID.iter().any(|said| line.contains(said));
     assert!(errors.lines().all(is_said), "{errors}{report:#}");
     report["steps"][0].clone()
@@ -149,12 +146,10 @@ fn frames_after_the_end_of_a_stream_lose_no_other_request() {
 /// A server of gRPC that answers every call so.
 fn calls(answer: fn(&mut Peer, u32)) -> SocketAddr {
     scripted::serve(move |_| {
-        move |header, peer| {
-            if header.kind == Kind::Data {
-                answer(peer, header.stream);
-            }
+        scripted::on_data(move |peer, stream| {
+            answer(peer, stream);
             true
-        }
+        })
     })
 }
 

@@ -4,17 +4,21 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use serde_json::Value;
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream, write_settings};
-use volley::serve::{Config, Identity, Reference};
+use volley::serve::{Faults, Identity};
 
+use crate::common::scratch::Certificate;
 use crate::common::scripted::{self, Peer};
-use crate::common::{BlackHole, Scratch, own_address, quiet_listener, settled, table};
+use crate::common::{
+    self, BlackHole, Scratch, has, outcome, own_address, quiet_listener, reference, served,
+    settled, table,
+};
 
 /// What came of a run.
 struct Ran {
@@ -40,23 +44,17 @@ impl Ran {
 
 fn command(scratch: &Scratch, text: &str, words: &[&str]) -> Command {
     fs::write(scratch.path("x.lua"), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    command.args(["run", "x.lua"]).args(words);
-    command.current_dir(scratch.path("."));
+    let mut command = common::command(["run", "x.lua"]);
+    command.args(words).current_dir(scratch.path("."));
     command
 }
 
 fn ran_in(scratch: &Scratch, text: &str, words: &[&str]) -> Ran {
     let words = [&["-O", "json"], words].concat();
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command(scratch, text, &words).output().unwrap();
-    let errors = String::from_utf8(stderr).unwrap();
+    let (status, report, errors) = outcome(&mut command(scratch, text, &words));
     Ran {
-        status: status.code().unwrap(),
-        report: serde_json::from_slice(&stdout).unwrap_or_default(),
+        status,
+        report: serde_json::from_str(&report).unwrap_or_default(),
         errors: errors.lines().map(str::to_owned).collect(),
     }
 }
@@ -75,10 +73,6 @@ end
     )
 }
 
-fn served() -> Reference {
-    Reference::start(Config::default()).unwrap()
-}
-
 const ITEMS: &str = "
 for i = 1, 3 do
   local head, body = send_http_request_and_await_response(to('POST', '/v1/items'), '{\"owner\":\"ann\"}')
@@ -92,7 +86,7 @@ end
 
 #[test]
 fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         &format!("setup_parallel_test(2, 3, 20)\n{ITEMS}"),
@@ -118,7 +112,7 @@ fn each_coroutine_makes_its_requests_and_the_server_counts_the_same() {
 
 #[test]
 fn a_single_coroutine_may_be_asked_for_too() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = format!("setup_parallel_test(1, 1, 1)\n{ITEMS}");
     let ran = ran(&to(server.address(), &text), &[]);
     assert_eq!((ran.status, &ran.errors[..]), (0, &[][..]));
@@ -137,7 +131,7 @@ fn thousands_of_coroutines_wait_at_the_same_time() {
 
 #[test]
 fn http_1_is_spoken_if_the_program_says_so() {
-    let server = served();
+    let server = reference(Faults::default());
     let items = ITEMS.replace("to(", "to1(");
     let text = to(
         server.address(),
@@ -158,7 +152,7 @@ setup_parallel_test(1, 2, 4)
 
 #[test]
 fn a_response_can_be_awaited_later_and_nonsense_has_an_empty_one() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         &format!(
@@ -202,7 +196,7 @@ print(time_since_epoch() - began >= 20)
 
 #[test]
 fn a_call_of_grpc_has_trailers() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(
         server.address(),
         "
@@ -626,10 +620,7 @@ fn what_failed_is_a_row_of_the_report() {
     let scratch = Scratch::new();
     let output = command(&scratch, "fail('no')", &[]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.contains("\n  x.lua   1   Lua check   x.lua:1: no\n"),
-        "{text}"
-    );
+    has(&text, "\n  x.lua   1   Lua check   x.lua:1: no\n");
     let load = "1 coroutine of a program, each an iteration; 1 thread, with up to 1 connection each to a host";
     assert!(text.contains(load), "{text}");
 }
@@ -700,7 +691,7 @@ fn requests_that_wait_for_a_connection_at_the_end_have_ages() {
 
 #[test]
 fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
-    let server = served();
+    let server = reference(Faults::default());
     let text = to(server.address(), ITEMS);
     let conditions = ["--fail-if", "ok > 1", "--fail-if", "p99(x) > 1h"];
     let ran = ran(&text, &conditions);
@@ -719,30 +710,18 @@ fn conditions_and_the_check_of_syntax_work_as_for_scenarios() {
         ("x = 1", &["--once", "x.lua"], once),
     ] {
         fs::write(scratch.path("x.lua"), text).unwrap();
-        let mut check = Command::new(env!("CARGO_BIN_EXE_volley"));
-        let check = check
-            .arg("check")
-            .args(words)
-            .current_dir(scratch.path("."));
-        let output = check.output().unwrap();
-        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), line);
+        let mut check = common::command(["check"]);
+        let checked = outcome(check.args(words).current_dir(scratch.path(".")));
+        assert_eq!(checked, (2, String::new(), line.to_owned()));
     }
 }
 
 #[test]
 fn a_certificate_needs_trust_or_a_flag() {
     let scratch = Scratch::new();
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let (cert, key) = (scratch.path("cert.pem"), scratch.path("key.pem"));
-    fs::write(&cert, made.cert.pem()).unwrap();
-    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let Certificate { cert, key, .. } = scratch.certificate("localhost");
     let tls = Some(Identity { cert, key });
-    let server = Reference::start(Config {
-        tls,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = served(|config| config.tls = tls);
     let port = server.address().port();
     let text = to(format!("localhost:{port}"), ITEMS).replace("='http'", "='https'");
     for words in [&["--skipTLS"][..], &["--cacert", "cert.pem"]] {
@@ -794,7 +773,7 @@ fn the_server_of_the_documentation_answers() {
 #[test]
 fn the_example_of_the_documentation_runs() {
     let (_, text) = documented("## A program in place of a file\n");
-    let server = served();
+    let server = reference(Faults::default());
     let text = text.replace("127.0.0.1:8080", &server.address().to_string());
     let text = text.replace("_ = 1, 1000", "_ = 1, 2");
     let ran = ran(&text, &["--fail-if", "p90 > 50m"]);

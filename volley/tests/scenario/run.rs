@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use volley::serve::{Config, Reference};
+use volley::serve::{Faults, Reference};
 
-use crate::common::Scratch;
+use crate::common::{Scratch, command, ends, has, reference, volley};
 
 /// A server, and files that are run against it.
 struct Shop {
@@ -20,7 +20,7 @@ struct Shop {
 impl Shop {
     fn open() -> Self {
         Self {
-            server: Reference::start(Config::default()).unwrap(),
+            server: reference(Faults::default()),
             scratch: Scratch::new(),
         }
     }
@@ -62,18 +62,6 @@ scenarios:
     }
 }
 
-/// The exit status, stdout and stderr.
-fn volley(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.args(args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
-
 fn lines(path: &str) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
     text.lines()
@@ -105,10 +93,7 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
         (status, errors.as_str()),
         (1, "failed: 10 of 10 iterations; the report says why\n")
     );
-    assert!(
-        out.contains("crud.change   10   status   expected 200, was 204"),
-        "{out}"
-    );
+    has(&out, "crud.change   10   status   expected 200, was 204");
     let more = format!("{TEN}\nthresholds: ['max(crud.create) < 1h']");
     assert_eq!(volley(&["run", &shop.file(200, &more)]).0, 0);
     let conditions = [
@@ -284,10 +269,7 @@ fn one_iteration_is_shown_without_secrets() {
     assert_eq!(out.matches("\n  ok\n").count(), 4);
     let (status, out, _) = volley(&["check", "--once", &shop.file(200, TEN)]);
     assert_eq!(status, 1);
-    assert!(
-        out.ends_with("  FAILED: status: expected 200, was 204\n"),
-        "{out}"
-    );
+    ends(&out, "  FAILED: status: expected 200, was 204\n");
 }
 
 #[test]
@@ -419,8 +401,7 @@ load: [{{users: 1, for: 1h}}]",
         listener.local_addr().unwrap()
     );
     fs::write(&file, text).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(["run", "--threads", "1", "-O", "json", "-o"])
+    let mut child = command(["run", "--threads", "1", "-O", "json", "-o"])
         .args([&out, &file])
         .stderr(Stdio::piped())
         .spawn()

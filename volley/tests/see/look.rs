@@ -2,7 +2,7 @@
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference};
+use crate::common::{Scratch, begins, ends, has, reference};
 use crate::{error, volley};
 
 const BENCHMARK: &str = "\
@@ -57,8 +57,9 @@ fn symbols_of_every_kind_are_described() {
          message SumRequest {\n  int32 a = 1;\n  int32 b = 2;\n}\n\n\
          message SumReply {\n  int32 result = 1;\n}\n"
     );
-    assert!(
-        describe("benchmark.BenchmarkService").starts_with("service BenchmarkService {\n  rpc ")
+    begins(
+        &describe("benchmark.BenchmarkService"),
+        "service BenchmarkService {\n  rpc ",
     );
     assert_eq!(
         describe("grpc.health.v1.HealthListResponse"),
@@ -76,10 +77,8 @@ fn a_name_that_is_not_there_is_one_line() {
     let server = reference(Faults::default());
     let host = server.address().to_string();
     let line = error(&["describe", "--insecure", &host, "benchmark.Sum"], 2);
-    assert!(
-        line.contains("`benchmark.Sum`") && line.contains("`volley list`"),
-        "{line}"
-    );
+    has(&line, "`benchmark.Sum`");
+    has(&line, "`volley list`");
     for (typed, near) in [
         ("benchmark.SumRequst", "benchmark.SumRequest"),
         (
@@ -95,10 +94,7 @@ fn a_name_that_is_not_there_is_one_line() {
             &[&["list"], schema, &["benchmark.BenchmarkServic"]].concat(),
             2,
         );
-        assert!(
-            line.ends_with("did you mean `benchmark.BenchmarkService`?"),
-            "{line}"
-        );
+        ends(&line, "did you mean `benchmark.BenchmarkService`?");
     }
 }
 

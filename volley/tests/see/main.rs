@@ -12,24 +12,9 @@ mod trial;
 mod types;
 
 use std::io::Write as _;
-use std::process::{Command, Output};
 
-use common::scripted;
+use common::{scripted, volley, words};
 use volley::http2::frame::write_settings;
-
-/// A whole command line, run to its end: exit status, stdout and stderr.
-fn volley(words: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(words)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
 
 /// The only line on stderr of a command that failed without output, without "error: ".
 fn error(words: &[&str], wanted: i32) -> String {
@@ -40,23 +25,13 @@ fn error(words: &[&str], wanted: i32) -> String {
     line.trim_end().to_owned()
 }
 
+const GET_SUM: &str = "benchmark.BenchmarkService/GetSum";
+
 /// A number of unary calls, without a schema.
 fn unary<'a>(host: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let words = [
-        "--insecure",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "-d",
-        r#"{"a": 20, "b": 22}"#,
-        "-n",
-        "10",
-        "-c",
-        "2",
-        "-O",
-        "json",
-        host,
-    ];
-    words.iter().chain(more).copied().collect()
+    let load = words("--insecure|-n|10|-c|2|-O|json|-d");
+    let call = [r#"{"a": 20, "b": 22}"#, "--call", GET_SUM, host];
+    [&load[..], &call, more].concat()
 }
 
 /// A server that greets each client, and then sends frames of no known type for ever.

@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use rcgen::{CertificateParams, KeyPair};
 use volley::protobuf::descriptor::FileDescriptorProto;
 use volley::protobuf::encoded_file;
-use volley::protobuf::reflection::{Answer, Files, Question, Refused};
+use volley::protobuf::reflection::{Answer, Question};
 use volley::request::schema;
-use volley::serve::{Config, Faults, Identity, Reference};
+use volley::serve::{Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
-use crate::common::peer::{Does, peer, reflecting};
-use crate::common::{Report, Scratch, quiet_listener, reference, table};
+use crate::common::peer::{Does, peer, reflecting, refused};
+use crate::common::scratch::Certificate;
+use crate::common::{
+    Report, Scratch, begins, command, has, quiet_listener, reference, served, table, words,
+};
 use crate::flood;
-use crate::{error, unary, volley};
+use crate::{GET_SUM, error, unary, volley};
 
 const FAILED: &str = "cannot get the schema from the server by reflection: ";
 const REMEDY: &str = "; give it with `--proto` or `--protoset`";
@@ -29,9 +31,7 @@ fn benchmark() -> Answer {
 }
 
 fn file(file: &FileDescriptorProto) -> Answer {
-    Answer::Files(Files {
-        files: vec![encoded_file(file)],
-    })
+    Answer::Files(vec![encoded_file(file)])
 }
 
 /// A file with imports and nothing else.
@@ -63,40 +63,23 @@ fn without_a_file_the_server_is_asked_and_the_report_says_so() {
     let report = Report::parse(&out, status, &errors);
     assert_eq!(report.all_ok(), 10);
     assert_eq!(report.json["options"]["schema"], "reflection");
-    let words = [
-        "blast",
-        "--insecure",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-    ];
-    let more = [
-        "--requests",
-        "5",
-        "--connections",
-        "1",
-        "--repetitions",
-        "1",
-        &host,
-    ];
-    assert_eq!(volley(&[&words[..], &more].concat()).0, 0);
+    let blast = ["blast", "--insecure", "--call", GET_SUM, &host];
+    let more = words("--requests|5|--connections|1|--repetitions|1");
+    assert_eq!(volley(&[&blast[..], &more].concat()).0, 0);
 }
 
 /// A server with TLS for `bench.test` that offers these protocols, and the file of its certificate.
 fn secure(scratch: &Scratch, alpn: &[&str]) -> (Reference, PathBuf) {
-    let keys = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(["bench.test".to_owned()]).unwrap();
-    let cert = scratch.write("cert.pem", &params.self_signed(&keys).unwrap().pem());
-    let key = scratch.write("key.pem", &keys.serialize_pem());
+    let Certificate { cert, key, .. } = scratch.certificate("bench.test");
     let identity = Identity {
         cert: cert.clone(),
         key,
     };
-    let server = Reference::start(Config {
-        tls: Some(identity),
-        alpn: alpn.iter().map(ToString::to_string).collect(),
-        ..Config::default()
+    let server = served(|config| {
+        config.tls = Some(identity);
+        config.alpn = alpn.iter().map(ToString::to_string).collect();
     });
-    (server.unwrap(), cert)
+    (server, cert)
 }
 
 #[test]
@@ -104,15 +87,7 @@ fn a_server_with_tls_is_asked_over_tls() {
     let scratch = Scratch::new();
     let (server, cert) = secure(&scratch, &["h2"]);
     let host = server.address().to_string();
-    let call = [
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "-n",
-        "3",
-        "-c",
-        "1",
-        &host,
-    ];
+    let call = ["--call", GET_SUM, "-n", "3", "-c", "1", &host];
     let cert = cert.to_str().unwrap();
     for trust in [
         &["--skipTLS"][..],
@@ -122,10 +97,8 @@ fn a_server_with_tls_is_asked_over_tls() {
         assert_eq!(status, 0, "{errors}");
     }
     let line = error(&["--cacert", cert, call[0], call[1], &host], 1);
-    assert!(
-        line.contains("TLS: ") && line.contains("`--cname`"),
-        "{line}"
-    );
+    has(&line, "TLS: ");
+    has(&line, "`--cname`");
 }
 
 #[test]
@@ -153,10 +126,8 @@ fn a_server_that_offers_other_protocols_is_refused_and_one_without_alpn_is_warne
         let words = [&words[..1], &["--skipTLS", &host], &words[1..]].concat();
         let (status, _, errors) = volley(&words);
         assert_eq!((status, errors.lines().count()), (0, 1), "{errors}");
-        assert!(
-            errors.starts_with("warning: ") && errors.contains("it has no ALPN"),
-            "{errors}"
-        );
+        begins(&errors, "warning: ");
+        has(&errors, "it has no ALPN");
     }
 }
 
@@ -187,10 +158,8 @@ fn only_the_metadata_for_it_is_sent_with_the_questions() {
     });
     let describe = ["describe", "--insecure", &host, "benchmark.SumReply"];
     let line = error(&describe, 1);
-    assert!(
-        line.contains("Unauthenticated") && line.contains("`--reflect-metadata`"),
-        "{line}"
-    );
+    has(&line, "Unauthenticated");
+    has(&line, "`--reflect-metadata`");
     let metadata = ["--reflect-metadata", r#"{"x-key": "open"}"#];
     assert_eq!(volley(&[&describe[..], &metadata].concat()).0, 0);
     // The questions are answered; the call itself is unknown there.
@@ -256,8 +225,7 @@ fn a_signal_ends_the_wait_for_a_schema() {
         Does::Nothing
     });
     for host in [silent, flood(move || tell())] {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(unary(&host, &["--connect-timeout", "10m"]))
+        let mut child = command(unary(&host, &["--connect-timeout", "10m"]))
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
@@ -270,12 +238,6 @@ fn a_signal_ends_the_wait_for_a_schema() {
 
 #[test]
 fn hostile_answers_end_in_one_line() {
-    let not_found = || {
-        Answer::Refused(Refused {
-            code: 13,
-            message: "no\nway".to_owned(),
-        })
-    };
     assert_eq!(
         refusal(|_| Does::Reply(vec![0xff; 9])),
         "the server answers with something else than was asked for"
@@ -285,14 +247,11 @@ fn hostile_answers_end_in_one_line() {
         "the server ended the stream before it had answered"
     );
     assert_eq!(
-        refusal(move |_| not_found().into()),
+        refusal(|_| refused(13, "no\nway").into()),
         "the server refused (rpc error: code = Internal desc = no way; see `--reflect-metadata`)"
     );
     assert_eq!(
-        refusal(|_| Answer::Files(Files {
-            files: vec![vec![0xff; 9]]
-        })
-        .into()),
+        refusal(|_| Answer::Files(vec![vec![0xff; 9]]).into()),
         "the server sent a file that is no protobuf descriptor"
     );
     assert_eq!(
@@ -325,24 +284,16 @@ fn imports_without_end_end_in_one_line() {
         importing(&name, &next).into()
     };
     let line = refusal(endless);
-    assert!(
-        line.starts_with("the schema has more than 10000 files"),
-        "{line}"
-    );
+    begins(&line, "the schema has more than 10000 files");
 }
 
 #[test]
 fn answers_without_end_end_in_one_line() {
     // None of them is part of a schema, so only their bytes count.
-    let refused = || {
-        Answer::Refused(Refused {
-            code: 5,
-            message: "x".repeat(1 << 20),
-        })
-    };
+    let long = "x".repeat(1 << 20);
     let imports: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let line = refusal(move |question| match question {
-        Question::File(_) => refused().into(),
+        Question::File(_) => refused(5, &long).into(),
         _ => importing(
             "a.proto",
             &imports.iter().map(String::as_str).collect::<Vec<_>>(),

@@ -3,14 +3,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Scratch, Volley, one, reference};
+use crate::common::{Scratch, Volley, begins, command, faulty, one, reference};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -20,17 +20,13 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn every_reply_and_every_status_is_saved() {
-    let server = reference(Faults {
-        trailers_only_every: one(10),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.trailers_only_every = one(10)));
     let scratch = Scratch::new();
     let path = scratch.path("replies.jsonl");
     let report = SERVER_STREAM
-        .run()
-        .flags("-n 100 -c 10 --connections 2 --threads 2 --save-replies")
+        .run("-n 100 -c 10 --connections 2 --threads 2 --save-replies")
         .arg(&path)
-        .report(server.address());
+        .report(&server);
     assert_eq!((report.ok(), report.failed_total()), (90, 10));
     let saved = lines(&fs::read_to_string(path).unwrap());
     let ended: Vec<&Value> = saved
@@ -66,7 +62,7 @@ fn the_status_of_a_call_that_cannot_be_sent_is_saved() {
         .data(r#"{"a": {{randomInt 3 (randomInt 0 9)}}}"#)
         .flags("-n 200 -c 4 --save-replies")
         .arg(&path)
-        .report(server.address());
+        .report(&server);
     let saved = lines(&fs::read_to_string(path).unwrap());
     let of = |status: &str| saved.iter().filter(|line| line["status"] == status).count() as u64;
     assert_eq!(report.failed_total(), of("Internal"));
@@ -77,9 +73,8 @@ fn the_status_of_a_call_that_cannot_be_sent_is_saved() {
 fn the_first_replies_are_printed_and_the_report_is_alone_on_stdout() {
     let server = reference(Faults::default());
     let finished = SERVER_STREAM
-        .checked()
-        .flags("-n 4 -c 1 --quiet --print-replies 60")
-        .run(server.address());
+        .checked("-n 4 -c 1 --quiet --print-replies 60")
+        .run(&server);
     assert_eq!(finished.report().all_ok(), 4);
     let printed = lines(&finished.stderr);
     assert_eq!(printed.len(), 60);
@@ -90,19 +85,14 @@ fn the_first_replies_are_printed_and_the_report_is_alone_on_stdout() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let server = reference(Faults::default());
-    let run = SERVER_STREAM
-        .run()
-        .flags("-n 4 -c 1 --save-replies /no/such/folder/x");
-    let finished = run.run(server.address());
-    assert!(
-        finished
-            .error()
-            .starts_with("`--save-replies`: cannot write `/no/such/folder/x`: ")
+    let run = SERVER_STREAM.run("-n 4 -c 1 --save-replies /no/such/folder/x");
+    let finished = run.run(&server);
+    begins(
+        finished.error(),
+        "`--save-replies`: cannot write `/no/such/folder/x`: ",
     );
-    let run = SERVER_STREAM
-        .run()
-        .flags("-n 400 -c 4 --quiet --save-replies /dev/full");
-    let finished = run.run(server.address());
+    let run = SERVER_STREAM.run("-n 400 -c 4 --quiet --save-replies /dev/full");
+    let finished = run.run(&server);
     assert_eq!(finished.code(), 1);
     assert!(
         finished
@@ -128,26 +118,9 @@ fn the_log_has_the_warnings_about_replies() {
     );
     let log = scratch.path("log.jsonl");
     let host = peer(|_, _, message| Does::Reply(message.to_vec()));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args([
-            "--insecure",
-            "--call",
-            "p.S/Do",
-            "-n",
-            "40",
-            "-c",
-            "1",
-            "-O",
-            "json",
-        ])
-        .args([
-            "--print-replies",
-            "40",
-            "--live-json",
-            "-",
-            "-o",
-            "/dev/null",
-        ])
+    let call = "--insecure --call p.S/Do -n 40 -c 1 -O json --print-replies 40 --live-json -";
+    let mut child = command(call.split(' '))
+        .args(["-o", "/dev/null"])
         .args([Path::new("--proto"), &proto, Path::new("-D"), &data])
         .args([Path::new("--debug"), &log, Path::new(&host)])
         .stdout(Stdio::piped())

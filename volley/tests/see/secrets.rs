@@ -4,8 +4,8 @@ use std::fs;
 
 use volley::serve::Faults;
 
-use crate::common::{Scratch, reference};
-use crate::{error, volley};
+use crate::common::{Scratch, begins, reference, words};
+use crate::{GET_SUM, error, volley};
 
 const METADATA: [&str; 4] = [
     "-m",
@@ -19,22 +19,8 @@ fn no_output_holds_a_secret_unless_it_is_asked_to() {
     let server = reference(Faults::default());
     let host = server.address().to_string();
     let share = ["--share", "1/2", "--connections", "2"];
-    let call = [
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "--insecure",
-        &host,
-    ];
-    let blast = [
-        "--requests",
-        "2",
-        "--connections",
-        "1",
-        "--repetitions",
-        "1",
-        "-O",
-        "json",
-    ];
+    let call = ["--call", GET_SUM, "--insecure", &host];
+    let blast = words("--requests|2|--connections|1|--repetitions|1|-O|json");
     let run = [&call[..], &METADATA, &["-n", "4", "-c", "2"]].concat();
     for words in [
         [&run[..], &["-O", "json"]].concat(),
@@ -58,16 +44,8 @@ fn no_log_holds_a_secret_unless_it_is_asked_to() {
     let host = server.address().to_string();
     let scratch = Scratch::new();
     let path = scratch.path("debug.jsonl");
-    let call = ["--call", "benchmark.BenchmarkService/GetSum", "--insecure"];
-    let debug = [
-        "-n",
-        "4",
-        "-c",
-        "2",
-        "--debug",
-        path.to_str().unwrap(),
-        &host,
-    ];
+    let call = ["--call", GET_SUM, "--insecure", "-n", "4", "-c", "2"];
+    let debug = ["--debug", path.to_str().unwrap(), &host];
     let words = [&call[..], &METADATA, &debug].concat();
     let logged = |more: &[&str]| {
         let (status, _, errors) = volley(&[&words[..], more].concat());
@@ -87,9 +65,9 @@ fn metadata_that_is_not_understood_is_not_quoted() {
     for flag in ["--metadata", "--reflect-metadata"] {
         let (status, _, errors) = volley(&[flag, r#"{"authorization": "hush"#, "localhost:1"]);
         assert_eq!(status, 2);
-        assert!(
-            errors.starts_with(&format!("error: `{flag}`: invalid value: it is not JSON")),
-            "{errors}"
+        begins(
+            &errors,
+            &format!("error: `{flag}`: invalid value: it is not JSON"),
         );
         assert!(!errors.contains("hush"), "{errors}");
     }
@@ -97,12 +75,7 @@ fn metadata_that_is_not_understood_is_not_quoted() {
 
 #[test]
 fn a_secret_that_is_no_template_is_not_quoted() {
-    let words = [
-        "--proto",
-        "../requests/benchmark.proto",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-    ];
+    let words = ["--proto", "../requests/benchmark.proto", "--call", GET_SUM];
     for value in ["Bearer {{hush", "Bearer {{hush}}", "{{add \\\"hush\\\"}}"] {
         let metadata = format!(r#"{{"authorization": "{value}"}}"#);
         let line = error(&[&words[..], &["-m", &metadata, "localhost:1"]].concat(), 2);

@@ -7,10 +7,10 @@ use volley::protobuf::descriptor::{
     ServiceDescriptorProto, field_descriptor_proto,
 };
 use volley::protobuf::encoded_file;
-use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
+use volley::protobuf::reflection::{Answer, Question};
 
-use crate::common::Scratch;
-use crate::common::peer::{Does, peer};
+use crate::common::peer::{Does, peer, refused};
+use crate::common::{Scratch, has};
 use crate::volley;
 
 /// Clears the screen, turns it red, and reorders what follows.
@@ -57,21 +57,15 @@ fn hostile() -> String {
             let reply = [&[10, ACTS.len() as u8], ACTS.as_bytes()];
             return Does::Reply(reply.concat());
         }
-        let answer = match Request::decode(message).unwrap().question.unwrap() {
-            Question::Services(_) => Answer::Services(Services {
-                services: ["p.S", &format!("p.{ACTS}"), &format!("unknown.{ACTS}")]
-                    .map(|name| Service {
-                        name: name.to_owned(),
-                    })
-                    .into(),
-            }),
-            Question::FileOf(name) if name.starts_with("p.") => Answer::Files(Files {
-                files: vec![encoded_file(&schema())],
-            }),
-            _ => Answer::Refused(Refused {
-                code: 13,
-                message: ACTS.to_owned(),
-            }),
+        let answer = match Question::decode(message).unwrap().unwrap() {
+            Question::Services(_) => {
+                let names = ["p.S", &format!("p.{ACTS}"), &format!("unknown.{ACTS}")];
+                Answer::Services(names.map(str::to_owned).into())
+            }
+            Question::FileOf(name) if name.starts_with("p.") => {
+                Answer::Files(vec![encoded_file(&schema())])
+            }
+            _ => refused(13, ACTS),
         };
         answer.into()
     })
@@ -111,10 +105,7 @@ fn nothing_a_server_says_acts_on_a_terminal() {
     let (_, out, _) = volley(&[&["try"][..], &call].concat());
     assert!(out.contains(r"\u001b[2J\u007f\u009b31m\u202e"), "{out}");
     let (_, out, _) = volley(&["list", "--insecure", &host]);
-    assert!(
-        out.contains(r"unknown.\u{1b}[2J\u{7f}\u{9b}31m\u{202e}"),
-        "{out}"
-    );
+    has(&out, r"unknown.\u{1b}[2J\u{7f}\u{9b}31m\u{202e}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use volley::serve::Faults;
 
 use crate::common::peer::{Does, peer};
 use crate::common::shape::{ALL, Shape, UNARY};
-use crate::common::{BlackHole, Scratch, one, reference};
+use crate::common::{BlackHole, Scratch, begins, faulty, one, reference, table, words};
 use crate::{error, flood, volley};
 
 /// The exit status and the report of one call.
@@ -97,10 +97,7 @@ fn replies_beyond_the_limit_are_only_counted() {
 
 #[test]
 fn a_call_that_fails_says_why_and_the_exit_status_is_1() {
-    let server = reference(Faults {
-        trailers_only_every: one(1),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.trailers_only_every = one(1)));
     let host = server.address().to_string();
     let (status, seen) = attempt(&host, "benchmark.BenchmarkService/GetSum", &[]);
     assert_eq!((status, &seen["response"]["headers"]), (1, &Value::Null));
@@ -167,10 +164,7 @@ fn data_that_does_not_fit_is_refused_before_the_server_is_asked() {
     ];
     let call = ["--call", "benchmark.BenchmarkService/GetSum", "127.0.0.1:1"];
     let line = crate::error(&[&words[..], &call].concat(), 2);
-    assert!(
-        line.starts_with("the data does not fit `benchmark.SumRequest`"),
-        "{line}"
-    );
+    begins(&line, "the data does not fit `benchmark.SumRequest`");
 }
 
 #[test]
@@ -263,19 +257,8 @@ fn an_empty_list_is_a_stream_of_no_messages_and_no_call_of_another_kind() {
     let (_, seen) = attempt(&host, &collect, &["-d", "[]"]);
     assert_eq!(seen["request"]["messages"], json!([]));
     // Pauses are for messages: without any, the stream ends at once.
-    let run = [
-        "--insecure",
-        "--call",
-        &collect,
-        "-d",
-        "[]",
-        "-n",
-        "3",
-        "-c",
-        "1",
-        "-O",
-        "json",
-    ];
+    let mut run = words("--insecure|-d|[]|-n|3|-c|1|-O|json|--call");
+    run.push(&collect);
     for more in [
         &["--stream-call-count", "4"][..],
         &["--stream-call-duration", "1h"],
@@ -290,10 +273,7 @@ fn an_empty_list_is_a_stream_of_no_messages_and_no_call_of_another_kind() {
         let proto = ["--proto", "../requests/benchmark.proto", "-d", "[]"];
         let words = [&["--insecure", "--call", &call, &host], &proto[..]].concat();
         let line = error(&words, 2);
-        assert!(
-            line.starts_with("there is no data to send: give `benchmark."),
-            "{line}"
-        );
+        begins(&line, "there is no data to send: give `benchmark.");
         assert_eq!(error(&[&["try"], &words[..]].concat(), 2), line);
     }
     assert_eq!(server.counts().calls_started, before);
@@ -311,78 +291,24 @@ fn replies_that_a_run_does_not_take_fail_here_too() {
         (_, [8, 4, ..]) => Does::Replies(vec![vec![8, 7], vec![0xff], vec![8, 7]]),
         _ => Does::Replies(vec![vec![8, 7], vec![8, 7], vec![0xff]]),
     });
-    let unary = "benchmark.BenchmarkService/GetSum";
-    let stream = "benchmark.BenchmarkService/StreamSum";
     let sums = ["--proto", "../requests/benchmark.proto"];
     let old = ["--proto", "tests/protos/proto2.proto"];
     let two = ["--stream-call-count", "2"];
-    for (method, schema, data, more, code, words) in [
-        (
-            unary,
-            sums,
-            "{}",
-            &[][..],
-            "DataLoss",
-            "0 replies, expected 1",
-        ),
-        (
-            unary,
-            sums,
-            r#"{"a": 1}"#,
-            &[],
-            "DataLoss",
-            "2 replies, expected 1",
-        ),
-        (
-            unary,
-            sums,
-            r#"{"a": 2}"#,
-            &[],
-            "Internal",
-            "reply 0: malformed protobuf",
-        ),
-        (
-            unary,
-            sums,
-            r#"{"a": 3}"#,
-            &[],
-            "Internal",
-            "reply 0: malformed protobuf",
-        ),
-        (
-            "old.Old/Call",
-            old,
-            r#"{"name": ""}"#,
-            &[],
-            "Internal",
-            "reply 0: malformed protobuf",
-        ),
-        (
-            stream,
-            sums,
-            r#"{"a": 4, "count": 9}"#,
-            &[],
-            "Internal",
-            "reply 1: malformed",
-        ),
-        (
-            stream,
-            sums,
-            r#"{"a": 4, "count": 9}"#,
-            &two,
-            "Internal",
-            "reply 1: malformed",
-        ),
-        (
-            stream,
-            sums,
-            r#"{"a": 5, "count": 9}"#,
-            &[],
-            "Internal",
-            "reply 2: malformed",
-        ),
-        (stream, sums, r#"{"a": 5, "count": 9}"#, &two, "OK", ""),
-    ] {
+    for [method, data, more, code, reason] in table(
+        r#"
+        benchmark.BenchmarkService/GetSum => {} => all => DataLoss => 0 replies, expected 1
+        benchmark.BenchmarkService/GetSum => {"a": 1} => all => DataLoss => 2 replies, expected 1
+        benchmark.BenchmarkService/GetSum => {"a": 2} => all => Internal => reply 0: malformed protobuf
+        benchmark.BenchmarkService/GetSum => {"a": 3} => all => Internal => reply 0: malformed protobuf
+        old.Old/Call => {"name": ""} => all => Internal => reply 0: malformed protobuf
+        benchmark.BenchmarkService/StreamSum => {"a": 4, "count": 9} => all => Internal => reply 1: malformed
+        benchmark.BenchmarkService/StreamSum => {"a": 4, "count": 9} => two => Internal => reply 1: malformed
+        benchmark.BenchmarkService/StreamSum => {"a": 5, "count": 9} => all => Internal => reply 2: malformed
+        benchmark.BenchmarkService/StreamSum => {"a": 5, "count": 9} => two => OK =>
+    "#,
+    ) {
+        let schema = if method == "old.Old/Call" { old } else { sums };
+        let more = if more == "two" { &two[..] } else { &[] };
         let call = [&schema[..], &["-d", data], more].concat();
         let (exit, seen) = attempt(&host, method, &call);
         let status = &seen["response"]["status"];
@@ -392,21 +318,10 @@ fn replies_that_a_run_does_not_take_fail_here_too() {
             (Some(code), i32::from(code != "OK")),
             "{method} {data}: {seen}"
         );
-        assert!(message.starts_with(words), "{data}: {message}");
+        assert!(message.starts_with(reason), "{data}: {message}");
         assert_eq!(message.lines().count(), usize::from(code != "OK"));
-        let load = [
-            "--insecure",
-            "-n",
-            "1",
-            "-c",
-            "1",
-            "-O",
-            "json",
-            "--call",
-            method,
-            &host,
-        ];
-        let (_, report, _) = volley(&[&load[..], &call].concat());
+        let load = words("--insecure|-n|1|-c|1|-O|json|--call");
+        let (_, report, _) = volley(&[&load[..], &[method, &host], &call].concat());
         let report: Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["statusCodeDistribution"], json!({code: 1}), "{data}");
         let error = format!("rpc error: code = {code} desc = {message}");

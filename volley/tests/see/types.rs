@@ -8,11 +8,11 @@ use buffa::Message as _;
 use serde_json::{Value, json};
 use volley::protobuf::compile::compile;
 use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
-use volley::protobuf::reflection::{Answer, Files, Question, Refused, Request};
+use volley::protobuf::reflection::{Answer, Question};
 use volley::protobuf::{Pool, encoded_file};
 
-use crate::common::Scratch;
-use crate::common::peer::{Does, peer};
+use crate::common::peer::{Does, peer, refused};
+use crate::common::{Scratch, begins, has};
 use crate::{error, volley};
 
 /// What these files declare.
@@ -60,31 +60,21 @@ fn echo(files: Vec<FileDescriptorProto>, lacks: &'static str, reply: &[u8]) -> (
                 false => Does::Reply(answer),
             };
         }
-        let found = match Request::decode(message).unwrap().question.unwrap() {
+        let found = match Question::decode(message).unwrap().unwrap() {
             Question::File(name) => pool.file(&name),
             Question::FileOf(symbol) => {
                 also.symbols.lock().unwrap().push(symbol.clone());
                 pool.file_of(&symbol)
             }
             Question::FileOfExtension(..) => pool.files().last(),
-            Question::Extensions(_) => {
-                let numbers = vec![100, 101];
-                let list = volley::protobuf::reflection::Extensions { numbers };
-                return Answer::Extensions(list).into();
-            }
+            Question::Extensions(_) => return Answer::Extensions(vec![100, 101]).into(),
             Question::Services(_) => None,
         };
         let found = found.filter(|file| file.name.as_deref() != Some(lacks));
         match found {
-            Some(file) => Answer::Files(Files {
-                files: vec![encoded_file(file)],
-            }),
-            None => Answer::Refused(Refused {
-                code: 5,
-                message: String::new(),
-            }),
+            Some(file) => Answer::Files(vec![encoded_file(file)]).into(),
+            None => refused(5, "").into(),
         }
-        .into()
     });
     (host, heard)
 }
@@ -330,10 +320,7 @@ fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
                 .concat(),
                 2,
             );
-            assert!(
-                line.contains("the required field `needs.must` is missing"),
-                "{line}"
-            );
+            has(&line, "the required field `needs.must` is missing");
             let at: &[&str] = if source.is_empty() {
                 &["--insecure", &host]
             } else {
@@ -342,11 +329,7 @@ fn schemas_of_editions_are_the_same_from_a_file_a_set_and_the_server() {
             let (_, out, _) = volley(&[&["describe"], at, &["e.M"]].concat());
             described.push(out);
         }
-        assert!(
-            described[0].starts_with(&format!("edition = \"{edition}\";")),
-            "{}",
-            described[0]
-        );
+        begins(&described[0], &format!("edition = \"{edition}\";"));
         assert!(
             described.iter().all(|text| *text == described[0]),
             "{described:?}"

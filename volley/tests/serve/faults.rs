@@ -4,18 +4,17 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Answer, answer, begin, call, connect, connect_to_the_end, message, with_server,
+    Answer, answer, answered, begin, call, connect, connect_to_the_end, message, send, with_server,
 };
 use h2::Reason;
 use volley::serve::{Config, Faults, Freeze};
 
 const WIDE: u32 = 1 << 24;
 
-fn with(faults: Faults) -> Config {
-    Config {
-        faults,
-        ..Config::default()
-    }
+fn with(change: impl FnOnce(&mut Faults)) -> Config {
+    let mut config = Config::default();
+    change(&mut config.faults);
+    config
 }
 
 fn every(n: u64) -> Option<NonZeroU64> {
@@ -24,11 +23,8 @@ fn every(n: u64) -> Option<NonZeroU64> {
 
 #[test]
 fn every_third_stream_is_reset() {
-    let faults = Faults {
-        reset_every: every(3),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.reset_every = every(3));
+    with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let mut resets = Vec::new();
         for i in 1..=9 {
@@ -46,23 +42,14 @@ fn every_third_stream_is_reset() {
 
 #[test]
 fn after_a_goaway_open_calls_are_finished_and_the_connection_is_closed() {
-    let faults = Faults {
-        goaway_after: every(2),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.goaway_after = every(2));
+    with_server(config, |server| async move {
         let (sender, connection) = connect_to_the_end(server.address(), WIDE, WIDE).await;
         let (response, mut request) = begin(&sender, "EchoSum").await;
-        request
-            .send_data(message(1, 1, 0), false)
-            .expect("an open stream");
-        let second = call(&sender, "GetSum", &[message(1, 1, 0)])
-            .await
-            .expect("an answer");
+        send(&mut request, message(1, 1, 0), false);
+        let second = answered(&sender, "GetSum", &[message(1, 1, 0)]).await;
         assert_eq!(second.results, [2]);
-        request
-            .send_data(message(2, 2, 0), true)
-            .expect("an open stream");
+        send(&mut request, message(2, 2, 0), true);
         assert_eq!(answer(response).await.expect("an answer").results, [2, 4]);
         // Even if the client still wants to call, it is the server that ends the connection, without an error.
         assert!(connection.await.expect("a task").is_ok());
@@ -72,20 +59,15 @@ fn after_a_goaway_open_calls_are_finished_and_the_connection_is_closed() {
 
 #[test]
 fn trailers_only_and_truncated_answers_are_what_they_say() {
-    let faults = Faults {
-        trailers_only_every: every(2),
-        truncate_every: every(3),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| {
+        faults.trailers_only_every = every(2);
+        faults.truncate_every = every(3);
+    });
+    with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let mut answers = Vec::new();
         for _ in 0..3 {
-            answers.push(
-                call(&sender, "StreamSum", &[message(1, 0, 4)])
-                    .await
-                    .expect("an answer"),
-            );
+            answers.push(answered(&sender, "StreamSum", &[message(1, 0, 4)]).await);
         }
         let facts = |answer: &Answer| {
             (
@@ -106,18 +88,12 @@ fn trailers_only_and_truncated_answers_are_what_they_say() {
 
 #[test]
 fn garbage_and_a_cut_connection_are_errors_of_the_connection() {
-    for faults in [
-        Faults {
-            garbage_every: every(1),
-            ..Faults::default()
-        },
-        Faults {
-            close_every: every(1),
-            ..Faults::default()
-        },
+    for config in [
+        with(|faults| faults.garbage_every = every(1)),
+        with(|faults| faults.close_every = every(1)),
     ] {
-        let garbage = faults.garbage_every.is_some();
-        with_server(with(faults), |server| async move {
+        let garbage = config.faults.garbage_every.is_some();
+        with_server(config, |server| async move {
             let sender = connect(server.address(), WIDE, WIDE).await;
             let error = call(&sender, "StreamSum", &[message(1, 1, 10)])
                 .await
@@ -134,15 +110,10 @@ fn garbage_and_a_cut_connection_are_errors_of_the_connection() {
 
 #[test]
 fn one_reply_is_wrong() {
-    let faults = Faults {
-        wrong_at: Some(7),
-        ..Faults::default()
-    };
-    with_server(with(faults), |server| async move {
+    let config = with(|faults| faults.wrong_at = Some(7));
+    with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
-        let got = call(&sender, "StreamSum", &[message(0, 0, 10)])
-            .await
-            .expect("an answer");
+        let got = answered(&sender, "StreamSum", &[message(0, 0, 10)]).await;
         assert_eq!(got.results, [0, 1, 2, 3, 4, 5, 6, 8, 8, 9]);
     });
 }
@@ -150,20 +121,13 @@ fn one_reply_is_wrong() {
 #[test]
 fn an_answer_comes_no_sooner_than_its_delay() {
     let delay = Duration::from_millis(30);
-    with_server(
-        with(Faults {
-            delay,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            let start = Instant::now();
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            assert!(start.elapsed() >= delay);
-        },
-    );
+    let config = with(|faults| faults.delay = delay);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let start = Instant::now();
+        answered(&sender, "GetSum", &[message(1, 1, 0)]).await;
+        assert!(start.elapsed() >= delay);
+    });
 }
 
 #[test]
@@ -173,31 +137,20 @@ fn a_frozen_server_answers_once_the_freeze_is_over() {
         at: Duration::ZERO,
         length,
     });
-    with_server(
-        with(Faults {
-            freeze,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            let start = Instant::now();
-            // The first call starts the freeze, and is answered just before it.
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            let (response, mut request) = begin(&sender, "GetSum").await;
-            request
-                .send_data(message(1, 1, 0), true)
-                .expect("an open stream");
-            let late = connect(server.address(), WIDE, WIDE).await;
-            assert_eq!(answer(response).await.expect("an answer").results, [2]);
-            call(&late, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            assert!(start.elapsed() >= length);
-            assert_eq!(server.counts().calls_ok, 3);
-        },
-    );
+    let config = with(|faults| faults.freeze = freeze);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let start = Instant::now();
+        // The first call starts the freeze, and is answered just before it.
+        answered(&sender, "GetSum", &[message(1, 1, 0)]).await;
+        let (response, mut request) = begin(&sender, "GetSum").await;
+        send(&mut request, message(1, 1, 0), true);
+        let late = connect(server.address(), WIDE, WIDE).await;
+        assert_eq!(answer(response).await.expect("an answer").results, [2]);
+        answered(&late, "GetSum", &[message(1, 1, 0)]).await;
+        assert!(start.elapsed() >= length);
+        assert_eq!(server.counts().calls_ok, 3);
+    });
 }
 
 #[test]
@@ -206,22 +159,13 @@ fn a_frozen_server_counts_on_request_and_can_be_stopped() {
         at: Duration::ZERO,
         length: Duration::from_secs(3600),
     });
-    with_server(
-        with(Faults {
-            freeze,
-            ..Faults::default()
-        }),
-        |server| async move {
-            let sender = connect(server.address(), WIDE, WIDE).await;
-            call(&sender, "GetSum", &[message(1, 1, 0)])
-                .await
-                .expect("an answer");
-            let (_unanswered, mut request) = begin(&sender, "GetSum").await;
-            request
-                .send_data(message(1, 1, 0), true)
-                .expect("an open stream");
-            assert_eq!(server.counts().calls_ok, 1);
-            assert_eq!(server.stop().calls_ok, 1);
-        },
-    );
+    let config = with(|faults| faults.freeze = freeze);
+    with_server(config, |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        answered(&sender, "GetSum", &[message(1, 1, 0)]).await;
+        let (_unanswered, mut request) = begin(&sender, "GetSum").await;
+        send(&mut request, message(1, 1, 0), true);
+        assert_eq!(server.counts().calls_ok, 1);
+        assert_eq!(server.stop().calls_ok, 1);
+    });
 }

@@ -3,8 +3,11 @@
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 
-use crate::support::{answer, begin, block_on, call, connect, message, with_server};
+use crate::support::{
+    answer, answered, begin, block_on, call, connect, message, send, with_server,
+};
 use volley::serve::{Config, Counts, Reference};
+use volley_testkit::texts::begins;
 
 const WIDE: u32 = 1 << 24;
 
@@ -12,18 +15,14 @@ const WIDE: u32 = 1 << 24;
 fn all_four_methods_answer_and_every_message_is_counted() {
     with_server(Config::default(), |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
-        let get = call(&sender, "GetSum", &[message(20, 22, 0)])
-            .await
-            .expect("an answer");
+        let get = answered(&sender, "GetSum", &[message(20, 22, 0)]).await;
         assert_eq!((get.results, get.status.as_deref()), (vec![42], Some("0")));
-        let stream = call(&sender, "StreamSum", &[message(-2, -2, 5000)])
-            .await
-            .expect("an answer");
+        let stream = answered(&sender, "StreamSum", &[message(-2, -2, 5000)]).await;
         assert_eq!((stream.results, stream.rest), ((-4..4996).collect(), 0));
         let all = [message(1, 2, 0), message(i32::MAX, 0, 0), message(-5, 0, 0)];
-        let collect = call(&sender, "CollectSum", &all).await.expect("an answer");
+        let collect = answered(&sender, "CollectSum", &all).await;
         assert_eq!(collect.results, [i32::MAX - 2]);
-        let echo = call(&sender, "EchoSum", &all).await.expect("an answer");
+        let echo = answered(&sender, "EchoSum", &all).await;
         assert_eq!(echo.results, [3, i32::MAX, -5]);
         let expected = Counts {
             connections: 1,
@@ -43,9 +42,7 @@ fn an_echo_answers_while_the_request_is_still_open() {
     with_server(Config::default(), |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let (response, mut request) = begin(&sender, "EchoSum").await;
-        request
-            .send_data(message(1, 1, 0), false)
-            .expect("an open stream");
+        send(&mut request, message(1, 1, 0), false);
         let mut body = response.await.expect("headers").into_body();
         for i in 2..5 {
             let frame = body.data().await.expect("a reply").expect("no error");
@@ -84,9 +81,7 @@ fn a_request_of_many_messages_passes_the_servers_small_windows() {
     with_server(config, |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let messages = vec![message(1, 1, 0); 20_000];
-        let collect = call(&sender, "CollectSum", &messages)
-            .await
-            .expect("an answer");
+        let collect = answered(&sender, "CollectSum", &messages).await;
         assert_eq!(collect.results, [40_000]);
         assert_eq!(server.counts().messages_received, 20_000);
     });
@@ -124,9 +119,7 @@ fn many_connections_on_several_threads_are_summed() {
 fn a_large_stream_is_counted_to_the_last_reply() {
     with_server(Config::default(), |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
-        let stream = call(&sender, "StreamSum", &[message(0, 0, 200_000)])
-            .await
-            .expect("an answer");
+        let stream = answered(&sender, "StreamSum", &[message(0, 0, 200_000)]).await;
         assert!(stream.results.iter().copied().eq(0..200_000));
         assert_eq!(server.counts().messages_sent, 200_000);
     });
@@ -137,15 +130,11 @@ fn a_client_that_goes_away_leaves_reset_calls() {
     with_server(Config::default(), |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let (response, mut request) = begin(&sender, "EchoSum").await;
-        request
-            .send_data(message(1, 1, 0), false)
-            .expect("an open stream");
+        send(&mut request, message(1, 1, 0), false);
         let body = response.await.expect("headers").into_body();
         drop((body, request));
         // Answered after the reset, so the reset has been seen.
-        call(&sender, "GetSum", &[message(1, 1, 0)])
-            .await
-            .expect("an answer");
+        answered(&sender, "GetSum", &[message(1, 1, 0)]).await;
         let counts = server.counts();
         assert_eq!(
             (counts.calls_ok, counts.calls_reset, counts.calls_open()),
@@ -159,9 +148,7 @@ fn a_method_that_is_not_there_is_unimplemented() {
     with_server(Config::default(), |server| async move {
         let sender = connect(server.address(), WIDE, WIDE).await;
         let (response, mut request) = begin(&sender, "Nothing").await;
-        request
-            .send_data(message(1, 1, 0), true)
-            .expect("an open stream");
+        send(&mut request, message(1, 1, 0), true);
         let answer = answer(response).await.expect("an answer");
         assert_eq!(answer.status.as_deref(), Some("12"));
         assert_eq!(
@@ -180,11 +167,9 @@ fn a_taken_port_is_refused_with_its_address() {
     };
     let address = config.address;
     let error = Reference::start(config).err().expect("the port is taken");
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("cannot listen on `{address}`: ")),
-        "{error}"
+    begins(
+        &error.to_string(),
+        &format!("cannot listen on `{address}`: "),
     );
 }
 

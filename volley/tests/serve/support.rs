@@ -96,6 +96,17 @@ pub async fn call(
     answer(response).await
 }
 
+/// A whole call that is answered.
+pub async fn answered(sender: &SendRequest<Bytes>, method: &str, messages: &[Bytes]) -> Answer {
+    call(sender, method, messages).await.expect("an answer")
+}
+
+/// Sends a message of a call.
+pub fn send(request: &mut SendStream<Bytes>, message: Bytes, is_last: bool) {
+    let sent = request.send_data(message, is_last);
+    sent.expect("an open stream");
+}
+
 pub async fn answer(response: ResponseFuture) -> Result<Answer, h2::Error> {
     let response = response.await?;
     let headers = response.headers().clone();

@@ -1,6 +1,5 @@
 //! The reference server with TLS, against a client that uses only rustls.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
@@ -16,28 +15,24 @@ use volley::http2::frame::{
     write_window_update,
 };
 use volley::serve::{Config, Identity, Reference, ServeError};
+use volley_testkit::scratch::{Certificate, Scratch};
+use volley_testkit::texts::{begins, has};
 
 /// A certificate for localhost and its key, in their own files.
 struct Pem {
     identity: Identity,
     certificate: CertificateDer<'static>,
+    _scratch: Scratch,
 }
 
 impl Pem {
-    fn new(name: &str) -> Self {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
-        let made = made.expect("a certificate");
-        let file =
-            |end: &str| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{end}"));
-        let identity = Identity {
-            cert: file("crt"),
-            key: file("key"),
-        };
-        fs::write(&identity.cert, made.cert.pem()).expect("a file");
-        fs::write(&identity.key, made.signing_key.serialize_pem()).expect("a file");
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let Certificate { cert, key, der } = scratch.certificate("localhost");
         Self {
-            identity,
-            certificate: made.cert.der().clone(),
+            identity: Identity { cert, key },
+            certificate: der.into(),
+            _scratch: scratch,
         }
     }
 
@@ -82,7 +77,7 @@ fn request() -> Vec<u8> {
 
 #[test]
 fn a_stream_comes_whole_through_tls_and_is_counted() {
-    let pem = Pem::new("whole");
+    let pem = Pem::new();
     let server = pem.server();
     let mut client = pem.client(server.address(), "h2");
     client.write_all(&request()).expect("an open connection");
@@ -115,21 +110,18 @@ fn a_stream_comes_whole_through_tls_and_is_counted() {
 
 #[test]
 fn a_client_that_speaks_neither_version_is_refused_in_the_handshake() {
-    let pem = Pem::new("refused");
+    let pem = Pem::new();
     let server = pem.server();
     let mut client = pem.client(server.address(), "http/0.9");
     let error = client
         .write_all(&request())
         .expect_err("no protocol in common");
-    assert!(
-        error.to_string().contains("NoApplicationProtocol"),
-        "{error}"
-    );
+    has(&error.to_string(), "NoApplicationProtocol");
 }
 
 #[test]
 fn a_client_of_http_1_is_answered_through_tls() {
-    let pem = Pem::new("http1");
+    let pem = Pem::new();
     let server = pem.server();
     let mut client = pem.client(server.address(), "http/1.1");
     let request = "POST /v1/items HTTP/1.1\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}";
@@ -145,7 +137,7 @@ fn a_client_of_http_1_is_answered_through_tls() {
 
 #[test]
 fn clear_text_sent_to_a_tls_port_harms_nobody() {
-    let pem = Pem::new("clear");
+    let pem = Pem::new();
     let server = pem.server();
     let mut clear = TcpStream::connect(server.address()).expect("a connection");
     clear.write_all(&request()).expect("an open connection");
@@ -159,7 +151,8 @@ fn clear_text_sent_to_a_tls_port_harms_nobody() {
 
 #[test]
 fn files_that_are_no_use_are_named() {
-    let good = Pem::new("good").identity;
+    let pem = Pem::new();
+    let good = pem.identity.clone();
     let start = |cert: PathBuf, key: PathBuf| {
         let config = Config {
             tls: Some(Identity { cert, key }),
@@ -168,13 +161,10 @@ fn files_that_are_no_use_are_named() {
         Reference::start(config).err().expect("no server")
     };
     let missing = start("missing.crt".into(), good.key.clone()).to_string();
-    assert!(
-        missing.starts_with("cannot use `missing.crt` for TLS: "),
-        "{missing}"
-    );
+    begins(&missing, "cannot use `missing.crt` for TLS: ");
     let swapped = start(good.key.clone(), good.cert.clone()).to_string();
-    assert!(swapped.contains(".key` for TLS: "), "{swapped}");
-    let other = Pem::new("other").identity;
-    let unfit = start(good.cert, other.key);
+    assert!(swapped.contains("/key.pem` for TLS: "), "{swapped}");
+    let another = Pem::new();
+    let unfit = start(good.cert, another.identity.key.clone());
     assert!(matches!(unfit, ServeError::Identity { .. }), "{unfit}");
 }

@@ -124,10 +124,9 @@ impl Budget {
             return Ok(());
         }
         let spare = std::mem::take(&mut *self.spare());
-        spare
-            .buffers
-            .into_iter()
-            .for_each(|buffer| self.free(buffer));
+        for buffer in spare.buffers {
+            self.free(buffer);
+        }
         match self.try_lease(bytes) {
             true => Ok(()),
             false => Err(OverBudget { most: self.most }),
@@ -136,9 +135,8 @@ impl Budget {
 
     fn try_lease(&self, bytes: usize) -> bool {
         let sum = |leased: usize| leased.checked_add(bytes).filter(|sum| *sum <= self.most);
-        self.leased
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum)
-            .is_ok()
+        let order = Ordering::Relaxed;
+        self.leased.fetch_update(order, order, sum).is_ok()
     }
 
     fn give_back(&self, bytes: usize) {
@@ -286,10 +284,9 @@ impl Buffer {
         let (length, now) = (self.bytes.len(), self.bytes.capacity());
         let more = if now < LARGE { now.max(64) } else { now / 4 };
         let ample = now.saturating_add(more).min(most).max(least);
-        let ample = if least <= FREE {
-            ample.min(FREE)
-        } else {
-            ample
+        let ample = match least <= FREE {
+            true => ample.min(FREE),
+            false => ample,
         };
         if ample <= FREE {
             self.bytes.reserve_exact(ample - length);

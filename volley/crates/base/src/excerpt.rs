@@ -16,11 +16,9 @@ pub fn excerpt(text: &str, most: usize) -> String {
 /// "`a`, `b`, 3 more".
 pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names = names.peekable();
-    let mut listed: Vec<String> = names
-        .by_ref()
-        .take(LISTED)
-        .map(|name| format!("`{}`", excerpt(name, 80)))
-        .collect();
+    let first = names.by_ref().take(LISTED);
+    let first = first.map(|name| format!("`{}`", excerpt(name, 80)));
+    let mut listed: Vec<String> = first.collect();
     match names.count() {
         0 => {}
         more => listed.push(format!("{more} more")),
@@ -42,9 +40,7 @@ mod tests {
     #[test]
     fn long_lists_are_cut() {
         assert_eq!(list(["a", "b"].into_iter()), "`a`, `b`");
-        assert_eq!(
-            list(std::iter::repeat_n("x", 15)),
-            format!("{}3 more", "`x`, ".repeat(12))
-        );
+        let expected = format!("{}3 more", "`x`, ".repeat(12));
+        assert_eq!(list(std::iter::repeat_n("x", 15)), expected);
     }
 }

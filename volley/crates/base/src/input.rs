@@ -34,9 +34,8 @@ pub fn open(path: &Path) -> io::Result<File> {
         false if kind.is_socket() => "a socket",
         false => "a device",
     };
-    Err(io::Error::other(format!(
-        "it is {what}, and neither a file nor a pipe"
-    )))
+    let problem = format!("it is {what}, and neither a file nor a pipe");
+    Err(io::Error::other(problem))
 }
 
 /// Whether a file can be read whole, more than once: it is a plain one of at most so many bytes.
@@ -117,11 +116,8 @@ fn read_into(from: impl Read, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> 
 }
 
 fn too_long(most: u64) -> io::Error {
-    let most = most >> 20;
-    io::Error::new(
-        ErrorKind::FileTooLarge,
-        format!("it has more than {most} MiB"),
-    )
+    let problem = format!("it has more than {} MiB", most >> 20);
+    io::Error::new(ErrorKind::FileTooLarge, problem)
 }
 
 #[cfg(test)]

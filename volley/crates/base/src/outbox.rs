@@ -27,7 +27,8 @@ pub struct Outbox<T> {
 
 #[derive(Debug)]
 struct Waiting<T> {
-    taken: Taken<T>,
+    items: Vec<T>,
+    is_over: bool,
     bytes: usize,
     /// The reader takes no more.
     is_deaf: bool,
@@ -39,19 +40,17 @@ impl<T> Outbox<T> {
     /// An empty one. `waits`: all items are wanted.
     #[must_use]
     pub fn new(waits: bool) -> Self {
-        let taken = Taken {
+        let waiting = Waiting {
             items: Vec::new(),
             is_over: false,
+            bytes: 0,
+            is_deaf: false,
+            dropped: 0,
+            held_up: Duration::ZERO,
         };
         Self {
             waits,
-            waiting: Mutex::new(Waiting {
-                taken,
-                bytes: 0,
-                is_deaf: false,
-                dropped: 0,
-                held_up: Duration::ZERO,
-            }),
+            waiting: Mutex::new(waiting),
             filled: Condvar::new(),
             emptied: Condvar::new(),
         }
@@ -65,17 +64,15 @@ impl<T> Outbox<T> {
     /// Waits for items, and takes them all.
     pub fn take(&self) -> Taken<T> {
         let mut waiting = self.lock();
-        while waiting.taken.items.is_empty() && !waiting.taken.is_over {
-            waiting = self
-                .filled
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+        while waiting.items.is_empty() && !waiting.is_over {
+            let woken = self.filled.wait(waiting);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner);
         }
         waiting.bytes = 0;
         self.emptied.notify_all();
         Taken {
-            items: mem::take(&mut waiting.taken.items),
-            is_over: waiting.taken.is_over,
+            items: mem::take(&mut waiting.items),
+            is_over: waiting.is_over,
         }
     }
 
@@ -87,7 +84,7 @@ impl<T> Outbox<T> {
 
     /// Nothing comes any more.
     pub fn close(&self) {
-        self.lock().taken.is_over = true;
+        self.lock().is_over = true;
         self.filled.notify_all();
     }
 
@@ -108,18 +105,16 @@ impl<T> Outbox<T> {
                 return;
             }
             began.get_or_insert_with(Instant::now);
-            waiting = self
-                .emptied
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+            let woken = self.emptied.wait(waiting);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner);
         }
         waiting.held_up += began.map_or(Duration::ZERO, |began: Instant| began.elapsed());
         if waiting.is_deaf {
             return;
         }
         waiting.bytes += bytes;
-        waiting.taken.items.push(item);
-        if waiting.taken.items.len() == 1 {
+        waiting.items.push(item);
+        if waiting.items.len() == 1 {
             self.filled.notify_one();
         }
     }

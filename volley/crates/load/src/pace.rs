@@ -18,6 +18,7 @@ mod workers;
 
 pub use agenda::{Agenda, Lane};
 pub use cursor::{Cursor, Planned};
+pub(crate) use curve::Curve;
 pub use phases::{Phase, PhasedRate, PhasedUsers};
 pub use schedule::Schedule;
 pub use spec::{PaceError, RateSpec, ScheduleKind, WorkersSpec};

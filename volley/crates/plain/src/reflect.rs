@@ -10,7 +10,7 @@ use super::caller::{Caller, Event, Lost, Wanted};
 use volley_http::grpc::Code;
 use volley_load::spec::Spec;
 use volley_net::NetError;
-use volley_protobuf::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use volley_protobuf::reflection::{Answer, METHOD, Question, SERVICES};
 use volley_protobuf::{Pool, Service};
 use volley_report::measure::Warning;
 use volley_request::schema::any;
@@ -137,15 +137,7 @@ impl<'a> Asked<'a> {
 
     /// `None`: the server does not have this version.
     fn try_ask(&mut self, questions: &[Question]) -> Result<Option<Vec<Answer>>, LoadError> {
-        let messages: Vec<Vec<u8>> = questions
-            .iter()
-            .map(|question| {
-                Request {
-                    question: Some(question.clone()),
-                }
-                .encode()
-            })
-            .collect();
+        let messages: Vec<Vec<u8>> = questions.iter().map(Question::encode).collect();
         let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
         let body = Body::new(&messages, messages.len() as u64, false)?;
         self.caller.send(&body.bytes, false);
@@ -156,8 +148,7 @@ impl<'a> Asked<'a> {
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
                     self.weight.add(reply.len())?;
-                    let response = Response::decode(&reply);
-                    let answer = response.and_then(|response| response.answer);
+                    let answer = Answer::decode(&reply).flatten();
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);
                 }
                 Ok((Event::Ended { status, .. }, _)) => {

@@ -162,7 +162,7 @@ impl Field {
         self.of.name()
     }
 
-    /// `package.Message.field`.
+    /// `package.Message.field`; of an extension, `package.name`.
     #[must_use]
     pub fn full_name(&self) -> String {
         match &self.extension {
@@ -183,7 +183,7 @@ impl Field {
         self.of.number()
     }
 
-    /// The message that it belongs to.
+    /// The message that it belongs to, or extends.
     #[must_use]
     pub fn message(&self) -> Message {
         Message::new(&self.pool, self.message)

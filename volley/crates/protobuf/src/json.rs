@@ -172,7 +172,7 @@ impl Writer<'_> {
     /// `None` if it has no such form.
     fn well_known(&self, known: WellKnown, message: &DynamicMessage, depth: u32) -> Option<Json> {
         let get = |number| message.field_by_number(number);
-        let time = || {
+        let time = |show: fn(i64, i32) -> Option<String>| {
             let (mut seconds, mut nanos) = (0, 0);
             if let Some(Value::I64(value)) = get(1) {
                 seconds = *value;
@@ -180,18 +180,12 @@ impl Writer<'_> {
             if let Some(Value::I32(value)) = get(2) {
                 nanos = *value;
             }
-            (seconds, nanos)
+            show(seconds, nanos).map(Json::from)
         };
         match known {
             WellKnown::Any => self.any(message, depth),
-            WellKnown::Timestamp => {
-                let (seconds, nanos) = time();
-                well_known::timestamp(seconds, nanos).map(Json::from)
-            }
-            WellKnown::Duration => {
-                let (seconds, nanos) = time();
-                well_known::duration(seconds, nanos).map(Json::from)
-            }
+            WellKnown::Timestamp => time(well_known::timestamp),
+            WellKnown::Duration => time(well_known::duration),
             WellKnown::FieldMask => {
                 let paths = match get(1) {
                     Some(Value::List(paths)) => paths.as_slice(),
@@ -317,7 +311,9 @@ fn base64(bytes: &[u8]) -> Json {
     BASE64_STANDARD.encode(bytes).into()
 }
 
-pub(super) fn key_text(key: &MapKey) -> String {
+/// A key of a map as JSON has it.
+#[must_use]
+pub fn key_text(key: &MapKey) -> String {
     match key {
         MapKey::Bool(key) => key.to_string(),
         MapKey::I32(key) => key.to_string(),

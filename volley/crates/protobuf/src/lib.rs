@@ -41,11 +41,11 @@ pub use buffa_descriptor::{DynamicMessage, Value};
 pub use compile::json_name;
 pub use dynamic::{Undecodable, default_value, encode};
 pub use field::{Field, Kind};
-pub use json::Zeros;
-pub use plain::{LENIENT, bytes_of, float_of};
+pub use json::{Zeros, key_text};
+pub use plain::{LENIENT, bytes_of, float_of, float_of_number};
 pub use pool::Pool;
 pub use read::{KnownSeed, PartSeed, Seed};
-pub use types::{Enum, Extension, Message, Method, Oneof, Service};
+pub use types::{Enum, Message, Method, Oneof, Service};
 
 use buffa::Message as _;
 use descriptor::{FileDescriptorProto, FileDescriptorSet};

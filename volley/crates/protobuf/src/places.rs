@@ -29,52 +29,55 @@ enum Scope {
     Message(MessageIndex),
 }
 
+/// What a file or a message declares.
+struct Declared<'f> {
+    messages: &'f [DescriptorProto],
+    enums: &'f [EnumDescriptorProto],
+    extensions: &'f [FieldDescriptorProto],
+}
+
+impl<'f> Declared<'f> {
+    fn by_file(file: &'f FileDescriptorProto) -> Self {
+        Self {
+            messages: &file.message_type,
+            enums: &file.enum_type,
+            extensions: &file.extension,
+        }
+    }
+
+    fn by_message(message: &'f DescriptorProto) -> Self {
+        Self {
+            messages: &message.nested_type,
+            enums: &message.enum_type,
+            extensions: &message.extension,
+        }
+    }
+}
+
 impl Places {
     pub(super) fn of(pool: &DescriptorPool) -> Self {
         let mut places = Self::default();
         for (at, file) in pool.files().iter().enumerate() {
-            let scope = Scope::File(at);
             let package = file.package.as_deref().unwrap_or_default();
-            places.extensions(pool, scope, package, &file.extension);
-            places.enums(pool, scope, package, &file.enum_type);
-            places.messages(pool, scope, package, &file.message_type);
+            places.add(pool, Scope::File(at), package, &Declared::by_file(file));
         }
         places
     }
 
-    fn extensions(
-        &mut self,
-        pool: &DescriptorPool,
-        scope: Scope,
-        scope_name: &str,
-        extensions: &[FieldDescriptorProto],
-    ) {
-        let names = extensions.iter().map(|one| one.name.as_deref());
-        let found = placed(scope, scope_name, names, |name| pool.extension_index(name));
-        self.extensions.extend(found);
-    }
-
-    fn enums(
-        &mut self,
-        pool: &DescriptorPool,
-        scope: Scope,
-        scope_name: &str,
-        enums: &[EnumDescriptorProto],
-    ) {
-        let names = enums.iter().map(|one| one.name.as_deref());
-        let found = placed(scope, scope_name, names, |name| pool.enum_index(name));
-        self.enums.extend(found);
-    }
-
-    fn messages(
-        &mut self,
-        pool: &DescriptorPool,
-        scope: Scope,
-        scope_name: &str,
-        messages: &[DescriptorProto],
-    ) {
-        for (at, message) in messages.iter().enumerate() {
-            let name = join(scope_name, message.name.as_deref().unwrap_or_default());
+    fn add(&mut self, pool: &DescriptorPool, scope: Scope, scope_name: &str, declared: &Declared) {
+        let full = |name: &Option<String>| join(scope_name, name.as_deref().unwrap_or_default());
+        for (at, one) in declared.extensions.iter().enumerate() {
+            let found = pool.extension_index(&full(&one.name));
+            self.extensions
+                .extend(found.map(|index| (index, Place(scope, at))));
+        }
+        for (at, one) in declared.enums.iter().enumerate() {
+            let found = pool.enum_index(&full(&one.name));
+            self.enums
+                .extend(found.map(|index| (index, Place(scope, at))));
+        }
+        for (at, message) in declared.messages.iter().enumerate() {
+            let name = full(&message.name);
             let Some(own) = pool.message_index(&name) else {
                 continue;
             };
@@ -88,10 +91,15 @@ impl Places {
                 self.fields.insert((own, linked.number()), (at, entry));
             }
             let scope = Scope::Message(own);
-            self.extensions(pool, scope, &name, &message.extension);
-            self.enums(pool, scope, &name, &message.enum_type);
-            self.messages(pool, scope, &name, &message.nested_type);
+            self.add(pool, scope, &name, &Declared::by_message(message));
         }
+    }
+
+    fn declared<'f>(&self, files: &'f [FileDescriptorProto], scope: Scope) -> Option<Declared<'f>> {
+        Some(match scope {
+            Scope::File(file) => Declared::by_file(files.get(file)?),
+            Scope::Message(outer) => Declared::by_message(self.message(files, outer)?),
+        })
     }
 
     /// The message of a map's entries.
@@ -109,11 +117,8 @@ impl Places {
         files: &'f [FileDescriptorProto],
         index: MessageIndex,
     ) -> Option<&'f DescriptorProto> {
-        let Place(scope, at) = self.messages.get(&index)?;
-        match scope {
-            Scope::File(file) => files.get(*file)?.message_type.get(*at),
-            Scope::Message(outer) => self.message(files, *outer)?.nested_type.get(*at),
-        }
+        let Place(scope, at) = *self.messages.get(&index)?;
+        self.declared(files, scope)?.messages.get(at)
     }
 
     pub(super) fn field<'f>(
@@ -131,11 +136,8 @@ impl Places {
         files: &'f [FileDescriptorProto],
         index: EnumIndex,
     ) -> Option<&'f EnumDescriptorProto> {
-        let Place(scope, at) = self.enums.get(&index)?;
-        match scope {
-            Scope::File(file) => files.get(*file)?.enum_type.get(*at),
-            Scope::Message(outer) => self.message(files, *outer)?.enum_type.get(*at),
-        }
+        let Place(scope, at) = *self.enums.get(&index)?;
+        self.declared(files, scope)?.enums.get(at)
     }
 
     pub(super) fn extension<'f>(
@@ -143,23 +145,7 @@ impl Places {
         files: &'f [FileDescriptorProto],
         index: ExtensionIndex,
     ) -> Option<&'f FieldDescriptorProto> {
-        let Place(scope, at) = self.extensions.get(&index)?;
-        match scope {
-            Scope::File(file) => files.get(*file)?.extension.get(*at),
-            Scope::Message(outer) => self.message(files, *outer)?.extension.get(*at),
-        }
+        let Place(scope, at) = *self.extensions.get(&index)?;
+        self.declared(files, scope)?.extensions.get(at)
     }
-}
-
-/// What the pool has of these names, with their places.
-fn placed<'n, I>(
-    scope: Scope,
-    scope_name: &str,
-    names: impl Iterator<Item = Option<&'n str>>,
-    index: impl Fn(&str) -> Option<I>,
-) -> impl Iterator<Item = (I, Place)> {
-    names.enumerate().filter_map(move |(at, name)| {
-        let found = index(&join(scope_name, name.unwrap_or_default()))?;
-        Some((found, Place(scope, at)))
-    })
 }

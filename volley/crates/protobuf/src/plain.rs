@@ -1,13 +1,12 @@
 //! Values of JSON that are no lists and no objects, as values of fields.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use buffa_descriptor::{MapKey, ScalarType, Value};
-use serde::de::{Deserializer, Error, Visitor};
+use serde_json::{Number, Value as Json};
 
 /// Standard base64, with or without its padding.
 pub const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -23,103 +22,80 @@ const LARGE: &str = "the number does not fit the field: it is too large";
 const SMALL: &str = "the number does not fit the field: it is too small";
 const NEGATIVE: &str = "the number does not fit the field: it is below 0";
 
-/// A value of JSON that is no list and no object.
-pub(super) enum Plain {
-    Null,
-    Bool(bool),
-    Unsigned(u64),
-    Signed(i64),
-    Float(f64),
-    Text(String),
+/// The value of a field.
+pub(super) fn scalar(json: Json, kind: ScalarType) -> Result<Value, &'static str> {
+    Ok(match kind {
+        ScalarType::Double => Value::F64(double(&json)?),
+        ScalarType::Float => Value::F32(float(&json)?),
+        ScalarType::Int32 | ScalarType::Sint32 | ScalarType::Sfixed32 => {
+            Value::I32(integer(&json)?)
+        }
+        ScalarType::Int64 | ScalarType::Sint64 | ScalarType::Sfixed64 => {
+            Value::I64(integer(&json)?)
+        }
+        ScalarType::Uint32 | ScalarType::Fixed32 => Value::U32(integer(&json)?),
+        ScalarType::Uint64 | ScalarType::Fixed64 => Value::U64(integer(&json)?),
+        ScalarType::Bool => Value::Bool(json.as_bool().ok_or("`true` or `false` is needed")?),
+        ScalarType::String => match json {
+            Json::String(text) => Value::String(text),
+            _ => return Err("text is needed"),
+        },
+        ScalarType::Bytes => {
+            let bytes = json.as_str().and_then(bytes_of);
+            Value::Bytes(bytes.ok_or("base64 is needed")?)
+        }
+    })
 }
 
-impl Plain {
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        json: D,
-        expected: &'static str,
-    ) -> Result<Self, D::Error> {
-        json.deserialize_any(PlainVisitor(expected))
-    }
-
-    pub(super) fn scalar(self, kind: ScalarType) -> Result<Value, &'static str> {
-        Ok(match kind {
-            ScalarType::Double => Value::F64(self.double()?),
-            ScalarType::Float => Value::F32(self.float()?),
-            ScalarType::Int32 | ScalarType::Sint32 | ScalarType::Sfixed32 => {
-                Value::I32(self.integer()?)
-            }
-            ScalarType::Int64 | ScalarType::Sint64 | ScalarType::Sfixed64 => {
-                Value::I64(self.integer()?)
-            }
-            ScalarType::Uint32 | ScalarType::Fixed32 => Value::U32(self.integer()?),
-            ScalarType::Uint64 | ScalarType::Fixed64 => Value::U64(self.integer()?),
-            ScalarType::Bool => match self {
-                Self::Bool(value) => Value::Bool(value),
-                _ => return Err("`true` or `false` is needed"),
-            },
-            ScalarType::String => match self {
-                Self::Text(text) => Value::String(text),
-                _ => return Err("text is needed"),
-            },
-            ScalarType::Bytes => match self {
-                Self::Text(text) => Value::Bytes(bytes_of(&text).ok_or("base64 is needed")?),
-                _ => return Err("base64 is needed"),
-            },
-        })
-    }
-
-    pub(super) fn integer<N: TryFrom<i128>>(&self) -> Result<N, &'static str> {
-        let whole = match self {
-            Self::Unsigned(value) => (*value).into(),
-            Self::Signed(value) => (*value).into(),
-            Self::Float(value) => whole_of(*value).ok_or(WHOLE)?,
-            Self::Text(text) => match is_number(text) {
-                true => match text.parse() {
-                    Ok(whole) => whole,
-                    Err(_) => text.parse().ok().and_then(whole_of).ok_or(WHOLE)?,
-                },
-                false => return Err(WHOLE),
-            },
-            Self::Null | Self::Bool(_) => return Err(WHOLE),
-        };
-        let is_signed = N::try_from(-1).is_ok();
-        N::try_from(whole).map_err(|_| match (whole < 0, is_signed) {
-            (true, true) => SMALL,
-            (true, false) => NEGATIVE,
-            (false, _) => LARGE,
-        })
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a double is the nearest one")]
-    fn double(&self) -> Result<f64, &'static str> {
-        match self {
-            Self::Unsigned(value) => Ok(*value as f64),
-            Self::Signed(value) => Ok(*value as f64),
-            Self::Float(value) => Ok(*value),
-            Self::Text(text) => text_float(text),
-            Self::Null | Self::Bool(_) => Err(NUMBER),
+pub(super) fn integer<N: TryFrom<i128>>(json: &Json) -> Result<N, &'static str> {
+    let whole = match json {
+        Json::Number(number) => {
+            let whole = number.as_i128();
+            whole.or_else(|| number.as_f64().and_then(whole_of))
         }
-    }
-
-    /// Integers and text are rounded once.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "a float is the nearest one"
-    )]
-    fn float(&self) -> Result<f32, &'static str> {
-        let value = match self {
-            Self::Unsigned(value) => *value as f32,
-            Self::Signed(value) => *value as f32,
-            Self::Float(value) => *value as f32,
-            Self::Text(text) => return text_float(text),
-            Self::Null | Self::Bool(_) => return Err(NUMBER),
-        };
-        match value.is_finite() {
-            true => Ok(value),
-            false => Err(LARGE),
+        Json::String(text) if is_number(text) => {
+            let whole = text.parse().ok();
+            whole.or_else(|| text.parse().ok().and_then(whole_of))
         }
+        _ => None,
+    };
+    let whole = whole.ok_or(WHOLE)?;
+    let is_signed = N::try_from(-1).is_ok();
+    N::try_from(whole).map_err(|_| match (whole < 0, is_signed) {
+        (true, true) => SMALL,
+        (true, false) => NEGATIVE,
+        (false, _) => LARGE,
+    })
+}
+
+fn double(json: &Json) -> Result<f64, &'static str> {
+    match json {
+        Json::String(text) => text_float(text),
+        number => number.as_f64().ok_or(NUMBER),
     }
+}
+
+fn float(json: &Json) -> Result<f32, &'static str> {
+    match json {
+        Json::Number(number) => float_of_number(number).ok_or(LARGE),
+        Json::String(text) => text_float(text),
+        _ => Err(NUMBER),
+    }
+}
+
+/// The float that is nearest to a number; `None` if it is too large. Integers are rounded once.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "a float is the nearest one"
+)]
+#[must_use]
+pub fn float_of_number(number: &Number) -> Option<f32> {
+    let value = match number.as_i128() {
+        Some(value) => value as f32,
+        None => number.as_f64()? as f32,
+    };
+    value.is_finite().then_some(value)
 }
 
 fn text_float<F: FromStr + Copy + Into<f64>>(text: &str) -> Result<F, &'static str> {
@@ -130,46 +106,8 @@ fn text_float<F: FromStr + Copy + Into<f64>>(text: &str) -> Result<F, &'static s
     }
 }
 
-struct PlainVisitor(&'static str);
-
-impl<'de> Visitor<'de> for PlainVisitor {
-    type Value = Plain;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.0)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Plain, E> {
-        Ok(Plain::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Plain, E> {
-        Ok(Plain::Bool(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Plain, E> {
-        Ok(Plain::Unsigned(value))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Plain, E> {
-        Ok(Plain::Signed(value))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Plain, E> {
-        Ok(Plain::Float(value))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Plain, E> {
-        Ok(Plain::Text(text.to_owned()))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Plain, E> {
-        Ok(Plain::Text(text))
-    }
-}
-
 pub(super) fn map_key(kind: ScalarType, text: &str) -> Result<MapKey, &'static str> {
-    let plain = Plain::Text(text.to_owned());
+    let json = Json::from(text);
     Ok(match kind {
         ScalarType::String => MapKey::String(text.to_owned()),
         ScalarType::Bool => match text {
@@ -178,11 +116,11 @@ pub(super) fn map_key(kind: ScalarType, text: &str) -> Result<MapKey, &'static s
             _ => return Err("a key of the map is `true` or `false`"),
         },
         ScalarType::Int64 | ScalarType::Sint64 | ScalarType::Sfixed64 => {
-            MapKey::I64(plain.integer()?)
+            MapKey::I64(integer(&json)?)
         }
-        ScalarType::Uint32 | ScalarType::Fixed32 => MapKey::U32(plain.integer()?),
-        ScalarType::Uint64 | ScalarType::Fixed64 => MapKey::U64(plain.integer()?),
-        _ => MapKey::I32(plain.integer()?),
+        ScalarType::Uint32 | ScalarType::Fixed32 => MapKey::U32(integer(&json)?),
+        ScalarType::Uint64 | ScalarType::Fixed64 => MapKey::U64(integer(&json)?),
+        _ => MapKey::I32(integer(&json)?),
     })
 }
 

@@ -11,8 +11,9 @@ use volley_base::excerpt::excerpt;
 use super::adapt::{FilesError, adapt};
 use super::compile;
 use super::descriptor::{FileDescriptorProto, FileDescriptorSet};
+use super::field::Field;
 use super::places::Places;
-use super::types::{Enum, Extension, Message, Service};
+use super::types::{Enum, Message, Service};
 
 /// Google's own messages that have a JSON form of their own, and the empty one.
 static WELL_KNOWN: LazyLock<Pool> = LazyLock::new(|| {
@@ -144,6 +145,13 @@ impl Pool {
         all.filter_map(|one| self.service(one.full_name()))
     }
 
+    /// The full names of all services.
+    #[must_use]
+    pub fn service_names(&self) -> Vec<String> {
+        let names = self.services().map(|one| one.full_name().to_owned());
+        names.collect()
+    }
+
     /// All messages, those in other messages too.
     pub fn messages(&self) -> impl Iterator<Item = Message> {
         let all = self.0.descriptors.messages().iter();
@@ -186,8 +194,8 @@ impl Pool {
 
     /// An extension by its full name.
     #[must_use]
-    pub fn extension(&self, name: &str) -> Option<Extension> {
+    pub fn extension(&self, name: &str) -> Option<Field> {
         let found = self.0.descriptors.extension_by_name(name)?;
-        Some(Extension::new(self, found))
+        Some(Field::extension(self, found))
     }
 }

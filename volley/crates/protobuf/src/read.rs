@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use volley_base::excerpt::excerpt;
 
 use super::dynamic::missing;
-use super::plain::{Plain, bytes_of, map_key};
+use super::plain::{bytes_of, integer, map_key, scalar};
 use super::pool::Pool;
 use super::strict;
 use super::types::Message;
@@ -24,38 +24,35 @@ use super::well_known::{self, WellKnown};
 #[derive(Clone, Copy)]
 pub struct Seed<'a>(pub &'a Message);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
-    type Value = DynamicMessage;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let message = KnownSeed(self.0).deserialize(json)?;
-        whole(self.0.pool(), message, true)
-    }
-}
-
 /// Reads some fields of a message. Others that must be there may be elsewhere.
 #[derive(Clone, Copy)]
 pub struct PartSeed<'a>(pub &'a Message);
-
-impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
-    type Value = DynamicMessage;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let message = KnownSeed(self.0).deserialize(json)?;
-        whole(self.0.pool(), message, false)
-    }
-}
 
 /// Reads what is known of a message. Fields that must be there may be elsewhere, at any depth.
 #[derive(Clone, Copy)]
 pub struct KnownSeed<'a>(pub &'a Message);
 
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        whole(self.0.pool(), One::of(self.0).deserialize(json)?, true)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for PartSeed<'_> {
+    type Value = DynamicMessage;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
+        whole(self.0.pool(), One::of(self.0).deserialize(json)?, false)
+    }
+}
+
 impl<'de> DeserializeSeed<'de> for KnownSeed<'_> {
     type Value = DynamicMessage;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<DynamicMessage, D::Error> {
-        let (pool, index) = (self.0.pool(), self.0.index());
-        One { pool, index }.deserialize(json)
+        One::of(self.0).deserialize(json)
     }
 }
 
@@ -100,33 +97,32 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
         match known {
             WellKnown::Any => self.any(strict::object(json)?, &mut message)?,
             WellKnown::Timestamp | WellKnown::Duration => {
-                let text = Plain::deserialize(json, "text")?;
-                let read = match (known, &text) {
-                    (WellKnown::Timestamp, Plain::Text(text)) => well_known::parse_timestamp(text),
-                    (_, Plain::Text(text)) => well_known::parse_duration(text),
-                    _ => None,
+                let text = strict::plain(json, "text")?;
+                let text = text.as_str().unwrap_or_default();
+                let (read, wanted) = match known {
+                    WellKnown::Timestamp => (
+                        well_known::parse_timestamp(text),
+                        "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\"",
+                    ),
+                    _ => (
+                        well_known::parse_duration(text),
+                        "a duration of at most 315576000000s is needed, such as \"1.5s\"",
+                    ),
                 };
-                let (seconds, nanos) = read.ok_or_else(|| {
-                    Error::custom(match known {
-                        WellKnown::Timestamp => {
-                            "a time of the years 1 to 9999 is needed, such as \"2024-01-02T03:04:05Z\""
-                        }
-                        _ => "a duration of at most 315576000000s is needed, such as \"1.5s\"",
-                    })
-                })?;
+                let (seconds, nanos) = read.ok_or_else(|| Error::custom(wanted))?;
                 self.put(&mut message, 1, Value::I64(seconds));
                 self.put(&mut message, 2, Value::I32(nanos));
             }
             WellKnown::FieldMask => {
-                let paths = match Plain::deserialize(json, "text")? {
-                    Plain::Text(text) if text.is_empty() => Some(Vec::new()),
-                    Plain::Text(text) => {
+                let paths = match strict::plain(json, "text")?.as_str() {
+                    Some("") => Some(Vec::new()),
+                    Some(text) => {
                         let paths = text.split(',');
                         paths
                             .map(|path| well_known::snake(path).map(Value::String))
                             .collect()
                     }
-                    _ => None,
+                    None => None,
                 };
                 let paths = paths.ok_or_else(|| {
                     Error::custom("names of fields are needed, such as \"a,bC.d\"")
@@ -138,7 +134,7 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
                 if let Some(FieldKind::Singular(SingularKind::Scalar(kind))) =
                     field.map(FieldDescriptor::kind)
                 {
-                    let value = Plain::deserialize(json, "a value")?.scalar(kind);
+                    let value = scalar(strict::plain(json, "a value")?, kind);
                     self.put(&mut message, 1, value.map_err(Error::custom)?);
                 }
             }
@@ -167,6 +163,11 @@ fn incomplete<E: Error>(name: &str) -> E {
 }
 
 impl<'a> One<'a> {
+    fn of(message: &'a Message) -> Self {
+        let (pool, index) = (message.pool(), message.index());
+        Self { pool, index }
+    }
+
     fn name(self) -> &'a str {
         self.pool.descriptors().message(self.index).full_name()
     }
@@ -244,10 +245,7 @@ impl<'a> One<'a> {
         };
         let name = url.rsplit('/').next().unwrap_or(&url);
         let inner = self.pool.message_or_known(name);
-        let inner = inner.as_ref().map(|inner| One {
-            pool: inner.pool(),
-            index: inner.index(),
-        });
+        let inner = inner.as_ref().map(One::of);
         let bytes = match (inner, json.get("value")) {
             (Some(of), value) => {
                 let content = match (WellKnown::of(name), value) {
@@ -437,9 +435,9 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                     _ => json.deserialize_option(Present(one)),
                 }
             }
-            SingularKind::Scalar(kind) => match Plain::deserialize(json, "a value")? {
-                Plain::Null => Ok(None),
-                plain => plain.scalar(kind).map(Some).map_err(Error::custom),
+            SingularKind::Scalar(kind) => match strict::plain(json, "a value")? {
+                Json::Null => Ok(None),
+                value => scalar(value, kind).map(Some).map_err(Error::custom),
             },
             SingularKind::Enum(index) => {
                 let values = pool.descriptors().enumeration(index);
@@ -447,17 +445,17 @@ impl<'de> DeserializeSeed<'de> for Single<'_> {
                 if pool.is_missing(name) {
                     return Err(lost(name));
                 }
-                let number = match Plain::deserialize(json, "a name or a number")? {
-                    Plain::Null if name == "google.protobuf.NullValue" => 0,
-                    Plain::Null => return Ok(None),
-                    Plain::Text(text) => {
+                let number = match strict::plain(json, "a name or a number")? {
+                    Json::Null if name == "google.protobuf.NullValue" => 0,
+                    Json::Null => return Ok(None),
+                    Json::String(text) => {
                         let number = values.value_by_name(&text).map(|value| value.number());
                         // "+1" and "01" are numbers here, as for Python's protobuf.
                         let number = number.or_else(|| text.parse().ok());
                         number.ok_or_else(|| unrecognized(&text))?
                     }
-                    Plain::Bool(_) => return Err(Error::custom("a name or a number is needed")),
-                    plain => plain.integer().map_err(Error::custom)?,
+                    Json::Bool(_) => return Err(Error::custom("a name or a number is needed")),
+                    number => integer(&number).map_err(Error::custom)?,
                 };
                 let is_closed = values.enum_type() == EnumType::Closed;
                 match is_closed && values.value(number).is_none() {

@@ -1,6 +1,6 @@
 //! The messages of gRPC's server reflection; its two versions have the same.
 
-use super::wire::{Piece, encode_bytes, encode_number, pieces};
+use super::wire::{Piece, encode_bytes, encode_number, last_text, pieces, text};
 
 /// The services that offer it, the newest version first.
 pub const SERVICES: [&str; 2] = [
@@ -11,13 +11,7 @@ pub const SERVICES: [&str; 2] = [
 /// Their only method: questions and answers, one for one, on one stream.
 pub const METHOD: &str = "ServerReflectionInfo";
 
-/// A message of the client.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    pub question: Option<Question>,
-}
-
-/// What the client asks for.
+/// What the client asks for, one thing in each of its messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     /// The file of this name.
@@ -32,227 +26,155 @@ pub enum Question {
     Services(String),
 }
 
-impl Request {
-    /// Its encoding.
+impl Question {
+    /// The message that asks it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        match &self.question {
-            Some(Question::File(name)) => encode_bytes(3, name.as_bytes(), &mut out),
-            Some(Question::FileOf(symbol)) => encode_bytes(4, symbol.as_bytes(), &mut out),
-            Some(Question::FileOfExtension(of, number)) => {
+        match self {
+            Self::File(name) => encode_bytes(3, name.as_bytes(), &mut out),
+            Self::FileOf(symbol) => encode_bytes(4, symbol.as_bytes(), &mut out),
+            Self::FileOfExtension(of, number) => {
                 let mut extension = Vec::new();
                 encode_bytes(1, of.as_bytes(), &mut extension);
                 encode_number(2, *number, &mut extension);
                 encode_bytes(5, &extension, &mut out);
             }
-            Some(Question::Extensions(of)) => encode_bytes(6, of.as_bytes(), &mut out),
-            Some(Question::Services(text)) => encode_bytes(7, text.as_bytes(), &mut out),
-            None => {}
+            Self::Extensions(of) => encode_bytes(6, of.as_bytes(), &mut out),
+            Self::Services(text) => encode_bytes(7, text.as_bytes(), &mut out),
         }
         out
     }
 
-    /// `None` if it is none.
+    /// What a message asks, which may be nothing; `None` if it is no message.
     #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Option<Self>> {
         let mut question = None;
         for (number, piece) in pieces(bytes)? {
             question = match (number, piece) {
-                (3, Piece::Bytes(name)) => Some(Question::File(text(name)?)),
-                (4, Piece::Bytes(symbol)) => Some(Question::FileOf(text(symbol)?)),
+                (3, Piece::Bytes(name)) => Some(Self::File(text(name)?)),
+                (4, Piece::Bytes(symbol)) => Some(Self::FileOf(text(symbol)?)),
                 (5, Piece::Bytes(extension)) => {
-                    let (mut of, mut at) = (String::new(), 0);
-                    for (number, piece) in pieces(extension)? {
-                        match (number, piece) {
-                            (1, Piece::Bytes(name)) => of = text(name)?,
-                            (2, piece) => at = piece.number(),
-                            _ => {}
-                        }
-                    }
-                    Some(Question::FileOfExtension(of, at))
+                    let mut numbers = pieces(extension)?.into_iter().filter(|(n, _)| *n == 2);
+                    let number = numbers.next_back().map_or(0, |(_, piece)| piece.number());
+                    Some(Self::FileOfExtension(last_text(extension, 1)?, number))
                 }
-                (6, Piece::Bytes(of)) => Some(Question::Extensions(text(of)?)),
-                (7, Piece::Bytes(any)) => Some(Question::Services(text(any)?)),
+                (6, Piece::Bytes(of)) => Some(Self::Extensions(text(of)?)),
+                (7, Piece::Bytes(any)) => Some(Self::Services(text(any)?)),
                 _ => question,
             };
         }
-        Some(Self { question })
+        Some(question)
     }
 }
 
-/// A message of the server.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Response {
-    pub answer: Option<Answer>,
-}
-
-/// What the server answers.
+/// What the server answers, one thing in each of its messages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    Files(Files),
-    Extensions(Extensions),
-    Services(Services),
-    Refused(Refused),
+    /// The file that was asked for and, as the server likes, those that it imports: serialized `FileDescriptorProto`s.
+    Files(Vec<Vec<u8>>),
+    /// The numbers of the fields that extend a message.
+    Extensions(Vec<i32>),
+    /// The full names of all services.
+    Services(Vec<String>),
+    /// Why there is no answer, with a status code.
+    Refused { code: i32, message: String },
 }
 
-/// The file that was asked for and, as the server likes, those that it imports: serialized `FileDescriptorProto`s.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Files {
-    pub files: Vec<Vec<u8>>,
-}
-
-/// The numbers of the fields that extend a message.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Extensions {
-    pub numbers: Vec<i32>,
-}
-
-/// All services.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Services {
-    pub services: Vec<Service>,
-}
-
-/// A service's full name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Service {
-    pub name: String,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Refused {
-    /// A status code.
-    pub code: i32,
-    pub message: String,
-}
-
-impl Response {
-    /// Its encoding.
+impl Answer {
+    /// The message that gives it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut inner = Vec::new();
-        let number = match &self.answer {
-            Some(Answer::Files(files)) => {
-                for file in &files.files {
+        let number = match self {
+            Self::Files(files) => {
+                for file in files {
                     encode_bytes(1, file, &mut inner);
                 }
                 4
             }
-            Some(Answer::Extensions(extensions)) => {
-                for number in &extensions.numbers {
+            Self::Extensions(numbers) => {
+                for number in numbers {
                     encode_number(2, *number, &mut inner);
                 }
                 5
             }
-            Some(Answer::Services(services)) => {
-                for service in &services.services {
+            Self::Services(names) => {
+                for name in names {
                     let mut one = Vec::new();
-                    encode_bytes(1, service.name.as_bytes(), &mut one);
+                    encode_bytes(1, name.as_bytes(), &mut one);
                     encode_bytes(1, &one, &mut inner);
                 }
                 6
             }
-            Some(Answer::Refused(why)) => {
-                encode_number(1, why.code, &mut inner);
-                encode_bytes(2, why.message.as_bytes(), &mut inner);
+            Self::Refused { code, message } => {
+                encode_number(1, *code, &mut inner);
+                encode_bytes(2, message.as_bytes(), &mut inner);
                 7
             }
-            None => return inner,
         };
         let mut out = Vec::new();
         encode_bytes(number, &inner, &mut out);
         out
     }
 
-    /// `None` if it is none.
+    /// What a message answers, which may be nothing; `None` if it is no message.
     #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Option<Self>> {
         let mut answer = None;
         for (number, piece) in pieces(bytes)? {
-            let Piece::Bytes(inner) = piece else {
-                continue;
-            };
-            answer = match number {
-                4 => Some(Answer::Files(Files::decode(inner)?)),
-                5 => Some(Answer::Extensions(Extensions::decode(inner)?)),
-                6 => Some(Answer::Services(Services::decode(inner)?)),
-                7 => Some(Answer::Refused(Refused::decode(inner)?)),
-                _ => answer,
-            };
-        }
-        Some(Self { answer })
-    }
-}
-
-impl Files {
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut files = Vec::new();
-        for piece in pieces(bytes)? {
-            if let (1, Piece::Bytes(file)) = piece {
-                files.push(file.to_vec());
-            }
-        }
-        Some(Self { files })
-    }
-}
-
-impl Extensions {
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut numbers = Vec::new();
-        for piece in pieces(bytes)? {
-            match piece {
-                (2, Piece::Bytes(packed)) => {
-                    let mut packed = packed;
-                    while !packed.is_empty() {
-                        let number = buffa::encoding::decode_varint(&mut packed).ok()?;
-                        numbers.push(Piece::Varint(number).number());
+            if let Piece::Bytes(inner) = piece {
+                answer = match number {
+                    4 => Some(Self::Files(lists(inner)?.map(<[u8]>::to_vec).collect())),
+                    5 => Some(Self::Extensions(numbers(inner)?)),
+                    6 => {
+                        let names = lists(inner)?.map(|service| last_text(service, 1));
+                        Some(Self::Services(names.collect::<Option<_>>()?))
                     }
+                    7 => Some(refused(inner)?),
+                    _ => answer,
+                };
+            }
+        }
+        Some(answer)
+    }
+}
+
+/// The values of the field 1 of a message, which are text, bytes or messages.
+fn lists(bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
+    let one = |piece| match piece {
+        (1, Piece::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    };
+    Some(pieces(bytes)?.into_iter().filter_map(one))
+}
+
+fn numbers(bytes: &[u8]) -> Option<Vec<i32>> {
+    let mut numbers = Vec::new();
+    for piece in pieces(bytes)? {
+        match piece {
+            (2, Piece::Bytes(mut packed)) => {
+                while !packed.is_empty() {
+                    let number = buffa::encoding::decode_varint(&mut packed).ok()?;
+                    numbers.push(Piece::Varint(number).number());
                 }
-                (2, piece) => numbers.push(piece.number()),
-                _ => {}
             }
+            (2, piece) => numbers.push(piece.number()),
+            _ => {}
         }
-        Some(Self { numbers })
     }
+    Some(numbers)
 }
 
-impl Services {
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut services = Vec::new();
-        for piece in pieces(bytes)? {
-            let (1, Piece::Bytes(service)) = piece else {
-                continue;
-            };
-            let mut name = String::new();
-            for piece in pieces(service)? {
-                if let (1, Piece::Bytes(own)) = piece {
-                    name = text(own)?;
-                }
-            }
-            services.push(Service { name });
+fn refused(bytes: &[u8]) -> Option<Answer> {
+    let mut code = 0;
+    for piece in pieces(bytes)? {
+        if let (1, piece @ Piece::Varint(_)) = piece {
+            code = piece.number();
         }
-        Some(Self { services })
     }
-}
-
-impl Refused {
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut refused = Self::default();
-        for piece in pieces(bytes)? {
-            match piece {
-                (1, piece @ Piece::Varint(_)) => refused.code = piece.number(),
-                (2, Piece::Bytes(message)) => refused.message = text(message)?,
-                _ => {}
-            }
-        }
-        Some(refused)
-    }
-}
-
-fn text(bytes: &[u8]) -> Option<String> {
-    std::str::from_utf8(bytes).ok().map(str::to_owned)
+    let message = last_text(bytes, 2)?;
+    Some(Answer::Refused { code, message })
 }
 
 #[cfg(test)]
@@ -268,35 +190,22 @@ mod tests {
             Question::Extensions("a.B".to_owned()),
             Question::Services("*".to_owned()),
         ] {
-            let request = Request {
-                question: Some(question),
-            };
-            assert_eq!(Request::decode(&request.encode()), Some(request));
+            assert_eq!(Question::decode(&question.encode()), Some(Some(question)));
         }
-        let name = "a.S".to_owned();
         let message = "no\u{e9}".to_owned();
         for answer in [
-            Answer::Files(Files {
-                files: vec![vec![1, 255], Vec::new()],
-            }),
-            Answer::Extensions(Extensions {
-                numbers: vec![1, 300],
-            }),
-            Answer::Services(Services {
-                services: vec![Service { name }],
-            }),
-            Answer::Refused(Refused { code: 5, message }),
+            Answer::Files(vec![vec![1, 255], Vec::new()]),
+            Answer::Extensions(vec![1, 300]),
+            Answer::Services(vec!["a.S".to_owned()]),
+            Answer::Refused { code: 5, message },
         ] {
-            let answer = Some(answer);
-            let response = Response { answer };
-            assert_eq!(Response::decode(&response.encode()), Some(response));
+            assert_eq!(Answer::decode(&answer.encode()), Some(Some(answer)));
         }
         // Packed, and behind a field of another kind.
         let packed = [0x0d, 0, 0, 0, 0, 0x2a, 5, 0x12, 3, 1, 0xac, 2];
-        let numbers = vec![1, 300];
-        let answer = Some(Answer::Extensions(Extensions { numbers }));
-        assert_eq!(Response::decode(&packed), Some(Response { answer }));
-        assert_eq!(Response::decode(&[0x22, 9, 1]), None);
-        assert_eq!(Response::decode(&[0x3a, 3, 0x12, 1, 0xff]), None);
+        let numbers = Answer::Extensions(vec![1, 300]);
+        assert_eq!(Answer::decode(&packed), Some(Some(numbers)));
+        assert_eq!(Answer::decode(&[0x22, 9, 1]), None);
+        assert_eq!(Answer::decode(&[0x3a, 3, 0x12, 1, 0xff]), None);
     }
 }

@@ -2,12 +2,21 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::{Map, Value as Json};
 
 /// Reads anything.
 pub(super) fn value<'de, D: Deserializer<'de>>(json: D) -> Result<Json, D::Error> {
     Strict::deserialize(json).map(|Strict(json)| json)
+}
+
+/// Reads what is no list and no object.
+pub(super) fn plain<'de, D: Deserializer<'de>>(
+    json: D,
+    expected: &'static str,
+) -> Result<Json, D::Error> {
+    let is_plain = true;
+    json.deserialize_any(Anything { expected, is_plain })
 }
 
 /// Reads an object.
@@ -25,7 +34,9 @@ struct Strict(Json);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(Anything).map(Self)
+        let (expected, is_plain) = ("a value", false);
+        json.deserialize_any(Anything { expected, is_plain })
+            .map(Self)
     }
 }
 
@@ -51,13 +62,17 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-struct Anything;
+struct Anything {
+    expected: &'static str,
+    /// Lists and objects are refused.
+    is_plain: bool,
+}
 
 impl<'de> Visitor<'de> for Anything {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a value")
+        f.write_str(self.expected)
     }
 
     fn visit_unit<E: Error>(self) -> Result<Json, E> {
@@ -89,6 +104,9 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut json: A) -> Result<Json, A::Error> {
+        if self.is_plain {
+            return Err(Error::invalid_type(Unexpected::Seq, &self));
+        }
         let mut all = Vec::new();
         while let Some(Strict(value)) = json.next_element()? {
             all.push(value);
@@ -97,6 +115,9 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Json, A::Error> {
+        if self.is_plain {
+            return Err(Error::invalid_type(Unexpected::Map, &self));
+        }
         Members.visit_map(members).map(Json::Object)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use buffa::editions::EnumType;
 use buffa_descriptor::{
-    EnumDescriptor, EnumIndex, ExtensionDescriptor, MessageDescriptor, MessageIndex,
-    MethodDescriptor, OneofDescriptor, ServiceDescriptor, ServiceIndex,
+    EnumDescriptor, EnumIndex, MessageDescriptor, MessageIndex, MethodDescriptor, OneofDescriptor,
+    ServiceDescriptor, ServiceIndex,
 };
 
 use super::descriptor::{
@@ -128,14 +128,13 @@ impl Message {
             return self.field_by_name(key);
         };
         let found = self.pool.extension(name);
-        let found = found.filter(|found| found.extendee() == self);
-        found.map(|found| found.field().clone())
+        found.filter(|found| found.message() == *self)
     }
 
     /// The extensions of it, by their numbers.
-    pub fn extensions(&self) -> impl Iterator<Item = Extension> {
+    pub fn extensions(&self) -> impl Iterator<Item = Field> {
         let all = self.pool.descriptors().extensions_of(self.index);
-        all.map(|one| Extension::new(&self.pool, one))
+        all.map(|one| Field::extension(&self.pool, one))
     }
 
     /// Its oneofs, those that only stand for `optional` too.
@@ -199,42 +198,6 @@ impl Oneof {
         let own = own.unwrap_or_default().iter();
         let own = own.filter_map(|index| all.get(usize::from(*index)));
         own.map(|field| Field::new(&self.message.pool, self.message.index, field))
-    }
-}
-
-/// A field that is declared outside its message.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Extension {
-    full_name: String,
-    message: Message,
-    field: Field,
-}
-
-impl Extension {
-    pub(super) fn new(pool: &Pool, of: &ExtensionDescriptor) -> Self {
-        Self {
-            full_name: of.full_name().to_owned(),
-            message: Message::new(pool, of.extendee()),
-            field: Field::extension(pool, of),
-        }
-    }
-
-    /// `package.name`.
-    #[must_use]
-    pub fn full_name(&self) -> &str {
-        &self.full_name
-    }
-
-    /// The message that it belongs to.
-    #[must_use]
-    pub fn extendee(&self) -> &Message {
-        &self.message
-    }
-
-    /// The field itself.
-    #[must_use]
-    pub fn field(&self) -> &Field {
-        &self.field
     }
 }
 

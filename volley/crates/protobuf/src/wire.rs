@@ -77,3 +77,21 @@ pub fn pieces(mut bytes: &[u8]) -> Option<Vec<(u32, Piece<'_>)>> {
     }
     Some(pieces)
 }
+
+/// The last text of this number in a message, empty if it has none; `None` if it is no message, or what is there is no text.
+#[must_use]
+pub fn last_text(message: &[u8], number: u32) -> Option<String> {
+    let mut found = String::new();
+    for piece in pieces(message)? {
+        if let (own, Piece::Bytes(bytes)) = piece
+            && own == number
+        {
+            found = text(bytes)?;
+        }
+    }
+    Some(found)
+}
+
+pub(super) fn text(bytes: &[u8]) -> Option<String> {
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
+}

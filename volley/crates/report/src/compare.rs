@@ -70,11 +70,9 @@ impl Comparison {
     pub fn headline(&self) -> String {
         let mut parts = Vec::new();
         for verdict in Verdict::ALL {
-            let rows = self
-                .rows
-                .all()
-                .filter(|row| row.change.verdict() == verdict);
-            let names: Vec<String> = rows.map(|row| row.name.clone()).collect();
+            let rows = self.rows.all();
+            let rows = rows.filter(|row| row.change.verdict() == verdict);
+            let names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
             if !names.is_empty() {
                 parts.push(format!("{}: {}", verdict.words(), names.join(", ")));
             }

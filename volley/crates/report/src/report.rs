@@ -25,6 +25,6 @@ mod warnings;
 pub mod samples;
 
 pub use escape::write_visible;
-pub use escape::{label_value, visible, write_json, write_pretty_json};
+pub use escape::{json_line, label_value, visible, write_json, write_pretty_json};
 pub use model::{Calls, Checks, Detail, Report, Sends, Series};
 pub use verdict::Verdict;

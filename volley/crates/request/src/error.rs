@@ -19,8 +19,8 @@ pub enum RequestError {
     NoData { input: String },
     #[error(
         "the data is not valid JSON: {reason}{}{}",
-        hinted(hint),
-        shown(rendered)
+        told("; ", hint, ""),
+        told("; the template gave: ", rendered, "")
     )]
     NotJson {
         reason: String,
@@ -29,8 +29,8 @@ pub enum RequestError {
     },
     #[error(
         "the data does not fit `{input}`: {reason}{}{}",
-        hinted(hint),
-        shown(rendered)
+        told("; ", hint, ""),
+        told("; the template gave: ", rendered, "")
     )]
     DoesNotFit {
         input: String,
@@ -49,7 +49,7 @@ pub enum RequestError {
         "a message of {length} bytes is over the limit of {max}; raise it with `--max-send-message-size`"
     )]
     TooLong { length: usize, max: usize },
-    #[error("line {line}{}: {error}", in_column(column))]
+    #[error("line {line}{}: {error}", told(", column `", column, "`"))]
     Row {
         line: u64,
         column: Option<String>,
@@ -128,43 +128,16 @@ impl RequestError {
 
     /// Shows what the template produced, if the mistake may be in there.
     #[must_use]
-    pub(super) fn rendered(self, json: &str) -> Self {
-        let text = Some(excerpt(json, 200));
-        match self {
-            Self::NotJson { reason, hint, .. } => Self::NotJson {
-                reason,
-                hint,
-                rendered: text,
-            },
-            Self::DoesNotFit {
-                input,
-                reason,
-                hint,
-                ..
-            } => Self::DoesNotFit {
-                input,
-                reason,
-                hint,
-                rendered: text,
-            },
-            other => other,
+    pub(super) fn rendered(mut self, json: &str) -> Self {
+        if let Self::NotJson { rendered, .. } | Self::DoesNotFit { rendered, .. } = &mut self {
+            *rendered = Some(excerpt(json, 200));
         }
+        self
     }
 }
 
-fn in_column(column: &Option<String>) -> String {
-    column
-        .as_ref()
-        .map_or_else(String::new, |column| format!(", column `{column}`"))
-}
-
-fn hinted(hint: &Option<String>) -> String {
-    hint.as_ref()
-        .map_or_else(String::new, |hint| format!("; {hint}"))
-}
-
-fn shown(rendered: &Option<String>) -> String {
-    rendered
-        .as_ref()
-        .map_or_else(String::new, |text| format!("; the template gave: {text}"))
+/// A text between others; nothing if there is none.
+fn told(before: &str, text: &Option<String>, after: &str) -> String {
+    let told = text.as_ref().map(|text| format!("{before}{text}{after}"));
+    told.unwrap_or_default()
 }

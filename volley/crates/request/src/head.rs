@@ -12,7 +12,7 @@ use volley_load::spec::{RequestSpec, Spec, TargetSpec, Templates, secret, some};
 use super::RequestError;
 use super::metadata::{MetadataError, Name};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template, TemplateError};
+use super::template::{CallData, Template, TemplateError};
 
 /// What volley calls itself.
 pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
@@ -54,11 +54,10 @@ impl HeadPlan {
         } = spec.request;
         let mut fields = own_fields(&spec.target, &method.path, timeout, compress);
         let mut varying = Vec::new();
-        let labels = Labels::from(method);
         for (name, value) in &spec.request.metadata {
             let parse = |text: &str| match spec.request.templates {
                 Templates::Off => Ok(Template::literal(text)),
-                templates => Template::parse(text, &labels, templates == Templates::All)
+                templates => Template::parse(text, method, templates == Templates::All)
                     .map_err(|error| wrong(name, error)),
             };
             let (key, value) = (parse(name)?, parse(value)?);
@@ -134,11 +133,8 @@ impl EncodedName {
     fn new(name: &str) -> Result<Self, RequestError> {
         let name = Name::new(name)?;
         let mut begin = Vec::new();
-        literal_name(
-            name.as_bytes(),
-            indexing(&name, Indexing::Without),
-            &mut begin,
-        );
+        let indexing = indexing(&name, Indexing::Without);
+        literal_name(name.as_bytes(), indexing, &mut begin);
         Ok(Self { name, begin })
     }
 }
@@ -152,19 +148,16 @@ fn wrong(name: &str, error: TemplateError) -> RequestError {
 }
 
 fn indexing(name: &Name, otherwise: Indexing) -> Indexing {
-    if name.is_never_indexed() {
-        Indexing::Never
-    } else {
-        otherwise
+    match name.is_never_indexed() {
+        true => Indexing::Never,
+        false => otherwise,
     }
 }
 
 fn field(name: &Name, value: &str) -> Result<Field, MetadataError> {
-    Ok(Field {
-        name: name.as_bytes().into(),
-        value: name.wire_value(value)?.as_ref().into(),
-        indexing: indexing(name, Indexing::Incremental),
-    })
+    let indexing = indexing(name, Indexing::Incremental);
+    let value = name.wire_value(value)?;
+    Ok(Field::new(name.as_bytes(), value.as_ref(), indexing))
 }
 
 /// The head of a call that asks the server for its schema.
@@ -207,10 +200,8 @@ fn own_fields(target: &TargetSpec, path: &str, timeout: Duration, compress: bool
     }
     // Whatever the requests are, as grpc-go with its gzip, and so ghz.
     fields.push(("grpc-accept-encoding", "gzip"));
-    let field = |(name, value): (&str, &str)| Field {
-        name: name.as_bytes().into(),
-        value: value.as_bytes().into(),
-        indexing: Indexing::Incremental,
+    let field = |(name, value): (&str, &str)| {
+        Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
     };
     fields.into_iter().map(field).collect()
 }

@@ -2,11 +2,11 @@
 
 use serde::de::DeserializeSeed as _;
 use serde_path_to_error::{Deserializer, Segment, Track};
-use volley_base::excerpt::{excerpt, list};
+use volley_base::excerpt::excerpt;
 use volley_protobuf::{Field, Kind};
 
 use super::messages::Reading;
-use super::schema::suggest::{closest, keys};
+use super::schema::suggest::{hint_of, keys};
 
 /// Nobody reads a place that is deeper.
 const DEEPEST: usize = 20;
@@ -122,10 +122,7 @@ impl Thing {
             }
             _ => return None,
         };
-        Some(match closest(typed, &names) {
-            Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
-            None if names.is_empty() => format!("it has no {what}"),
-            None => format!("its {what} are {}", list(names.iter().map(String::as_str))),
-        })
+        let (none, all) = (format!("it has no {what}"), format!("its {what} are"));
+        Some(hint_of(typed, &names, &none, &all))
     }
 }

@@ -14,7 +14,7 @@ use super::marked::Marked;
 use super::messages::{self, Message, is_array};
 use super::mold::{Filling, Misfit, Mold};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template, TemplateError};
+use super::template::{CallData, Template, TemplateError};
 use super::{Request, RequestError, rows};
 
 /// A call's body, and what its replies must be.
@@ -97,7 +97,8 @@ impl PayloadPlan {
             rules,
             messages: Messages::Fixed(Vec::new()),
         };
-        let parse = Parse::new(spec, method);
+        let templates = spec.request.templates;
+        let parse = Parse { method, templates };
         let data = &spec.request.data;
         let messages = match data {
             Data::Binary(data) => messages::from_binary(data, &plan.input)?,
@@ -246,8 +247,8 @@ impl PayloadPlan {
                 {
                     return Ok(());
                 }
-                let payloads = self.parse(&rendered.json, call, &mut scratch.text)?;
-                in_turn(&payloads, number).cloned()
+                let messages = self.read(&rendered.json, call, &mut scratch.text)?;
+                in_turn(&self.payloads(&messages)?, number).cloned()
             }
         };
         (request.body, request.expected) = payload.ok_or_else(|| self.no_data())?;
@@ -330,10 +331,7 @@ impl PayloadPlan {
     ) -> Result<Message, RequestError> {
         let rendered = in_turn(templates, number).ok_or_else(|| self.no_data())?;
         call.begin_again();
-        json.clear();
-        rendered.json.render(call, json).map_err(wrong)?;
-        let messages =
-            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
+        let messages = self.read(&rendered.json, call, json)?;
         // A template that gives several messages is a list: they take turns.
         in_turn(&messages, number)
             .cloned()
@@ -363,18 +361,16 @@ impl PayloadPlan {
         Ok(Some(&scratch.framed))
     }
 
-    /// The payloads that JSON gives in one call.
-    fn parse(
+    /// The messages that JSON gives in one call.
+    fn read(
         &self,
         template: &Template,
         call: &mut CallData,
         json: &mut String,
-    ) -> Result<Vec<Payload>, RequestError> {
+    ) -> Result<Vec<Message>, RequestError> {
         json.clear();
         template.render(call, json).map_err(wrong)?;
-        let messages =
-            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
-        self.payloads(&messages)
+        messages::from_json(json, &self.input).map_err(|error| error.rendered(json))
     }
 
     /// How many messages a call sends of so many that are given.
@@ -453,19 +449,12 @@ fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
 }
 
 /// How the text of templates is read.
-struct Parse {
-    labels: Labels,
+struct Parse<'a> {
+    method: &'a Method,
     templates: Templates,
 }
 
-impl Parse {
-    fn new(spec: &Spec, method: &Method) -> Self {
-        Self {
-            labels: Labels::from(method),
-            templates: spec.request.templates,
-        }
-    }
-
+impl Parse<'_> {
     fn has_actions(&self, text: &str) -> bool {
         self.templates != Templates::Off && text.contains("{{")
     }
@@ -475,7 +464,7 @@ impl Parse {
             return Ok(Template::literal(text));
         }
         let functions = self.templates == Templates::All;
-        Template::parse(text, &self.labels, functions).map_err(wrong)
+        Template::parse(text, self.method, functions).map_err(wrong)
     }
 
     /// One template for the whole data. If its elements are rendered on their own, one for each element of a list.

@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
-use volley_base::excerpt::{excerpt, list};
+use volley_base::excerpt::excerpt;
 use volley_base::input::table::{self, Fault, Table};
 use volley_load::spec::Data;
 use volley_protobuf::{Field, Kind, Message};
@@ -153,9 +153,8 @@ impl Columns {
         let field = message.field_by_key(part).ok_or_else(|| {
             let fields = suggest::keys(message, part);
             let hint = match suggest::closest(part, &fields) {
-                Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
                 None if part.contains([';', '\t']) => "commas separate columns".to_owned(),
-                None => format!("its fields are {}", list(fields.iter().map(String::as_str))),
+                _ => suggest::hint_of(part, &fields, "its fields are ", "its fields are"),
             };
             format!("is no field of `{}`; {hint}", message.full_name())
         })?;

@@ -199,23 +199,15 @@ impl Renderer {
         number: u64,
         message: u64,
     ) -> Result<Option<&[u8]>, RequestError> {
-        let mut call = CallData::new(
-            CallNumber { worker, number },
-            &self.name,
-            self.connections,
-            &mut self.random,
-        );
+        let call = CallNumber { worker, number };
+        let mut call = CallData::new(call, &self.name, self.connections, &mut self.random);
         self.payload
             .message(message, &mut call, &mut self.scratch, self.max_send)
     }
 
     fn render(&mut self, worker: u32, number: u64) -> Result<(), RequestError> {
-        let mut call = CallData::new(
-            CallNumber { worker, number },
-            &self.name,
-            self.connections,
-            &mut self.random,
-        );
+        let call = CallNumber { worker, number };
+        let mut call = CallData::new(call, &self.name, self.connections, &mut self.random);
         let Request { literals, .. } = &mut self.request;
         self.head
             .varying(&mut call, &mut self.scratch.text, literals)?;

@@ -17,7 +17,7 @@ mod sprig;
 mod tests;
 mod token;
 
-pub use call_data::{CallData, Labels};
+pub use call_data::CallData;
 pub use function::Action;
 use parser::parse;
 use program::Program;
@@ -27,7 +27,7 @@ pub use sprig::groups as function_groups;
 use thiserror::Error;
 use volley_base::excerpt::excerpt;
 
-use super::schema::suggest;
+use super::schema::{Method, suggest};
 
 /// A parsed template. Fields that are the same in every call are already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,16 +77,16 @@ impl<A> From<Vec<Piece<A>>> for Template<A> {
 }
 
 impl Template {
-    /// Parses `text`.
+    /// Parses `text`, for calls of a method.
     ///
     /// # Errors
     ///
     /// If an action is not closed, malformed or unknown; with `functions` off, also if it calls a
     /// function.
-    pub fn parse(text: &str, labels: &Labels, functions: bool) -> Result<Self, TemplateError> {
+    pub fn parse(text: &str, method: &Method, functions: bool) -> Result<Self, TemplateError> {
         let parts = scan(text)?;
         if block::is_one(&parts)? {
-            let program = Program::new(text, labels, functions).map_err(TemplateError::Whole)?;
+            let program = Program::new(text, method, functions).map_err(TemplateError::Whole)?;
             return Ok(Self::from(vec![Piece::Action(Action::Program(program))]));
         }
         let mut template = Self { pieces: Vec::new() };
@@ -100,11 +100,11 @@ impl Template {
                 Part::Action(source, range) => (source, range),
             };
             let end = block::end(source, &range, &mut parts);
-            let parsed = match parse(source, labels, functions) {
+            let parsed = match parse(source, method, functions) {
                 Err(error) if error.is_beyond() => {
                     let text = text.get(range.start..end).unwrap_or_default();
                     let text = format!("{{{{{text}}}}}");
-                    Program::new(&text, labels, functions).map(Action::Program)
+                    Program::new(&text, method, functions).map(Action::Program)
                 }
                 parsed => parsed,
             };

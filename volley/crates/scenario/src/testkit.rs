@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-pub use volley_testkit::{output, scripted, sockets, table};
+pub use volley_testkit::{output, scripted, sockets, table, texts};
 
 use volley_protobuf::Pool;
 use volley_protobuf::compile::compile;

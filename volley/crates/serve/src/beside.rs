@@ -9,10 +9,8 @@ use volley_http::grpc::{Code, PREFIX_LEN};
 use volley_protobuf as protobuf;
 use volley_protobuf::Pool;
 use volley_protobuf::compile::compile;
-use volley_protobuf::reflection::{
-    Answer, Files, METHOD, Question, Refused, Request, Response, SERVICES, Service, Services,
-};
-use volley_protobuf::wire::{Piece, encode_bytes, encode_number, pieces};
+use volley_protobuf::reflection::{Answer, METHOD, Question, SERVICES};
+use volley_protobuf::wire::{encode_bytes, encode_number, last_text};
 
 /// What the server declares. The second version of reflection differs only in its package.
 const FILES: [(&str, &str); 3] = [
@@ -62,7 +60,8 @@ impl Beside {
         match self {
             Self::List => Ok(health_of_all()),
             Self::Check | Self::Watch => {
-                let asked = asked(message).ok_or_else(invalid)?;
+                // The service of a `HealthCheckRequest`.
+                let asked = last_text(message, 1).ok_or_else(invalid)?;
                 let status = match declared().services().any(|one| one.full_name() == asked) {
                     true => SERVING,
                     false if asked.is_empty() => SERVING,
@@ -72,9 +71,8 @@ impl Beside {
                 Ok(health(status))
             }
             Self::Reflect => {
-                let question = Request::decode(message).ok_or_else(invalid)?.question;
-                let answer = Some(reflect(question));
-                Ok(Response { answer }.encode())
+                let question = Question::decode(message).ok_or_else(invalid)?;
+                Ok(reflect(question).encode())
             }
         }
     }
@@ -130,17 +128,6 @@ impl Unsent {
     }
 }
 
-/// The service of a `HealthCheckRequest`.
-fn asked(message: &[u8]) -> Option<String> {
-    let mut service = String::new();
-    for piece in pieces(message)? {
-        if let (1, Piece::Bytes(name)) = piece {
-            service = std::str::from_utf8(name).ok()?.to_owned();
-        }
-    }
-    Some(service)
-}
-
 /// A `HealthCheckResponse`.
 fn health(status: i32) -> Vec<u8> {
     let mut out = Vec::new();
@@ -151,8 +138,7 @@ fn health(status: i32) -> Vec<u8> {
 /// A `HealthListResponse`: a map of all services, and of the server by an empty name.
 fn health_of_all() -> Vec<u8> {
     let mut out = Vec::new();
-    let names = declared().services().map(|one| one.full_name().to_owned());
-    for name in names.chain([String::new()]) {
+    for name in declared().service_names().iter().chain([&String::new()]) {
         let mut entry = Vec::new();
         encode_bytes(1, name.as_bytes(), &mut entry);
         encode_bytes(2, &health(SERVING), &mut entry);
@@ -164,11 +150,7 @@ fn health_of_all() -> Vec<u8> {
 fn reflect(question: Option<Question>) -> Answer {
     let pool = declared();
     let file = match question {
-        Some(Question::Services(_)) => {
-            let names = pool.services().map(|one| one.full_name().to_owned());
-            let services = names.map(|name| Service { name }).collect();
-            return Answer::Services(Services { services });
-        }
+        Some(Question::Services(_)) => return Answer::Services(pool.service_names()),
         Some(Question::File(name)) => pool.file(&name),
         Some(Question::FileOf(symbol)) => pool.file_of(&symbol),
         Some(Question::FileOfExtension(..) | Question::Extensions(_)) | None => {
@@ -176,18 +158,14 @@ fn reflect(question: Option<Question>) -> Answer {
         }
     };
     match file {
-        Some(file) => Answer::Files(Files {
-            files: vec![protobuf::encoded_file(file)],
-        }),
+        Some(file) => Answer::Files(vec![protobuf::encoded_file(file)]),
         None => refusal(Code::NotFound, "it is not declared here"),
     }
 }
 
 fn refusal(code: Code, message: &str) -> Answer {
-    Answer::Refused(Refused {
-        code: code as i32,
-        message: message.to_owned(),
-    })
+    let (code, message) = (code as i32, message.to_owned());
+    Answer::Refused { code, message }
 }
 
 /// All files, compiled when they are first asked for. They are part of the program, and compile.
@@ -221,12 +199,8 @@ mod tests {
 
     #[test]
     fn everything_that_the_server_offers_is_declared() {
-        let services: Vec<_> = declared()
-            .services()
-            .map(|one| one.full_name().to_owned())
-            .collect();
         assert_eq!(
-            services,
+            declared().service_names(),
             [
                 "benchmark.BenchmarkService",
                 "grpc.health.v1.Health",

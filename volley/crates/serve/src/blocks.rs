@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 
 use volley_http::grpc::Code;
 use volley_http::http2::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whole};
+use volley_http::http2::hpack::literal;
 
 /// `:status: 200` (static index 8) and `content-type: application/grpc` (name at static index 31).
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 /// `grpc-status: 0`.
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
+/// The names of the fields of another status.
+const STATUS: &[u8] = b"\x00\x0bgrpc-status";
+const MESSAGE: &[u8] = b"\x00\x0cgrpc-message";
 /// The maximum length of messages, encoded, in bytes.
 const MAX_MESSAGE: usize = 1024;
 
@@ -40,8 +44,7 @@ pub(super) fn write_trailers_only(out: &mut Vec<u8>, stream: u32, code: Code, me
 pub(super) fn write_http_status(out: &mut Vec<u8>, stream: u32, status: u16) {
     let mut block = Vec::new();
     // The name of static index 8.
-    block.push(0x08);
-    push_string(&mut block, &status.to_string());
+    literal(&[0x08], status.to_string().as_bytes(), &mut block);
     write_headers(out, stream, &block, true, DEFAULT_MAX_FRAME_SIZE);
 }
 
@@ -51,27 +54,8 @@ fn write_block(out: &mut Vec<u8>, stream: u32, block: &[u8], end_stream: bool) {
 }
 
 fn push_status(block: &mut Vec<u8>, code: Code, message: &str) {
-    block.push(0);
-    push_string(block, "grpc-status");
-    push_string(block, &(code as u32).to_string());
-    block.push(0);
-    push_string(block, "grpc-message");
-    push_string(block, &percent_encode(message));
-}
-
-/// A string literal without Huffman coding (RFC 7541 §5.2); its length is an integer with a 7-bit prefix (§5.1).
-fn push_string(block: &mut Vec<u8>, text: &str) {
-    if let Some(mut rest) = text.len().checked_sub(0x7f) {
-        block.push(0x7f);
-        while rest >= 0x80 {
-            block.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        block.push(rest as u8);
-    } else {
-        block.push(text.len() as u8);
-    }
-    block.extend_from_slice(text.as_bytes());
+    literal(STATUS, (code as u32).to_string().as_bytes(), block);
+    literal(MESSAGE, percent_encode(message).as_bytes(), block);
 }
 
 /// gRPC's Percent-Encoded: space to `~`, except `%`, stay as they are (gRPC over HTTP/2, "Responses").
@@ -102,6 +86,7 @@ mod tests {
         assert_eq!(RESPONSE.len(), 4 + 16);
         assert_eq!(OK[1] as usize, "grpc-status".len());
         assert_eq!(OK.len(), 2 + 11 + 2);
+        assert_eq!(MESSAGE[1] as usize, "grpc-message".len());
     }
 
     #[test]
@@ -112,11 +97,12 @@ mod tests {
 
     #[test]
     fn a_long_string_has_a_length_of_several_bytes() {
-        let mut block = Vec::new();
-        push_string(&mut block, &"x".repeat(0x7f + 300));
-        assert_eq!(block[..3], [0x7f, 0xac, 0x02]);
-        block.clear();
-        push_string(&mut block, &"x".repeat(0x7e));
-        assert_eq!(block[0], 0x7e);
+        let length = |count: usize| {
+            let mut block = Vec::new();
+            push_status(&mut block, Code::Internal, &"x".repeat(count));
+            block.split_off(STATUS.len() + 3 + MESSAGE.len())
+        };
+        assert_eq!(length(0x7f + 300)[..3], [0x7f, 0xac, 0x02]);
+        assert_eq!(length(0x7e)[0], 0x7e);
     }
 }

@@ -126,6 +126,19 @@ impl Call {
         }
     }
 
+    /// How many bytes may be sent: there is room for them on the stream, and in the `window` of the connection.
+    #[inline]
+    pub(super) fn room(&self, window: &SendWindow) -> usize {
+        self.window.available().min(window.available())
+    }
+
+    /// So many bytes are sent.
+    #[inline]
+    pub(super) fn spend(&mut self, bytes: usize, window: &mut SendWindow) {
+        self.window.consume(bytes);
+        window.consume(bytes);
+    }
+
     /// Whether it belongs into the list of calls to continue, where it is not yet: then it counts as queued.
     pub(super) fn enqueue(&mut self) -> bool {
         let is_due = !self.queued && self.is_answerable();

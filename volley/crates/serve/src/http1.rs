@@ -182,12 +182,7 @@ impl Http1 {
                 self.begin(&parsed, counts);
             }
             Stage::Body(0) => self.end_request(now_ns, counts),
-            Stage::Body(left) => {
-                let Some(rest) = self.body(left) else {
-                    return Ok(false);
-                };
-                self.stage = Stage::Body(rest);
-            }
+            Stage::Body(left) => return Ok(self.body(left, Stage::Body)),
             Stage::ChunkSize => match httparse::parse_chunk_size(input) {
                 Ok(httparse::Status::Complete((length, size))) => {
                     self.at += length;
@@ -200,12 +195,7 @@ impl Http1 {
                 Ok(httparse::Status::Partial) | Err(_) => return Err(Refused(400)),
             },
             Stage::Chunk(0) => self.stage = Stage::ChunkEnd,
-            Stage::Chunk(left) => {
-                let Some(rest) = self.body(left) else {
-                    return Ok(false);
-                };
-                self.stage = Stage::Chunk(rest);
-            }
+            Stage::Chunk(left) => return Ok(self.body(left, Stage::Chunk)),
             Stage::ChunkEnd => match input {
                 [b'\r', b'\n', ..] => {
                     self.at += 2;
@@ -244,18 +234,23 @@ impl Http1 {
         }
     }
 
-    /// Takes what has come of `left` bytes of the body; returns how many are still to come, `None` if nothing came.
-    fn body(&mut self, left: u64) -> Option<u64> {
+    /// Takes what has come of `left` bytes of the body, after which it is at another stage; `false` if nothing came.
+    fn body(&mut self, left: u64, stage: fn(u64) -> Stage) -> bool {
         let input = self.input.get(self.at..).unwrap_or_default();
         let n = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
-        self.exchange.take(input.get(..n)?, &self.rules.budget);
+        let data = input.get(..n).unwrap_or_default();
+        self.exchange.take(data, &self.rules.budget);
         self.at += n;
         if self.exchange.answer.is_made() {
             // The rest of a body that is too long is not read.
             self.is_last = true;
             self.answer();
         }
-        (n > 0 && self.stage != Stage::Over).then(|| left - n as u64)
+        let is_on = n > 0 && self.stage != Stage::Over;
+        if is_on {
+            self.stage = stage(left - n as u64);
+        }
+        is_on
     }
 
     /// The request is complete.

@@ -1,9 +1,10 @@
 //! A running server.
 
+use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -90,15 +91,6 @@ impl Reference {
         self.address
     }
 
-    /// Where it listens, as a target for clients.
-    #[must_use]
-    pub fn target(&self) -> String {
-        match &self.unix {
-            Some(path) => Endpoint::Unix(path.to_string_lossy().into_owned()).to_string(),
-            None => self.address.to_string(),
-        }
-    }
-
     /// The counts of all threads. They include every byte that a client could read before this call.
     #[must_use]
     pub fn counts(&self) -> Counts {
@@ -174,6 +166,13 @@ impl Reference {
     }
 }
 
+/// Where it listens, as a target for clients.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&target(self.unix.as_deref(), self.address))
+    }
+}
+
 impl Drop for Reference {
     fn drop(&mut self) {
         self.halt();
@@ -184,13 +183,17 @@ impl Drop for Reference {
     }
 }
 
+fn target(unix: Option<&Path>, address: SocketAddr) -> String {
+    match unix {
+        Some(path) => Endpoint::Unix(path.to_string_lossy().into_owned()).to_string(),
+        None => address.to_string(),
+    }
+}
+
 /// Opens the socket that clients connect to; returns its TCP address too.
 fn listen(config: &Config) -> Result<(Socket, SocketAddr), ServeError> {
     let refused = |reason| ServeError::Listen {
-        address: match &config.unix {
-            Some(path) => Endpoint::Unix(path.to_string_lossy().into_owned()).to_string(),
-            None => config.address.to_string(),
-        },
+        address: target(config.unix.as_deref(), config.address),
         reason,
     };
     let at = match &config.unix {

@@ -22,7 +22,7 @@ pub fn run(config: Config) -> Result<(), ServeError> {
     let mut signals = Signals::new([SIGUSR1, SIGINT, SIGTERM])
         .map_err(ServeError::host("handlers of signals"))?;
     let server = Reference::start(config)?;
-    print(&format!("listening on {}", server.target()))?;
+    print(&format!("listening on {server}"))?;
     for signal in signals.forever() {
         if signal != SIGUSR1 {
             break;

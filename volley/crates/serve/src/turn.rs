@@ -29,6 +29,16 @@ pub(super) enum Turn {
     Ends(End),
 }
 
+impl Turn {
+    /// That of a call for which there is no room.
+    pub(super) fn blocked(call: &Call) -> Self {
+        match call.window.available() {
+            0 => Self::Waiting,
+            _ => Self::Starved,
+        }
+    }
+}
+
 /// One turn of a call.
 pub(super) fn go_on(
     call: &mut Call,
@@ -68,27 +78,16 @@ pub(super) fn go_on(
         let next = call.work.replies.peek();
         let before_fault = call.replies_before_fault();
         if before_fault == Some(0) || (next.is_none() && call.work.complete) {
-            match call.fault.take() {
-                None => return end(call, stream, outbox),
-                Some(Fault::Reset) => {
-                    write_rst_stream(outbox.buffer(), stream, ErrorCode::InternalError);
-                    outbox.mark(Mark::CallFailed);
-                    call.request_done = true; // The stream is closed for both sides already.
-                    return Turn::Done;
-                }
-                Some(Fault::Truncate) => {
-                    call.piece = Piece::truncated();
-                    call.truncated = true;
-                    continue;
-                }
-                Some(Fault::Garbage) => {
-                    outbox.buffer().extend_from_slice(GARBAGE);
-                    return Turn::Ends(End::Silent);
-                }
-                Some(Fault::Close) => return Turn::Ends(End::Cut),
-                // Its status is in `work`; the others are for items, or not answered at all.
-                Some(_) => return end(call, stream, outbox),
+            if let Some(cut) = cut(call, stream, outbox) {
+                return cut;
             }
+            // A status is in `work`; the others are for items, or not answered at all.
+            if call.fault.take() != Some(Fault::Truncate) {
+                return end(call, stream, outbox);
+            }
+            call.piece = Piece::truncated();
+            call.truncated = true;
+            continue;
         }
         let Some((mut value, mut n)) = next else {
             return Turn::Waiting;
@@ -108,6 +107,24 @@ pub(super) fn go_on(
     }
 }
 
+/// Ends a call, or its connection, by the fault that is due; `None` if that is none of these.
+pub(super) fn cut(call: &mut Call, stream: u32, outbox: &mut Outbox) -> Option<Turn> {
+    match call.fault? {
+        Fault::Reset => {
+            write_rst_stream(outbox.buffer(), stream, ErrorCode::InternalError);
+            outbox.mark(Mark::CallFailed);
+            call.request_done = true; // The stream is closed for both sides already.
+            Some(Turn::Done)
+        }
+        Fault::Garbage => {
+            outbox.buffer().extend_from_slice(GARBAGE);
+            Some(Turn::Ends(End::Silent))
+        }
+        Fault::Close => Some(Turn::Ends(End::Cut)),
+        _ => None,
+    }
+}
+
 /// Sends `value`, `value` + 1, …: at most `n`, of one encoded length, as far as the windows and the turn (`until`, in
 /// bytes produced) allow. A reply that a window cuts is kept in the call's piece.
 fn send_run(
@@ -120,7 +137,7 @@ fn send_run(
     until: u64,
 ) {
     let payload = reply::payload_len(value);
-    let room = call.window.available().min(window.available()) / payload;
+    let room = call.room(window) / payload;
     let turn = (until - outbox.produced()).div_ceil((HEADER_LEN + payload) as u64);
     let n = n.min(reply::same_length(value)) as usize;
     let n = n.min(room).min(turn as usize);
@@ -132,8 +149,7 @@ fn send_run(
     }
     let each = reply::write_run(outbox.buffer(), stream, value, n);
     outbox.mark_replies(n, each);
-    call.window.consume(n * payload);
-    window.consume(n * payload);
+    call.spend(n * payload, window);
     call.work.replies.advance(n as u32);
     call.sent += n as u64;
 }
@@ -146,20 +162,14 @@ fn send_piece(
     window: &mut SendWindow,
 ) -> Option<Turn> {
     let left = call.piece.left();
-    let room = call.window.available().min(window.available());
-    let n = left.len().min(room);
+    let n = left.len().min(call.room(window));
     if n > 0 {
         write_data(outbox.buffer(), stream, left.get(..n)?, false);
-        call.window.consume(n);
-        window.consume(n);
+        call.spend(n, window);
         call.piece.advance(n);
     }
     if !call.piece.left().is_empty() {
-        return Some(if call.window.available() == 0 {
-            Turn::Waiting
-        } else {
-            Turn::Starved
-        });
+        return Some(Turn::blocked(call));
     }
     if !call.truncated {
         outbox.mark(Mark::Replies);
@@ -176,25 +186,18 @@ fn send_unsent(
     window: &mut SendWindow,
     until: u64,
 ) -> Turn {
-    while let Some(unsent) = call
-        .work
-        .unsent
-        .as_mut()
-        .filter(|unsent| !unsent.is_empty())
-    {
-        let room = call.window.available().min(window.available());
-        if room == 0 && call.window.available() == 0 {
-            return Turn::Waiting;
-        } else if room == 0 {
-            return Turn::Starved;
+    while call.work.has_unsent() {
+        let room = call.room(window);
+        if room == 0 {
+            return Turn::blocked(call);
         } else if outbox.produced() >= until {
             return Turn::Over;
         }
+        let unsent = call.work.unsent.get_or_insert_default();
         let sent = unsent.take(room.min(DEFAULT_MAX_FRAME_SIZE), outbox, |out, bytes| {
             write_data(out, stream, bytes, false);
         });
-        call.window.consume(sent);
-        window.consume(sent);
+        call.spend(sent, window);
     }
     match call.work.complete {
         true => end(call, stream, outbox),

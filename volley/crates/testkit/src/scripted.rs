@@ -11,6 +11,8 @@ use volley_http::http2::hpack::{Encoder, Field, Indexing};
 pub struct Peer {
     socket: TcpStream,
     pub out: Vec<u8>,
+    /// Of the present frame.
+    pub payload: Vec<u8>,
 }
 
 impl Peer {
@@ -67,6 +69,18 @@ where
         let script = script(number);
         move |socket| converse(socket, script)
     })
+}
+
+/// A script that does this about each frame of DATA, which has its stream, and nothing about others.
+pub fn on_data(
+    mut script: impl FnMut(&mut Peer, u32) -> bool,
+) -> impl FnMut(&FrameHeader, &mut Peer) -> bool {
+    move |header, peer| header.kind != Kind::Data || script(peer, header.stream)
+}
+
+/// Speaks HTTP/2 on a connection by such a script.
+pub fn answer(socket: TcpStream, script: impl FnMut(&mut Peer, u32) -> bool) -> io::Result<()> {
+    converse(socket, on_data(script))
 }
 
 /// Gives every connection, with its number from 0, to its own thread, which may do with it as it
@@ -130,6 +144,7 @@ pub fn converse(
     let mut peer = Peer {
         socket: socket.try_clone()?,
         out: Vec::new(),
+        payload: Vec::new(),
     };
     let mut preface = [0; frame::PREFACE.len()];
     socket.read_exact(&mut preface)?;
@@ -139,8 +154,8 @@ pub fn converse(
         let mut header = [0; HEADER_LEN];
         socket.read_exact(&mut header)?;
         let header = FrameHeader::parse(&header);
-        let mut payload = vec![0; header.length as usize];
-        socket.read_exact(&mut payload)?;
+        peer.payload.resize(header.length as usize, 0);
+        socket.read_exact(&mut peer.payload)?;
         if header.kind == Kind::Settings && !header.has(flag::ACK) {
             frame::write_settings_ack(&mut peer.out);
         }

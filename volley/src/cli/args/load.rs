@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::value::{time, whole};
+use crate::cli::value::{one_of, time, whole};
 use crate::pace::ScheduleKind;
 use crate::plain::StartAt;
 use crate::spec::{DurationStop, Share};
@@ -27,13 +27,9 @@ pub struct LoadArgs {
 
     /// What happens to calls that are still open at the end: close cuts them (default), wait lets
     /// them finish, ignore cuts them and counts only their ages
-    #[arg(
-        long,
-        value_name = "WHAT",
-        ignore_case = true,
-        hide_possible_values = true
-    )]
-    pub duration_stop: Option<StopWord>,
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<DurationStop>(["close", "wait", "ignore"]))]
+    #[arg(ignore_case = true, hide_possible_values = true)]
+    pub duration_stop: Option<DurationStop>,
 
     /// Workers; each has one call open at a time (default 50)
     #[arg(short = 'c', long, value_name = "N", value_parser = whole::<u32>)]
@@ -111,46 +107,27 @@ pub struct LimitArgs {
     pub threads: Option<u32>,
 }
 
-/// [`DurationStop`] as a value of a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StopWord {
-    Close,
-    Wait,
-    Ignore,
-}
-
-impl From<StopWord> for DurationStop {
-    fn from(stop: StopWord) -> Self {
-        match stop {
-            StopWord::Close => Self::Close,
-            StopWord::Wait => Self::Wait,
-            StopWord::Ignore => Self::Ignore,
-        }
-    }
-}
-
 fn start_at(text: &str) -> Result<StartAt, &'static str> {
     match text {
         "stdin" => Ok(StartAt::Stdin),
-        number => number
-            .parse()
-            .map(StartAt::Monotonic)
-            .map_err(|_| "use nanoseconds of CLOCK_MONOTONIC, or `stdin`"),
+        number => match number.parse() {
+            Ok(ns) => Ok(StartAt::Monotonic(ns)),
+            Err(_) => Err("use nanoseconds of CLOCK_MONOTONIC, or `stdin`"),
+        },
     }
 }
+
+/// The kinds of schedules.
+const SCHEDULES: [&str; 3] = ["const", "step", "line"];
 
 /// How load and concurrency change over time.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Schedules: load and concurrency that change over time")]
 pub struct ScheduleArgs {
     /// const (default, see --rps), step or line
-    #[arg(
-        long,
-        value_name = "KIND",
-        ignore_case = true,
-        hide_possible_values = true
-    )]
-    pub load_schedule: Option<ScheduleWord>,
+    #[arg(long, value_name = "KIND", value_parser = one_of::<ScheduleKind>(SCHEDULES))]
+    #[arg(ignore_case = true, hide_possible_values = true)]
+    pub load_schedule: Option<ScheduleKind>,
 
     /// Calls/s at the start (default 0)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
@@ -173,13 +150,9 @@ pub struct ScheduleArgs {
     pub load_max_duration: Option<Duration>,
 
     /// const (default, see -c), step or line
-    #[arg(
-        long,
-        value_name = "KIND",
-        ignore_case = true,
-        hide_possible_values = true
-    )]
-    pub concurrency_schedule: Option<ScheduleWord>,
+    #[arg(long, value_name = "KIND", value_parser = one_of::<ScheduleKind>(SCHEDULES))]
+    #[arg(ignore_case = true, hide_possible_values = true)]
+    pub concurrency_schedule: Option<ScheduleKind>,
 
     /// Workers at the start (default 0)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
@@ -200,23 +173,4 @@ pub struct ScheduleArgs {
     /// Stop the change after this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub concurrency_max_duration: Option<Duration>,
-}
-
-/// [`ScheduleKind`] as a value of a flag.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ScheduleWord {
-    #[default]
-    Const,
-    Step,
-    Line,
-}
-
-impl From<ScheduleWord> for ScheduleKind {
-    fn from(kind: ScheduleWord) -> Self {
-        match kind {
-            ScheduleWord::Const => Self::Const,
-            ScheduleWord::Step => Self::Step,
-            ScheduleWord::Line => Self::Line,
-        }
-    }
 }

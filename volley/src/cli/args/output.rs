@@ -7,10 +7,10 @@ use crate::cli::value::{self, path, whole};
 use crate::report::Report;
 use crate::spec::ListenAddress;
 
-/// What to report.
-#[derive(Args, Clone, Debug, Default)]
+/// Where a report goes, and how it is written.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Output")]
-pub struct OutputArgs {
+pub struct ReportArgs {
     /// Write the report to a file (default: stdout)
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
     pub output: Option<PathBuf>,
@@ -19,6 +19,14 @@ pub struct OutputArgs {
     /// influx-details
     #[arg(short = 'O', long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
+}
+
+/// What to report.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    #[command(flatten)]
+    pub report: ReportArgs,
 
     /// Name of the run, for the report
     #[arg(long, value_name = "NAME")]
@@ -108,7 +116,7 @@ pub enum Format {
     InfluxDetails,
 }
 
-pub fn format(text: &str) -> Result<Format, &'static str> {
+fn format(text: &str) -> Result<Format, &'static str> {
     match text {
         "summary" => Ok(Format::Summary),
         "csv" => Ok(Format::Csv),

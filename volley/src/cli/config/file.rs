@@ -16,9 +16,8 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
     if text.trim().is_empty() {
         return Err(ConfigError::Empty(path.to_owned()));
     }
-    let extension = path
-        .extension()
-        .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let extension = path.extension();
+    let extension = extension.map(|name| name.to_string_lossy().to_ascii_lowercase());
     let value = match extension.as_deref() {
         Some("json") => json(&text),
         Some("toml") => toml(&text),

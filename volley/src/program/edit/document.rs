@@ -7,10 +7,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use ring::digest::{SHA256, digest};
 use tempfile::Builder;
 
 use crate::input;
+use crate::report::ghz_options::sha256;
 use crate::scenario::file::LARGEST;
 
 /// The version of a file that does not exist.
@@ -91,7 +91,7 @@ impl Document {
         // Its byte order mark stays.
         match input::read(&self.path, LARGEST).and_then(input::utf8) {
             Ok(text) => Ok(Content {
-                version: version(text.as_bytes()),
+                version: sha256(text.as_bytes()),
                 text: Some(text),
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Content {
@@ -120,7 +120,7 @@ impl Document {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             read => Some(read?),
         };
-        if old.as_deref().map_or(ABSENT.to_owned(), version) != seen {
+        if old.as_deref().map_or(ABSENT.to_owned(), sha256) != seen {
             return Err(Unsaved::Changed);
         }
         let mut prefix = OsString::from(".");
@@ -159,17 +159,8 @@ impl Document {
         }
         // The file is there; where the file system can do that, its name survives a crash of the host, too.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(version(text.as_bytes()))
+        Ok(sha256(text.as_bytes()))
     }
-}
-
-fn version(content: &[u8]) -> String {
-    let digest = digest(&SHA256, content);
-    digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

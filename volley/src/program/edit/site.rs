@@ -137,6 +137,7 @@ impl Site {
             _ => error(StatusCode::NOT_FOUND, "there is no such page"),
         }
     }
+
     fn read(&self) -> Answer {
         let document = &self.document;
         let content = match document.read() {
@@ -206,11 +207,8 @@ impl Site {
                 None => error(StatusCode::CONFLICT, "another iteration is running"),
             },
             Ok(Err(mistakes)) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                in_json(
-                    status,
-                    &json!({ "error": "mend the mistakes first", "mistakes": mistakes }),
-                )
+                let error = json!({ "error": "mend the mistakes first", "mistakes": mistakes });
+                in_json(StatusCode::UNPROCESSABLE_ENTITY, &error)
             }
             Err(refusal) => refusal,
         }

@@ -7,7 +7,7 @@ use volley::serve::Faults;
 
 use super::{CALLS, SWEEP, Sweep, blast, sweep};
 use crate::common::shape::UNARY;
-use crate::common::{Volley, one, reference};
+use crate::common::{Volley, faulty, one, reference};
 
 #[test]
 fn every_call_of_a_good_server_is_counted_once_by_both_sides() {
@@ -77,7 +77,7 @@ fn messages_that_take_turns_are_each_checked_against_their_own_request() {
         .data(r#"[{"a": 1}, {"a": 2, "b": 5}, {"a": -7}]"#)
         .expect(UNARY.rule)
         .flags(SWEEP)
-        .run(server.address());
+        .run(&server);
     let sweep = Sweep::of(&finished);
     sweep.check();
     assert_eq!(sweep.ok(), CALLS);
@@ -85,11 +85,8 @@ fn messages_that_take_turns_are_each_checked_against_their_own_request() {
 
 #[test]
 fn the_summary_is_a_table_for_each_way() {
-    let server = reference(Faults {
-        trailers_only_every: one(8),
-        ..Faults::default()
-    });
-    let finished = blast().flags(SWEEP).format("summary").run(server.address());
+    let server = reference(faulty(|faults| faults.trailers_only_every = one(8)));
+    let finished = blast().flags(SWEEP).format("summary").run(&server);
     assert_eq!(finished.code(), 0, "{finished:?}");
     let lines: Vec<&str> = finished.stdout.lines().collect();
     for line in [

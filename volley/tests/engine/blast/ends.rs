@@ -10,18 +10,16 @@ use volley::serve::Faults;
 
 use super::{Sweep, blast, total};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{LONGEST, Volley, awaited, reference, scripted, until};
+use crate::common::{LONGEST, Volley, awaited, faulty, reference, scripted, until};
 
 #[test]
 fn a_sweep_that_is_cut_short_reports_the_blasts_that_were_over() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(100),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(100)));
     let flags = "--requests 1,2 --connections 1 --repetitions 1000 -x 2s";
-    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let sweep = Sweep::of(&blast().flags(flags).run(&server));
     assert_eq!(sweep.exit, 0);
-    assert!(sweep.warns_of("cut short") && sweep.warns_of("of 2000 blasts"));
+    sweep.warned_of("cut short");
+    sweep.warned_of("of 2000 blasts");
     let shots = |n| sweep.point(1, n)["shots"].as_array().unwrap().len() as u64;
     // Each takes 100 ms or more.
     assert!((1..=20).contains(&(shots(1) + shots(2))));
@@ -34,12 +32,9 @@ fn a_sweep_that_is_cut_short_reports_the_blasts_that_were_over() {
 
 #[test]
 fn a_point_that_was_never_fired_has_no_figures() {
-    let server = reference(Faults {
-        delay: Duration::from_secs(3600),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_secs(3600)));
     let flags = "--requests 4 --connections 2 -x 50ms -t 0";
-    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let sweep = Sweep::of(&blast().flags(flags).run(&server));
     assert_eq!(sweep.exit, 1);
     let point = sweep.point(2, 4);
     assert_eq!(point["shots"], serde_json::json!([]));
@@ -47,22 +42,19 @@ fn a_point_that_was_never_fired_has_no_figures() {
     for figure in ["median", "low", "high"] {
         assert!(point["rate"][figure].is_null(), "{point}");
     }
-    assert!(sweep.warns_of("0 of 10 blasts"));
+    sweep.warned_of("0 of 10 blasts");
 }
 
 #[test]
 fn ctrl_c_ends_a_sweep_with_a_report() {
-    let server = reference(Faults {
-        delay: Duration::from_millis(20),
-        ..Faults::default()
-    });
+    let server = reference(faulty(|faults| faults.delay = Duration::from_millis(20)));
     let flags = "--requests 1 --connections 1 --repetitions 100000 -x 10m";
-    let running = blast().flags(flags).start(server.address());
+    let running = blast().flags(flags).start(&server);
     until(&server, |counts| counts.calls_ok >= 3);
     kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
     let sweep = Sweep::of(&running.wait());
     assert_eq!(sweep.exit, 0);
-    assert!(sweep.warns_of("interrupted"));
+    sweep.warned_of("interrupted");
     assert!(!sweep.warns_of("cut short"));
     assert!(sweep.ok() >= 2);
 }
@@ -92,14 +84,14 @@ fn a_signal_while_a_connection_is_opened_again_fails_no_call() {
     kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
     let sweep = Sweep::of(&running.wait());
     assert_eq!((sweep.ok(), sweep.failed()), (1, BTreeMap::new()));
-    assert!(sweep.warns_of("interrupted"));
+    sweep.warned_of("interrupted");
 }
 
 #[test]
 fn a_server_that_goes_away_fails_what_follows() {
     let server = reference(Faults::default());
     let flags = "--requests 4 --connections 2 --repetitions 100000 -x 10m";
-    let running = blast().flags(flags).start(server.address());
+    let running = blast().flags(flags).start(&server);
     until(&server, |counts| counts.calls_ok >= 8);
     let address = server.address();
     drop(server);
@@ -145,10 +137,10 @@ fn a_streaming_method_and_a_template_are_refused_before_any_connection() {
             "template",
         ),
     ] {
-        let finished = volley.run(server.address());
+        let finished = volley.run(&server);
         assert_eq!((finished.code(), finished.stdout.as_str()), (2, ""));
         assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
-        assert!(finished.stderr.contains(words), "{finished:?}");
+        finished.said(words);
     }
     assert_eq!(server.counts().connections, 0);
 }

@@ -1,26 +1,18 @@
 //! Faults of a server in single calls and single connections.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc;
 
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_go_away, write_rst_stream};
-use volley::serve::Faults;
 
 use super::{CALLS, Sweep, blast, sweep};
-use crate::common::{LONGEST, one, scripted};
+use crate::common::{LONGEST, faulty, one, scripted};
 
 #[test]
 fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
-    let faults = Faults {
-        trailers_only_every: one(8),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.trailers_only_every = one(8));
     let (sweep, counts) = sweep(faults, "--threads 2");
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Internal".to_owned(), CALLS / 8)])
-    );
+    sweep.fails("Internal", CALLS / 8);
     assert_eq!(sweep.ok(), counts.calls_ok);
     assert_eq!(counts.calls_failed, CALLS / 8);
     assert_eq!(sweep.json["reconnects"], 0);
@@ -28,30 +20,18 @@ fn an_error_in_trailers_is_a_failed_call_with_the_servers_status() {
 
 #[test]
 fn a_reset_stream_is_a_failed_call() {
-    let faults = Faults {
-        reset_every: one(8),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.reset_every = one(8));
     let (sweep, counts) = sweep(faults, "");
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Internal".to_owned(), CALLS / 8)])
-    );
+    sweep.fails("Internal", CALLS / 8);
     assert_eq!(sweep.ok(), counts.calls_ok);
 }
 
 #[test]
 fn a_wrong_reply_is_a_failed_call_and_is_shown() {
-    let faults = Faults {
-        wrong_at: Some(0),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.wrong_at = Some(0));
     let (sweep, counts) = sweep(faults, "");
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("DataLoss".to_owned(), CALLS)])
-    );
+    sweep.fails("DataLoss", CALLS);
     assert_eq!(counts.calls_ok, CALLS);
     let checks = &sweep.json["checks"];
     assert_eq!(
@@ -60,22 +40,16 @@ fn a_wrong_reply_is_a_failed_call_and_is_shown() {
     );
     let sample = checks["samples"][0].as_str().unwrap();
     assert!(sample.contains("43, expected 42"), "{sample}");
-    assert!(sweep.warns_of("wrong replies"));
-    assert!(sweep.warns_of("none of"));
+    sweep.warned_of("wrong replies");
+    sweep.warned_of("none of");
     assert_eq!(sweep.point(1, 1)["rate"]["median"], 0.0);
 }
 
 #[test]
 fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
     for faults in [
-        Faults {
-            close_every: one(50),
-            ..Faults::default()
-        },
-        Faults {
-            garbage_every: one(50),
-            ..Faults::default()
-        },
+        faulty(|faults| faults.close_every = one(50)),
+        faulty(|faults| faults.garbage_every = one(50)),
     ] {
         let (sweep, counts) = sweep(faults, "--threads 2");
         let failed = sweep.failed();
@@ -91,16 +65,13 @@ fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
             "{reconnects} of {struck}"
         );
         assert_eq!(counts.connections, 69 + reconnects);
-        assert!(sweep.warns_of("reopened"));
+        sweep.warned_of("reopened");
     }
 }
 
 #[test]
 fn calls_beyond_a_goaway_fail_and_the_next_blast_has_a_new_connection() {
-    let faults = Faults {
-        goaway_after: one(10),
-        ..Faults::default()
-    };
+    let faults = faulty(|faults| faults.goaway_after = one(10));
     let (sweep, counts) = sweep(faults, "");
     let failed = sweep.failed();
     let unavailable = failed.get("Unavailable").copied().unwrap_or_default();
@@ -116,12 +87,9 @@ fn calls_beyond_a_goaway_fail_and_the_next_blast_has_a_new_connection() {
 fn a_goaway_that_refuses_every_call_fails_them_all_without_a_second_try() {
     let address = scripted::accept(|_| {
         |socket| {
-            scripted::converse(socket, |header, peer| {
-                if header.kind == Kind::Data {
-                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
-                    return false;
-                }
-                true
+            scripted::answer(socket, |peer, _| {
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                false
             })
         }
     });
@@ -129,10 +97,7 @@ fn a_goaway_that_refuses_every_call_fails_them_all_without_a_second_try() {
     let sweep = Sweep::of(&blast().flags(flags).run(address));
     sweep.check();
     assert_eq!((sweep.exit, sweep.ok()), (1, 0));
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Unavailable".to_owned(), 15)])
-    );
+    sweep.fails("Unavailable", 15);
     assert_eq!(sweep.json["reconnects"], 2);
 }
 
@@ -154,10 +119,7 @@ fn a_call_that_the_server_refuses_is_not_tried_again() {
     let sweep = Sweep::of(&blast().flags(flags).run(address));
     sweep.check();
     assert_eq!(sweep.ok(), 5);
-    assert_eq!(
-        sweep.failed(),
-        BTreeMap::from([("Unavailable".to_owned(), 5)])
-    );
+    sweep.fails("Unavailable", 5);
 }
 
 #[test]

@@ -128,12 +128,11 @@ impl<R: Read> Table<R> {
 
     fn read(&mut self, row: &mut StringRecord) -> Result<bool, Fault> {
         self.reader.get_mut().left = self.longest;
-        self.reader
-            .read_record(row)
-            .map_err(|error| match error.into_kind() {
-                csv::ErrorKind::Io(error) => self.fault(error),
-                _ => Fault::Row("the row is not UTF-8: save the file as UTF-8".to_owned()),
-            })
+        let read = self.reader.read_record(row);
+        read.map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => self.fault(error),
+            _ => Fault::Row("the row is not UTF-8: save the file as UTF-8".to_owned()),
+        })
     }
 
     #[cold]
@@ -251,50 +250,38 @@ mod tests {
 
     #[test]
     fn a_column_may_have_no_name() {
-        assert_eq!(
-            read(b",a,\n0,1,\n").unwrap(),
-            [["", "a", ""], ["0", "1", ""]]
-        );
+        let rows = [["", "a", ""], ["0", "1", ""]];
+        assert_eq!(read(b",a,\n0,1,\n").unwrap(), rows);
     }
 
     #[test]
     fn what_is_none_is_refused_with_its_line() {
-        let open = |line: u64| format!("line {line}: a quote is left open");
-        let behind = |line: u64| {
-            format!(
-                "line {line}: text follows the quote that ends a field: a quote inside of quotes is written twice"
-            )
-        };
-        for (text, words) in [
-            ("a,b\n1,\"2\n3,4\n", open(2)),
-            ("a,b\n\"1\n\n\",\"2\n3,4", open(4)),
-            ("\u{feff}\"a,b\n1,2\n", open(1)),
-            ("a,b\n1,\"2\"\"", open(2)),
-            ("a,b\n1,\"2\"x\n", behind(2)),
-            ("a,b\n\"1\n\" ,2\n", behind(3)),
-            (
-                "",
-                "the file is empty: its first line names the columns".to_owned(),
-            ),
-            (
-                "\u{feff}\r\n\n",
-                "the file is empty: its first line names the columns".to_owned(),
-            ),
-            (
-                "a,b, a\n1,2,3\n",
-                "the column `a` is there twice: rename one".to_owned(),
-            ),
-            ("a,b\n1\n", "the row has 1 column, the header 2".to_owned()),
-            (
-                "a,b\n1,2,\n",
-                "the row has 3 columns, the header 2".to_owned(),
-            ),
-            (
-                &format!("a,b\n1,\"{}\n", "x".repeat(100_000)),
-                "the row is longer than 65536 bytes: a quote may be left open".to_owned(),
-            ),
+        let open = "a quote is left open";
+        let behind =
+            "text follows the quote that ends a field: a quote inside of quotes is written twice";
+        for (text, line, reason) in [
+            ("a,b\n1,\"2\n3,4\n", 2, open),
+            ("a,b\n\"1\n\n\",\"2\n3,4", 4, open),
+            ("\u{feff}\"a,b\n1,2\n", 1, open),
+            ("a,b\n1,\"2\"\"", 2, open),
+            ("a,b\n1,\"2\"x\n", 2, behind),
+            ("a,b\n\"1\n\" ,2\n", 3, behind),
         ] {
+            let words = format!("line {line}: {reason}");
             assert_eq!(read(text.as_bytes()), Err(words), "{text:.60}");
+        }
+        let empty = "the file is empty: its first line names the columns";
+        let twice = "the column `a` is there twice: rename one";
+        let long = "the row is longer than 65536 bytes: a quote may be left open";
+        for (text, words) in [
+            ("", empty),
+            ("\u{feff}\r\n\n", empty),
+            ("a,b, a\n1,2,3\n", twice),
+            ("a,b\n1\n", "the row has 1 column, the header 2"),
+            ("a,b\n1,2,\n", "the row has 3 columns, the header 2"),
+            (&format!("a,b\n1,\"{}\n", "x".repeat(100_000)), long),
+        ] {
+            assert_eq!(read(text.as_bytes()), Err(words.to_owned()), "{text:.60}");
         }
         let words = "the row is not UTF-8: save the file as UTF-8";
         assert_eq!(read(b"a,b\n1,\xff\n"), Err(words.to_owned()));

@@ -6,11 +6,9 @@ pub fn ghz_duration(ns: u64) -> String {
     if ns < 10_000 {
         return format!("{ns} ns");
     }
-    let ms = ns as f64 / 1e6;
-    if ms < 1000.0 {
-        format!("{ms:.2} ms")
-    } else {
-        format!("{:.2} s", ms / 1000.0)
+    match ns as f64 / 1e6 {
+        ms if ms < 1000.0 => format!("{ms:.2} ms"),
+        ms => format!("{:.2} s", ms / 1000.0),
     }
 }
 
@@ -37,10 +35,8 @@ pub fn mark(ns: u64) -> String {
     let shown = duration(ns);
     match shown.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
-            format!(
-                "{} {unit}",
-                number.trim_end_matches('0').trim_end_matches('.')
-            )
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
         }
         _ => shown,
     }
@@ -72,19 +68,17 @@ impl Unit {
         let digits = per_unit.ilog10() as usize;
         let rest = format!("{:0digits$}", ns % per_unit);
         let rest = rest.trim_end_matches('0');
-        if rest.is_empty() {
-            whole
-        } else {
-            format!("{whole}.{rest}")
+        match rest {
+            "" => whole,
+            rest => format!("{whole}.{rest}"),
         }
     }
 
     /// `ns` in this unit, without its name, with three decimals, so that a column lines up.
     pub fn precise(self, ns: u64) -> String {
-        if self.ns < 10.0 {
-            ns.to_string()
-        } else {
-            format!("{:.3}", ns as f64 / self.ns)
+        match self.ns < 10.0 {
+            true => ns.to_string(),
+            false => format!("{:.3}", ns as f64 / self.ns),
         }
     }
 
@@ -135,53 +129,36 @@ mod tests {
 
     #[test]
     fn durations_change_their_unit_where_ghz_changes_it() {
-        let printed = [
-            0,
-            9_999,
-            10_000,
-            139_480_000,
-            999_994_999,
-            999_996_000,
-            1_000_000_000,
-            1_240_000_000,
-            75_000_000_000,
-        ];
-        assert_eq!(
-            printed.map(ghz_duration),
-            [
-                "0 ns",
-                "9999 ns",
-                "0.01 ms",
-                "139.48 ms",
-                "999.99 ms",
-                "1000.00 ms",
-                "1.00 s",
-                "1.24 s",
-                "75.00 s"
-            ]
-        );
+        for (ns, printed) in [
+            (0, "0 ns"),
+            (9_999, "9999 ns"),
+            (10_000, "0.01 ms"),
+            (139_480_000, "139.48 ms"),
+            (999_994_999, "999.99 ms"),
+            (999_996_000, "1000.00 ms"),
+            (1_000_000_000, "1.00 s"),
+            (1_240_000_000, "1.24 s"),
+            (75_000_000_000, "75.00 s"),
+        ] {
+            assert_eq!(ghz_duration(ns), printed);
+        }
     }
 
     #[test]
     fn own_durations_have_three_digits_that_count() {
-        let printed = [
-            0,
-            950,
-            1_000,
-            12_345,
-            999_600,
-            1_250_000,
-            250_000_000,
-            2_500_000_000,
-            3_600_000_000_000,
-        ];
-        assert_eq!(
-            printed.map(duration),
-            [
-                "0 ns", "950 ns", "1.00 µs", "12.3 µs", "1000 µs", "1.25 ms", "250 ms", "2.50 s",
-                "3600 s"
-            ]
-        );
+        for (ns, printed) in [
+            (0, "0 ns"),
+            (950, "950 ns"),
+            (1_000, "1.00 µs"),
+            (12_345, "12.3 µs"),
+            (999_600, "1000 µs"),
+            (1_250_000, "1.25 ms"),
+            (250_000_000, "250 ms"),
+            (2_500_000_000, "2.50 s"),
+            (3_600_000_000_000, "3600 s"),
+        ] {
+            assert_eq!(duration(ns), printed);
+        }
     }
 
     #[test]
@@ -201,21 +178,15 @@ mod tests {
     #[test]
     fn a_column_of_one_unit_has_three_decimals() {
         let told = |ns| Unit::for_ns(ns).precise(ns);
-        assert_eq!(
-            [286_230, 5_003_217_000, 950].map(told),
-            ["286.230", "5.003", "950"]
-        );
+        let told = [286_230, 5_003_217_000, 950].map(told);
+        assert_eq!(told, ["286.230", "5.003", "950"]);
     }
 
     #[test]
     fn digits_are_grouped_from_the_right() {
-        assert_eq!(
-            [0, 999, 1_000, 12_345_678].map(grouped),
-            ["0", "999", "1,000", "12,345,678"]
-        );
-        assert_eq!(
-            [0.0, 9.876, 50.04, 3_104_622.4].map(rate),
-            ["0.00", "9.88", "50.0", "3,104,622"]
-        );
+        let numbers = [0, 999, 1_000, 12_345_678].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "12,345,678"]);
+        let rates = [0.0, 9.876, 50.04, 3_104_622.4].map(rate);
+        assert_eq!(rates, ["0.00", "9.88", "50.0", "3,104,622"]);
     }
 }

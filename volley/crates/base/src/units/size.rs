@@ -21,25 +21,19 @@ pub enum SizeError {
 /// §6.9.1) and, in practice, of gRPC messages.
 pub fn parse(text: &str) -> Result<u32, SizeError> {
     let bytes = bytes(text)?;
-    if (1.0..=f64::from(i32::MAX)).contains(&bytes) {
+    match (1.0..=f64::from(i32::MAX)).contains(&bytes) {
         // In range and positive, so the cast drops only the fraction.
-        Ok(bytes as u32)
-    } else {
-        Err(SizeError::OutOfRange)
+        true => Ok(bytes as u32),
+        false => Err(SizeError::OutOfRange),
     }
 }
 
 fn bytes(text: &str) -> Result<f64, SizeError> {
     let text = text.trim();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number
-        .replace(',', "")
-        .parse()
-        .map_err(|_| SizeError::NoNumber)?;
-    Ok(number * factor(unit.trim())?)
+    let is_unit = |c: char| !c.is_ascii_digit() && c != '.' && c != ',';
+    let (number, unit) = text.split_at(text.find(is_unit).unwrap_or(text.len()));
+    let number = number.replace(',', "").parse::<f64>();
+    Ok(number.map_err(|_| SizeError::NoNumber)? * factor(unit.trim())?)
 }
 
 /// The same for a limit: more than the most means the most.

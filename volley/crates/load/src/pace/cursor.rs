@@ -60,30 +60,26 @@ impl<T: Timetable> Cursor<T> {
 
     /// When the call that comes so many calls after the next one is due, with divisions.
     pub fn later_ns(&self, calls: u64) -> Option<u64> {
-        let number = calls
-            .checked_mul(self.every)?
-            .checked_add(self.next?.number)?;
+        let more = calls.checked_mul(self.every)?;
+        let number = more.checked_add(self.next?.number)?;
         self.schedule.intended_ns(number)
     }
 
     /// How many calls of this cursor are still due before that moment.
     pub fn count_until(&self, ns: u64) -> u64 {
         let due = self.schedule.count_until(ns);
-        self.next.map_or(0, |next| {
-            due.saturating_sub(next.number).div_ceil(self.every)
-        })
+        let left = |next: Planned| due.saturating_sub(next.number).div_ceil(self.every);
+        self.next.map_or(0, left)
     }
 
     /// Computes a call's due time from scratch, with divisions.
     #[cold]
     fn jump(&mut self, number: u64) {
-        self.next = self
-            .schedule
-            .intended_ns(number)
-            .map(|intended_ns| Planned {
-                number,
-                intended_ns,
-            });
+        let intended_ns = self.schedule.intended_ns(number);
+        self.next = intended_ns.map(|intended_ns| Planned {
+            number,
+            intended_ns,
+        });
         let Some(even) = self.schedule.even(number) else {
             self.run_until_ns = 0;
             return;

@@ -155,10 +155,9 @@ impl Piece {
         let (square, length) = (u128::from(ns) * u128::from(ns), u128::from(self.length_ns));
         let change = u128::from(self.from.abs_diff(self.to));
         let (whole, part) = (change * (square / length), change * (square % length));
-        if self.to > self.from {
-            level + whole + part.div_ceil(length)
-        } else {
-            level - whole - part / length
+        match self.to > self.from {
+            true => level + whole + part.div_ceil(length),
+            false => level - whole - part / length,
         }
     }
 
@@ -187,10 +186,9 @@ impl Piece {
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if is_within(&middle) {
-                low = middle;
-            } else {
-                high = middle;
+            match is_within(&middle) {
+                true => low = middle,
+                false => high = middle,
             }
         }
         low
@@ -270,39 +268,29 @@ impl PhasedUsers {
 /// Phases of some length with their beginnings, up to the first one that does not end.
 fn placed(phases: &[Phase]) -> impl Iterator<Item = (u64, Phase)> {
     let mut next_ns = Some(0_u64);
-    phases
-        .iter()
-        .filter(|phase| phase.length_ns != Some(0))
-        .map_while(move |phase| {
-            let from_ns = next_ns?;
-            next_ns = phase
-                .length_ns
-                .and_then(|length_ns| from_ns.checked_add(length_ns));
-            let length_ns = phase.length_ns.filter(|_| next_ns.is_some());
-            Some((
-                from_ns,
-                Phase {
-                    length_ns,
-                    ..*phase
-                },
-            ))
-        })
+    let phases = phases.iter().filter(|phase| phase.length_ns != Some(0));
+    phases.map_while(move |phase| {
+        let from_ns = next_ns?;
+        let end_of = |length_ns| from_ns.checked_add(length_ns);
+        next_ns = phase.length_ns.and_then(end_of);
+        let mut phase = *phase;
+        phase.length_ns = phase.length_ns.filter(|_| next_ns.is_some());
+        Some((from_ns, phase))
+    })
 }
 
 fn end_of((from_ns, phase): &(u64, Phase)) -> u64 {
-    phase
-        .length_ns
-        .map_or(u64::MAX, |length_ns| from_ns + length_ns)
+    let length_ns = phase.length_ns;
+    length_ns.map_or(u64::MAX, |length_ns| from_ns + length_ns)
 }
 
 /// The number at a moment of an even change, which moves when the next whole number is reached.
 fn between(from: u64, to: u64, ns: u64, length_ns: u64) -> u64 {
     let change = u128::from(from.abs_diff(to)) * u128::from(ns) / u128::from(length_ns.max(1));
     let change = u64::try_from(change).unwrap_or(u64::MAX);
-    if to > from {
-        from + change
-    } else {
-        from - change
+    match to > from {
+        true => from + change,
+        false => from - change,
     }
 }
 
@@ -335,11 +323,9 @@ mod tests {
     }
 
     fn rate(phases: &[(u64, u64, u64)]) -> PhasedRate {
-        let phases: Vec<_> = phases
-            .iter()
-            .map(|&(from, to, s)| phase(from * PER_S, to * PER_S, s))
-            .collect();
-        PhasedRate::new(&phases)
+        let phases = phases.iter();
+        let phases = phases.map(|&(from, to, s)| phase(from * PER_S, to * PER_S, s));
+        PhasedRate::new(&phases.collect::<Vec<_>>())
     }
 
     #[test]
@@ -352,19 +338,15 @@ mod tests {
         assert_eq!(rate.intended_ns(75_001), Some(30 * S + S / 5000));
         assert_eq!(rate.intended_ns(675_000), None);
         assert_eq!(rate.end_ns(), Some(150 * S));
-        assert_eq!(
-            [0, 15, 30, 149, 150].map(|s| rate.rate_at(s * S) / PER_S),
-            [0, 2500, 5000, 5000, 0]
-        );
+        let rates = [0, 15, 30, 149, 150].map(|s| rate.rate_at(s * S) / PER_S);
+        assert_eq!(rates, [0, 2500, 5000, 5000, 0]);
     }
 
     #[test]
     fn ninety_a_minute_is_one_and_a_half_a_second() {
         let rate = PhasedRate::constant(90 * PER_S / 60);
-        assert_eq!(
-            [0, 1, 2, 3].map(|n| rate.intended_ns(n).unwrap()),
-            [0, 666_666_666, 1_333_333_333, 2 * S]
-        );
+        let due = [0, 1, 2, 3].map(|n| rate.intended_ns(n).unwrap());
+        assert_eq!(due, [0, 666_666_666, 1_333_333_333, 2 * S]);
         assert_eq!(rate.end_ns(), None);
     }
 
@@ -399,19 +381,16 @@ mod tests {
             to: 0,
             length_ns: Some(u64::MAX - 1),
         }]);
-        assert!(
-            falling.intended_ns(u64::MAX - 9).unwrap() < falling.intended_ns(u64::MAX).unwrap()
-        );
+        let [early, late] = [u64::MAX - 9, u64::MAX].map(|n| falling.intended_ns(n).unwrap());
+        assert!(early < late);
         assert_eq!(PhasedRate::new(&[]).count_until(u64::MAX), 0);
     }
 
     #[test]
     fn users_come_when_their_number_is_reached_and_leave_likewise() {
         let users = PhasedUsers::new(&[phase(0, 4, 8), phase(2, 2, 1), phase(3, 0, 3)]);
-        assert_eq!(
-            [0, 1, 2, 7, 8, 9, 10, 11, 12].map(|s| users.active_at(s * S)),
-            [0, 0, 1, 3, 2, 3, 2, 1, 0]
-        );
+        let active = [0, 1, 2, 7, 8, 9, 10, 11, 12].map(|s| users.active_at(s * S));
+        assert_eq!(active, [0, 0, 1, 3, 2, 3, 2, 1, 0]);
         assert_eq!((users.most(), users.end_ns()), (4, Some(12 * S)));
         let mut changes = Vec::new();
         while let Some(ns) = users.next_change_after(changes.last().copied().unwrap_or_default()) {
@@ -426,14 +405,8 @@ mod tests {
             },
             phase(5, 5, 1),
         ]);
-        assert_eq!(
-            (
-                forever.active_at(u64::MAX - 1),
-                forever.most(),
-                forever.end_ns()
-            ),
-            (10, 10, None)
-        );
+        assert_eq!([forever.active_at(u64::MAX - 1), forever.most()], [10; 2]);
+        assert_eq!(forever.end_ns(), None);
         assert_eq!(forever.next_change_after(0), None);
     }
 }

@@ -35,33 +35,8 @@ impl Schedule {
         if spec.schedule == ScheduleKind::Const {
             return Ok((spec.rps > 0).then(|| Self::constant(spec.rps)));
         }
-        let rate = Curve {
-            flags: "load",
-            kind: spec.schedule,
-            start: spec.start,
-            step: spec.step,
-            end: spec.end,
-            step_ns: super::whole_ns(spec.step_duration),
-            max_ns: super::whole_ns(spec.max_duration),
-            floor: 0,
-        }
-        .stairs()?;
+        let rate = Curve::from(spec).stairs()?;
         Ok(Some(Self { rate }))
-    }
-
-    /// When call `n` (from 0) is due, in nanoseconds after the start; `None` if the schedule stops before it.
-    ///
-    /// Never earlier than the previous call.
-    pub fn intended_ns(&self, n: u64) -> Option<u64> {
-        let area = area_of_calls(n);
-        let run = self.run_at(n)?;
-        moment(&run, area)
-    }
-
-    /// How many calls are due before that moment.
-    pub fn count_until(&self, ns: u64) -> u64 {
-        let calls = self.rate.area_until(ns).div_ceil(u128::from(SECOND_NS));
-        u64::try_from(calls).unwrap_or(u64::MAX)
     }
 
     /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … An `every` of 0 counts as
@@ -77,11 +52,15 @@ impl Schedule {
 
 impl Timetable for Schedule {
     fn intended_ns(&self, n: u64) -> Option<u64> {
-        self.intended_ns(n)
+        let run = self.run_at(n)?;
+        let after = (area_of_calls(n) - run.area) / u128::from(run.value);
+        // `None` beyond the 584 years that 64 bits can express.
+        run.from_ns.checked_add(u64::try_from(after).ok()?)
     }
 
     fn count_until(&self, ns: u64) -> u64 {
-        self.count_until(ns)
+        let calls = self.rate.area_until(ns).div_ceil(u128::from(SECOND_NS));
+        u64::try_from(calls).unwrap_or(u64::MAX)
     }
 
     fn even(&self, n: u64) -> Option<Even> {
@@ -99,12 +78,6 @@ impl Timetable for Schedule {
 /// The integral of the rate (calls per second × nanoseconds) at which call `n` is due.
 fn area_of_calls(n: u64) -> u128 {
     u128::from(n) * u128::from(SECOND_NS)
-}
-
-/// When the integral reaches `area`, which it does in `run`; `None` beyond the 584 years that 64 bits can express.
-fn moment(run: &Run, area: u128) -> Option<u64> {
-    let after = (area - run.area) / u128::from(run.value);
-    run.from_ns.checked_add(u64::try_from(after).ok()?)
 }
 
 #[cfg(test)]
@@ -163,19 +136,14 @@ mod tests {
     fn a_rate_that_divides_no_second_does_not_drift() {
         let schedule = constant(7);
         assert_eq!(schedule.intended_ns(1), Some(S / 7));
-        assert_eq!(
-            schedule.intended_ns(7 * 86_400 * 365),
-            Some(86_400 * 365 * S)
-        );
+        let year_s = 86_400 * 365;
+        assert_eq!(schedule.intended_ns(7 * year_s), Some(year_s * S));
     }
 
     #[test]
     fn the_manuals_step_up_climbs_to_its_end_and_stays() {
-        let spec = step(50, 10, Some(150), 5, 0);
-        assert_eq!(
-            due_in(&spec, &[0, 4, 5, 49, 50, 1000]),
-            [50, 50, 60, 140, 150, 150]
-        );
+        let due = due_in(&step(50, 10, Some(150), 5, 0), &[0, 4, 5, 49, 50, 1000]);
+        assert_eq!(due, [50, 50, 60, 140, 150, 150]);
     }
 
     #[test]
@@ -195,26 +163,20 @@ mod tests {
 
     #[test]
     fn a_last_step_that_would_overshoot_the_end_is_cut_short() {
-        assert_eq!(
-            due_in(&step(50, 30, Some(100), 1, 0), &[0, 1, 2, 3]),
-            [50, 80, 100, 100]
-        );
+        let due = due_in(&step(50, 30, Some(100), 1, 0), &[0, 1, 2, 3]);
+        assert_eq!(due, [50, 80, 100, 100]);
     }
 
     #[test]
     fn the_longest_time_jumps_to_the_end_if_it_comes_first() {
-        assert_eq!(
-            due_in(&step(50, 10, Some(500), 1, 3), &[2, 3, 4]),
-            [70, 500, 500]
-        );
+        let due = due_in(&step(50, 10, Some(500), 1, 3), &[2, 3, 4]);
+        assert_eq!(due, [70, 500, 500]);
     }
 
     #[test]
     fn the_end_holds_although_the_longest_time_is_not_over() {
-        assert_eq!(
-            due_in(&step(50, 10, Some(70), 1, 9), &[1, 2, 3, 9]),
-            [60, 70, 70, 70]
-        );
+        let due = due_in(&step(50, 10, Some(70), 1, 9), &[1, 2, 3, 9]);
+        assert_eq!(due, [60, 70, 70, 70]);
     }
 
     #[test]
@@ -227,11 +189,9 @@ mod tests {
 
     #[test]
     fn a_descent_without_an_end_stops_at_zero_and_sends_no_more() {
-        let schedule = Schedule::new(&step(20, -15, None, 1, 0)).unwrap().unwrap();
-        assert_eq!(
-            due_in(&step(20, -15, None, 1, 0), &[0, 1, 2, 99]),
-            [20, 5, 0, 0]
-        );
+        let spec = step(20, -15, None, 1, 0);
+        assert_eq!(due_in(&spec, &[0, 1, 2, 99]), [20, 5, 0, 0]);
+        let schedule = Schedule::new(&spec).unwrap().unwrap();
         assert_eq!(schedule.intended_ns(24), Some(1_800_000_000));
         assert_eq!(schedule.intended_ns(25), None);
         assert_eq!(schedule.count_until(u64::MAX), 25);
@@ -242,38 +202,39 @@ mod tests {
         let spec = step(u32::MAX - 1, i32::MAX, None, u64::MAX, 0);
         let schedule = Schedule::new(&spec).unwrap().unwrap();
         assert_eq!(schedule.count_until(u64::MAX), u64::MAX);
-        assert_eq!(
-            schedule.intended_ns(u64::MAX),
-            Some(4_294_967_298_000_000_000)
-        );
+        let last_ns = schedule.intended_ns(u64::MAX);
+        assert_eq!(last_ns, Some(4_294_967_298_000_000_000));
     }
 
     #[test]
     fn nonsense_is_refused_with_the_flag_that_mends_it() {
-        let refusal = |spec: &RateSpec| Schedule::new(spec).unwrap_err().to_string();
-        assert_eq!(
-            refusal(&step(10, 0, None, 1, 0)),
-            "`--load-step` is 0, so a `step` schedule never changes: give a step, or use `const`"
-        );
-        assert_eq!(
-            refusal(&step(10, 5, None, 0, 0)),
-            "a `step` schedule needs the length of a step: give `--load-step-duration`, such as `5s`"
-        );
-        assert_eq!(
-            refusal(&step(10, -5, Some(20), 1, 0)),
-            "`--load-step` -5 leads from `--load-start` 10 away from `--load-end` 20: change its sign"
-        );
-        assert_eq!(
-            refusal(&step(20, 5, Some(10), 1, 0)),
-            "`--load-step` 5 leads from `--load-start` 20 away from `--load-end` 10: change its sign"
-        );
-        assert_eq!(
-            refusal(&step(10, 5, Some(10), 1, 0)),
-            "`--load-start` and `--load-end` are both 10, so nothing changes: change one of them, or use `const`"
-        );
-        assert_eq!(
-            refusal(&step(0, -5, None, 1, 0)),
-            "`--load-step` -5 cannot go down from `--load-start` 0: start higher, or make the step positive"
-        );
+        for (spec, line) in [
+            (
+                step(10, 0, None, 1, 0),
+                "`--load-step` is 0, so a `step` schedule never changes: give a step, or use `const`",
+            ),
+            (
+                step(10, 5, None, 0, 0),
+                "a `step` schedule needs the length of a step: give `--load-step-duration`, such as `5s`",
+            ),
+            (
+                step(10, -5, Some(20), 1, 0),
+                "`--load-step` -5 leads from `--load-start` 10 away from `--load-end` 20: change its sign",
+            ),
+            (
+                step(20, 5, Some(10), 1, 0),
+                "`--load-step` 5 leads from `--load-start` 20 away from `--load-end` 10: change its sign",
+            ),
+            (
+                step(10, 5, Some(10), 1, 0),
+                "`--load-start` and `--load-end` are both 10, so nothing changes: change one of them, or use `const`",
+            ),
+            (
+                step(0, -5, None, 1, 0),
+                "`--load-step` -5 cannot go down from `--load-start` 0: start higher, or make the step positive",
+            ),
+        ] {
+            assert_eq!(Schedule::new(&spec).unwrap_err().to_string(), line);
+        }
     }
 }

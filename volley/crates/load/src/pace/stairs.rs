@@ -42,10 +42,9 @@ impl Stairs {
     }
 
     pub fn value_at(&self, ns: u64) -> u32 {
-        if ns >= self.flat_from_ns {
-            self.flat
-        } else {
-            self.value_of_step(ns / self.step_ns)
+        match ns >= self.flat_from_ns {
+            true => self.flat,
+            false => self.value_of_step(ns / self.step_ns),
         }
     }
 
@@ -80,10 +79,9 @@ impl Stairs {
         let whole = self.area_of_steps(step);
         // At `flat_from_ns` itself, either no time of the step is left over, or the step exists.
         let rest = climbing - step * self.step_ns;
-        let part = if rest == 0 {
-            0
-        } else {
-            u128::from(self.value_of_step(step)) * u128::from(rest)
+        let part = match rest {
+            0 => 0,
+            rest => u128::from(self.value_of_step(step)) * u128::from(rest),
         };
         whole + part + u128::from(self.flat) * u128::from(ns - climbing)
     }
@@ -112,11 +110,10 @@ impl Stairs {
                 high = middle
             }
         }
+        let step_ends = (low + 1).saturating_mul(self.step_ns);
         Some(Run {
             from_ns: low * self.step_ns,
-            until_ns: (low + 1)
-                .saturating_mul(self.step_ns)
-                .min(self.flat_from_ns),
+            until_ns: step_ends.min(self.flat_from_ns),
             area: self.area_of_steps(low),
             value: self.value_of_step(low),
         })

@@ -22,26 +22,14 @@ impl Workers {
     /// duration; no workers at all.
     pub fn new(spec: &WorkersSpec) -> Result<Self, PaceError> {
         if spec.schedule == ScheduleKind::Const {
-            if spec.workers == 0 {
-                return Err(PaceError::NoWorkers);
-            }
-            return Ok(Self {
-                number: Stairs::constant(spec.workers),
-            });
+            return match spec.workers {
+                0 => Err(PaceError::NoWorkers),
+                workers => Ok(Self {
+                    number: Stairs::constant(workers),
+                }),
+            };
         }
-        let number = Curve {
-            flags: "concurrency",
-            kind: spec.schedule,
-            start: spec.start,
-            step: spec.step,
-            end: spec
-                .end
-                .map(|end| if spec.step < 0 { end.max(1) } else { end }),
-            step_ns: super::whole_ns(spec.step_duration),
-            max_ns: super::whole_ns(spec.max_duration),
-            floor: 1,
-        }
-        .stairs()?;
+        let number = Curve::from(spec).stairs()?;
         Ok(Self { number })
     }
 
@@ -53,9 +41,8 @@ impl Workers {
     /// The maximum number of workers: `u32::MAX` for a rise that neither an end nor a maximum time
     /// limits.
     pub fn most(&self) -> u32 {
-        self.number
-            .most_before(self.number.flat_from_ns())
-            .max(self.number.flat())
+        let number = &self.number;
+        number.most_before(number.flat_from_ns()).max(number.flat())
     }
 
     /// The maximum number of workers before that moment.
@@ -99,19 +86,15 @@ mod tests {
             workers: 50,
             ..WorkersSpec::default()
         });
-        assert_eq!(
-            (fifty.active_at(0), fifty.active_at(u64::MAX), fifty.most()),
-            (50, 50, 50)
-        );
+        let numbers = [fifty.active_at(0), fifty.active_at(u64::MAX), fifty.most()];
+        assert_eq!(numbers, [50; 3]);
         assert_eq!(fifty.next_change_after(0), None);
     }
 
     #[test]
     fn the_manuals_step_up_adds_five_workers_every_five_seconds_up_to_fifty() {
         let up = workers(&step(5, 5, Some(50), 0));
-        let seen: Vec<u32> = [0, 5, 44, 45, 99]
-            .map(|second| up.active_at(second * S))
-            .to_vec();
+        let seen = [0, 5, 44, 45, 99].map(|second| up.active_at(second * S));
         assert_eq!(seen, [5, 10, 45, 50, 50]);
         assert_eq!(up.most(), 50);
     }
@@ -119,10 +102,8 @@ mod tests {
     #[test]
     fn the_manuals_step_down_keeps_the_workers_left_after_thirty_seconds() {
         let down = workers(&step(50, -5, None, 30));
-        assert_eq!(
-            [0, 29, 30, 99].map(|second| down.active_at(second * S)),
-            [50, 25, 20, 20]
-        );
+        let seen = [0, 29, 30, 99].map(|second| down.active_at(second * S));
+        assert_eq!(seen, [50, 25, 20, 20]);
         assert_eq!(down.most(), 50);
     }
 
@@ -139,10 +120,8 @@ mod tests {
     fn a_descent_keeps_one_worker_whatever_its_end() {
         for end in [None, Some(0), Some(1)] {
             let down = workers(&step(7, -3, end, 0));
-            assert_eq!(
-                [0, 5, 10, 99].map(|second| down.active_at(second * S)),
-                [7, 4, 1, 1]
-            );
+            let seen = [0, 5, 10, 99].map(|second| down.active_at(second * S));
+            assert_eq!(seen, [7, 4, 1, 1]);
         }
     }
 
@@ -161,9 +140,7 @@ mod tests {
             ..WorkersSpec::default()
         };
         let refusal = Workers::new(&nobody).unwrap_err().to_string();
-        assert_eq!(
-            refusal,
-            "`--concurrency` is 0, so no call could be sent: give at least 1"
-        );
+        let line = "`--concurrency` is 0, so no call could be sent: give at least 1";
+        assert_eq!(refusal, line);
     }
 }

@@ -8,7 +8,7 @@ use super::threshold::{Figure, Threshold, Times};
 use super::{
     LoadSpec, RESOLVE_LEAST, RequestSpec, SchemaSource, Spec, SpecError, TargetSpec, some,
 };
-use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec, whole_ns};
+use crate::pace::{Curve, Schedule, ScheduleKind, Timetable, Workers, WorkersSpec, whole_ns};
 
 /// The longest time between two wake-ups of a thread: no reply should wait longer to be read.
 pub const MOST_COALESCE: Duration = Duration::from_millis(100);
@@ -145,18 +145,11 @@ impl LoadSpec {
             return Err(SpecError::NoCalls);
         }
         let (rate, workers) = (&self.rate, &self.concurrency);
+        let (connections, threads) = (self.connections, self.threads.unwrap_or(1));
         for (flag, number, work) in [
             ("-c", workers.workers, "worker to make a call"),
-            (
-                "--connections",
-                self.connections,
-                "connection to send calls on",
-            ),
-            (
-                "--threads",
-                self.threads.unwrap_or(1),
-                "thread to do the work",
-            ),
+            ("--connections", connections, "connection to send calls on"),
+            ("--threads", threads, "thread to do the work"),
         ] {
             if number == 0 {
                 return Err(SpecError::None { flag, work });
@@ -166,8 +159,8 @@ impl LoadSpec {
             let schedule = rate.schedule.name();
             return Err(SpecError::RpsInSchedule { schedule });
         }
-        refuse_unused("load", rate.schedule, unused_of_rate(rate))?;
-        refuse_unused("concurrency", workers.schedule, unused_of_workers(workers))?;
+        refuse_unused(&rate.into())?;
+        refuse_unused(&workers.into())?;
         Schedule::new(rate)?;
         if self.coalesce.max(self.coalesce_sends) > MOST_COALESCE {
             return Err(SpecError::CoalescedTooLong);
@@ -220,13 +213,16 @@ impl LoadSpec {
         if self.calls().is_some() {
             return Err(SpecError::OpenedWithoutLength);
         }
-        if self.is_open_loop() {
-            let drop = "`--rps` and `--load-schedule`";
-            return Err(SpecError::OpenedSchedule { drop });
-        }
-        if self.concurrency.schedule != ScheduleKind::Const {
-            let drop = "`--concurrency-schedule`";
-            return Err(SpecError::OpenedSchedule { drop });
+        for (changes, drop) in [
+            (self.is_open_loop(), "`--rps` and `--load-schedule`"),
+            (
+                self.concurrency.schedule != ScheduleKind::Const,
+                "`--concurrency-schedule`",
+            ),
+        ] {
+            if changes {
+                return Err(SpecError::OpenedSchedule { drop });
+            }
         }
         if at_most <= self.warmup {
             return Err(SpecError::NoTimeToOpen);
@@ -235,38 +231,12 @@ impl LoadSpec {
     }
 }
 
-fn unused_of_rate(rate: &RateSpec) -> [(&'static str, bool); 5] {
-    [
-        ("start", rate.start > 0),
-        ("step", rate.step != 0),
-        ("end", rate.end.is_some_and(|end| end > 0)),
-        ("step-duration", !rate.step_duration.is_zero()),
-        ("max-duration", !rate.max_duration.is_zero()),
-    ]
-}
-
-fn unused_of_workers(workers: &WorkersSpec) -> [(&'static str, bool); 5] {
-    [
-        // ghz sets these to 1 by default.
-        ("start", workers.start > 1),
-        ("step", !matches!(workers.step, 0 | 1)),
-        ("end", workers.end.is_some_and(|end| end > 0)),
-        ("step-duration", !workers.step_duration.is_zero()),
-        ("max-duration", !workers.max_duration.is_zero()),
-    ]
-}
-
 /// Refuses a flag that a schedule of this kind would ignore.
-fn refuse_unused(
-    prefix: &'static str,
-    schedule: ScheduleKind,
-    given: [(&'static str, bool); 5],
-) -> Result<(), SpecError> {
-    let mut given = given
-        .into_iter()
-        .filter(|(_, given)| *given)
-        .map(|(flag, _)| flag);
-    match schedule {
+fn refuse_unused(curve: &Curve) -> Result<(), SpecError> {
+    let prefix = curve.flags;
+    let given = curve.given().into_iter().filter(|(_, given)| *given);
+    let mut given = given.map(|(flag, _)| flag);
+    match curve.kind {
         ScheduleKind::Step => Ok(()),
         ScheduleKind::Line if given.any(|flag| flag == "step-duration") => {
             Err(SpecError::StepDurationInLine { prefix })

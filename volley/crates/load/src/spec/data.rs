@@ -56,31 +56,25 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Value::deserialize(from)? {
-            Value::String(text) => Ok(Self::Json(text)),
-            Value::Object(entries) if entries.len() == 1 && entries.contains_key(BINARY) => {
-                let text = entries.get(BINARY).and_then(Value::as_str);
+        let value = Value::deserialize(from)?;
+        let only = value.as_object().filter(|entries| entries.len() == 1);
+        let only = only.and_then(|entries| entries.iter().next());
+        match only.map(|(key, value)| (key.as_str(), value.as_str())) {
+            Some((BINARY, text)) => {
                 let bytes = text.and_then(|text| BASE64_STANDARD.decode(text).ok());
-                bytes
-                    .map(Self::Binary)
-                    .ok_or_else(|| D::Error::custom("`$protobuf` must be base64"))
+                let bytes = bytes.map(Self::Binary);
+                return bytes.ok_or_else(|| D::Error::custom("`$protobuf` must be base64"));
             }
-            Value::Object(entries) if entries.len() == 1 && text_of(&entries, LINES).is_some() => {
-                Ok(Self::JsonLines(
-                    text_of(&entries, LINES).unwrap_or_default(),
-                ))
-            }
-            Value::Object(entries) if entries.len() == 1 && text_of(&entries, CSV).is_some() => {
-                Ok(Self::Csv(text_of(&entries, CSV).unwrap_or_default()))
-            }
-            value @ (Value::Object(_) | Value::Array(_)) => Ok(Self::Json(value.to_string())),
+            Some((LINES, Some(text))) => return Ok(Self::JsonLines(text.to_owned())),
+            Some((CSV, Some(text))) => return Ok(Self::Csv(text.to_owned())),
+            _ => {}
+        }
+        match value {
+            Value::String(text) => Ok(Self::Json(text)),
+            Value::Object(_) | Value::Array(_) => Ok(Self::Json(value.to_string())),
             _ => Err(D::Error::custom("an object or a list of objects is needed")),
         }
     }
-}
-
-fn text_of(entries: &serde_json::Map<String, Value>, key: &str) -> Option<String> {
-    entries.get(key)?.as_str().map(str::to_owned)
 }
 
 #[cfg(feature = "docs")]

@@ -65,45 +65,15 @@ mod tests {
 
     #[test]
     fn names_that_promise_a_secret_are_known() {
-        for name in [
-            "authorization",
-            "Authorization",
-            "proxy-authorization",
-            "cookie",
-            "set-cookie",
-            "x-api-key",
-            "apikey",
-            "api_key",
-            "x-auth-token",
-            "accessToken",
-            "client-secret",
-            "db.password",
-            "session-id",
-            "token-bin",
-            "x-token2",
-            "tokenId",
-            "passwordHash",
-            "x-oauth2-bearer",
-            "passphrase",
-            "pwd",
-            "sessionid",
-            "PHPSESSID",
-            "x-auth2",
-            "x-api-key-v2",
-            "www-authenticate",
-        ] {
+        let secret = "authorization|Authorization|proxy-authorization|cookie|set-cookie|x-api-key|apikey|api_key|x-auth-token|\
+                      accessToken|client-secret|db.password|session-id|token-bin|x-token2|tokenId|passwordHash|\
+                      x-oauth2-bearer|passphrase|pwd|sessionid|PHPSESSID|x-auth2|x-api-key-v2|www-authenticate";
+        for name in secret.split('|') {
             assert!(is_secret(name), "{name}");
         }
-        for name in [
-            "x-request-id",
-            "user-agent",
-            "content-type",
-            "grpc-status",
-            "keyboard",
-            ":authority",
-            "x-author",
-            "te",
-        ] {
+        let public =
+            "x-request-id|user-agent|content-type|grpc-status|keyboard|:authority|x-author|te";
+        for name in public.split('|') {
             assert!(!is_secret(name), "{name}");
         }
     }

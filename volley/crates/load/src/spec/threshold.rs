@@ -124,10 +124,8 @@ pub fn parts(text: &str) -> Result<Parts<'_>, ThresholdError> {
         ("<", Comparison::Below),
     ];
     let split = |(sign, comparison)| Some((comparison, rest.strip_prefix(sign)?));
-    let (comparison, limit) = signs
-        .into_iter()
-        .find_map(split)
-        .ok_or(ThresholdError::Form)?;
+    let found = signs.into_iter().find_map(split);
+    let (comparison, limit) = found.ok_or(ThresholdError::Form)?;
     let (name, limit) = (name.trim(), limit.trim());
     if name.is_empty() || limit.is_empty() {
         return Err(ThresholdError::Form);
@@ -169,10 +167,9 @@ impl FromStr for Selected {
 
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
         // A part's name may have any character.
-        let Some((name, rest)) = text
-            .split_once('(')
-            .filter(|(name, _)| !name.contains(['<', '>']))
-        else {
+        let split = text.split_once('(');
+        let split = split.filter(|(name, _)| !name.contains(['<', '>']));
+        let Some((name, rest)) = split else {
             return Ok(Self {
                 threshold: Threshold::read(parts(text)?, Runs::Scenarios)?,
                 of: None,
@@ -208,11 +205,9 @@ impl Threshold {
     #[must_use]
     pub fn opposite(&self) -> Self {
         let comparison = self.comparison.opposite();
-        let (sign, other) = (self.comparison.sign(), comparison.sign());
+        let signs = [self.comparison, comparison].map(|one| format!(" {} ", one.sign()));
         Self {
-            text: self
-                .text
-                .replacen(&format!(" {sign} "), &format!(" {other} "), 1),
+            text: self.text.replacen(&signs[0], &signs[1], 1),
             comparison,
             ..self.clone()
         }

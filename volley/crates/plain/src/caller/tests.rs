@@ -1,13 +1,13 @@
-use std::fs;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::thread;
 
 use super::*;
 use volley_http::http2::frame::{Kind, flag, write_settings, write_whole};
 use volley_serve::{Config, Identity, Reference};
+use volley_testkit::scratch::{Certificate, Scratch};
 use volley_testkit::scripted;
+use volley_testkit::texts::begins;
 
 fn target(host: impl ToString) -> TargetSpec {
     TargetSpec {
@@ -33,17 +33,11 @@ fn dial(spec: &TargetSpec) -> Result<Caller, LoadError> {
     connect(spec, &Proxies::default())
 }
 
-/// The files of a certificate for localhost.
-fn identity(test: &str) -> (Identity, PathBuf) {
-    let name = format!("volley-{test}-{}", std::process::id());
-    let folder = std::env::temp_dir().join(name);
-    fs::create_dir_all(&folder).unwrap();
-    let keys = rcgen::KeyPair::generate().unwrap();
-    let params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
-    let [cert, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
-    fs::write(&cert, params.self_signed(&keys).unwrap().pem()).unwrap();
-    fs::write(&key, keys.serialize_pem()).unwrap();
-    (Identity { cert, key }, folder)
+/// A certificate for localhost, in a folder.
+fn identity() -> (Identity, Scratch) {
+    let scratch = Scratch::new();
+    let Certificate { cert, key, .. } = scratch.certificate("localhost");
+    (Identity { cert, key }, scratch)
 }
 
 #[test]
@@ -52,15 +46,12 @@ fn a_socket_leads_to_the_first_address_that_works() {
     let closed = scripted::nobody();
     dial(&target(format!("{closed},{}", server.address()))).unwrap();
     let error = dial(&target(closed)).err().unwrap().to_string();
-    assert!(
-        error.starts_with(&format!("cannot connect to {closed}: ")),
-        "{error}"
-    );
+    begins(&error, &format!("cannot connect to {closed}: "));
 }
 
 #[test]
 fn an_address_that_is_silent_has_only_its_share_of_the_time() {
-    let (identity, folder) = identity("silent");
+    let (identity, _scratch) = identity();
     let server = Reference::start(Config {
         tls: Some(identity.clone()),
         ..Config::default()
@@ -77,23 +68,21 @@ fn an_address_that_is_silent_has_only_its_share_of_the_time() {
     spec.tls.cname = Some("localhost".to_owned());
     spec.connect_timeout = Duration::from_secs(4);
     dial(&spec).unwrap();
-    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn a_unix_socket_is_dialed_under_tls_as_localhost() {
-    let (identity, folder) = identity("unix");
+    let (identity, _scratch) = identity();
     let server = Reference::start(Config {
         unix: Some(format!("\0volley-dial-{}", std::process::id()).into()),
         tls: Some(identity.clone()),
         ..Config::default()
     })
     .unwrap();
-    let mut spec = target(server.target());
+    let mut spec = target(&server);
     spec.insecure = false;
     spec.tls.cacert = Some(identity.cert);
     dial(&spec).unwrap();
-    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -117,12 +106,7 @@ fn what_a_server_says_first_is_not_lost_behind_a_proxy() {
     });
     let proxies = Proxies::new(|name| (name == "https_proxy").then(|| address.to_string()));
     connect(&target("a.test:80"), &proxies).unwrap();
-    assert!(
-        asked
-            .join()
-            .unwrap()
-            .starts_with("CONNECT a.test:80 HTTP/1.1\r\n")
-    );
+    begins(&asked.join().unwrap(), "CONNECT a.test:80 HTTP/1.1\r\n");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use buffa_descriptor::generated::descriptor::{Edition, FeatureSet, SymbolVisibil
 
 use super::error::{Fault, Pos, shown};
 use super::features::{self, has_edition, own};
-use super::tree::{Enum, File, Message};
+use super::tree::{Enum, File, Message, place};
 use super::universe::Universe;
 
 /// Checks a whole file.
@@ -151,14 +151,14 @@ impl Checker<'_> {
 
     fn message_kind(&self, message: &Message) -> Result<(), Fault> {
         let options = message.proto.options.as_option();
-        let find = |name: &str| message.options.iter().find(|option| option.sets(name));
-        if let Some(option) = find("map_entry") {
+        let mut written = message.options.iter();
+        if let Some(option) = written.find(|option| option.sets("map_entry")) {
             let message = "`map_entry` cannot be set: write `map<key, value>`";
             return Err(option.at.fault(message));
         }
         if options.is_some_and(|options| options.message_set_wire_format == Some(true)) {
             if self.is_proto3() {
-                let at = find("message_set_wire_format").map_or(message.at, |option| option.at);
+                let at = place(&message.options, "message_set_wire_format", message.at);
                 return Err(at.fault("proto3 has no message sets"));
             }
             if let Some(field) = message.fields.first() {

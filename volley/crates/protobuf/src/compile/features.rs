@@ -108,44 +108,26 @@ impl Features {
 
 /// The feature that is set to no known value, if there is one.
 pub(super) fn unknown(own: &FeatureSet) -> Option<&'static str> {
-    let unknown = [
+    // Of each feature, 0 is no value.
+    let given = [
+        ("field_presence", own.field_presence.map(|it| it as i32)),
+        ("enum_type", own.enum_type.map(|it| it as i32)),
         (
-            own.field_presence == Some(FieldPresence::FIELD_PRESENCE_UNKNOWN),
-            "field_presence",
-        ),
-        (
-            own.enum_type == Some(EnumType::ENUM_TYPE_UNKNOWN),
-            "enum_type",
-        ),
-        (
-            own.repeated_field_encoding
-                == Some(RepeatedFieldEncoding::REPEATED_FIELD_ENCODING_UNKNOWN),
             "repeated_field_encoding",
+            own.repeated_field_encoding.map(|it| it as i32),
         ),
+        ("utf8_validation", own.utf8_validation.map(|it| it as i32)),
+        ("message_encoding", own.message_encoding.map(|it| it as i32)),
+        ("json_format", own.json_format.map(|it| it as i32)),
         (
-            own.utf8_validation == Some(Utf8Validation::UTF8_VALIDATION_UNKNOWN),
-            "utf8_validation",
-        ),
-        (
-            own.message_encoding == Some(MessageEncoding::MESSAGE_ENCODING_UNKNOWN),
-            "message_encoding",
-        ),
-        (
-            own.json_format == Some(JsonFormat::JSON_FORMAT_UNKNOWN),
-            "json_format",
-        ),
-        (
-            own.enforce_naming_style == Some(EnforceNamingStyle::ENFORCE_NAMING_STYLE_UNKNOWN),
             "enforce_naming_style",
+            own.enforce_naming_style.map(|it| it as i32),
         ),
         (
-            own.default_symbol_visibility
-                == Some(DefaultSymbolVisibility::DEFAULT_SYMBOL_VISIBILITY_UNKNOWN),
             "default_symbol_visibility",
+            own.default_symbol_visibility.map(|it| it as i32),
         ),
     ];
-    unknown
-        .into_iter()
-        .find(|(is_unknown, _)| *is_unknown)
-        .map(|(_, name)| name)
+    let unknown = given.into_iter().find(|(_, value)| *value == Some(0));
+    unknown.map(|(name, _)| name)
 }

@@ -156,19 +156,14 @@ impl Linker<'_> {
 
     /// A type of another file must be exported by it.
     fn check_visible(&self, target: TypeRef, at: Pos) -> Result<(), Fault> {
-        let (file, exported) = match target {
-            TypeRef::Message(index) => self
-                .universe
-                .messages
-                .get(index)
-                .map(|info| (info.file, info.exported)),
-            TypeRef::Enum(index) => self
-                .universe
-                .enums
-                .get(index)
-                .map(|info| (info.file, info.exported)),
-        }
-        .unwrap_or_default();
+        let Universe {
+            messages, enums, ..
+        } = &*self.universe;
+        let found = match target {
+            TypeRef::Message(index) => messages.get(index).map(|info| (info.file, info.exported)),
+            TypeRef::Enum(index) => enums.get(index).map(|info| (info.file, info.exported)),
+        };
+        let (file, exported) = found.unwrap_or_default();
         if exported || file == self.file {
             return Ok(());
         }

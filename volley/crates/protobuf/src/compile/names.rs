@@ -63,20 +63,7 @@ pub(super) fn enum_value(item: &str, value: &str) -> String {
     } else {
         value
     };
-    let mut pascal = String::with_capacity(kept.len());
-    let mut capital = true;
-    for character in kept.chars() {
-        if character == '_' {
-            capital = true;
-        } else {
-            pascal.push(match capital {
-                true => character.to_ascii_uppercase(),
-                false => character.to_ascii_lowercase(),
-            });
-            capital = false;
-        }
-    }
-    pascal
+    camel(&kept.to_ascii_lowercase(), true)
 }
 
 /// Bytes as C writes them in a string.

@@ -216,6 +216,14 @@ pub(super) struct Method {
     pub features: Features,
 }
 
+/// Where the plain option of this name is set, or else `part`.
+pub(super) fn place(options: &[Assignment], name: &str, part: Pos) -> Pos {
+    let mut options = options.iter();
+    options
+        .find(|option| option.sets(name))
+        .map_or(part, |option| option.at)
+}
+
 impl Assignment {
     /// Whether it sets the plain option of this name, or a part of it.
     pub fn sets(&self, name: &str) -> bool {

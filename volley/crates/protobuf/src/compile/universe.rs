@@ -215,6 +215,22 @@ impl Universe {
         .map_or("", String::as_str)
     }
 
+    /// The enum of a field that has one.
+    pub fn enum_of(&self, target: Option<TypeRef>) -> Option<&EnumInfo> {
+        match target? {
+            TypeRef::Enum(index) => self.enums.get(index),
+            TypeRef::Message(_) => None,
+        }
+    }
+
+    /// The message of a field that has one.
+    pub fn message_of(&self, target: Option<TypeRef>) -> Option<&MessageInfo> {
+        match target? {
+            TypeRef::Message(index) => self.messages.get(index),
+            TypeRef::Enum(_) => None,
+        }
+    }
+
     pub fn file_name(&self, file: usize) -> &str {
         self.files.get(file).map_or("", |info| &info.name)
     }

@@ -14,6 +14,14 @@ pub(super) enum Datum {
 }
 
 impl Datum {
+    /// A message, between two keys if it is a group.
+    pub fn message(kind: Type, bytes: Vec<u8>) -> Self {
+        match kind {
+            Type::TYPE_GROUP => Self::Group(bytes),
+            _ => Self::Bytes(bytes),
+        }
+    }
+
     /// What a field has that is not set.
     pub fn zero(kind: Type) -> Self {
         match kind {

@@ -188,7 +188,7 @@ fn extensions_without_a_place_are_left_out() {
         .message("x.M")
         .unwrap()
         .extensions()
-        .map(|one| one.full_name().to_owned())
+        .map(|one| one.full_name())
         .collect();
     assert_eq!(names, ["x.good", "x.more"]);
     assert!(pool.extension("x.lost").is_none() && pool.extension("x.twice").is_none());
@@ -200,7 +200,7 @@ fn a_field_that_must_be_there_may_be_one_by_its_scope_and_is_never_an_extension(
     let mut file = of_edition(Some(Edition::EDITION_2023), text);
     file.extension[0].label = Some(Label::LABEL_REQUIRED);
     let extended = Pool::new(vec![file.clone()]).unwrap();
-    assert!(!extended.extension("e").unwrap().field().is_required());
+    assert!(!extended.extension("e").unwrap().is_required());
     file.message_type[0].field[0].r#type = Some(Type::TYPE_INT32);
     file.message_type[0].field[0].type_name = None;
     file.options = Some(FileOptions {
@@ -337,8 +337,8 @@ fn what_a_file_declares_is_found_by_its_name() {
     let bytes = super::super::Value::Bytes(b"\x01\xff\n".to_vec());
     assert_eq!(default(7), Some(bytes));
     let note = pool.extension("p.q.M.note").unwrap();
-    assert_eq!(note.extendee(), &message);
-    assert_eq!(note.field().proto().unwrap().name.as_deref(), Some("note"));
+    assert_eq!(note.message(), message);
+    assert_eq!(note.proto().unwrap().name.as_deref(), Some("note"));
     assert_eq!(message.field(6).unwrap().oneof().unwrap().name(), "o");
     for symbol in [
         "p.q.M",

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use serde::Serialize;
 use thiserror::Error;
 use volley_load::spec::threshold::{
     self, Comparison, Figure, Parts, Statistic, Threshold, ThresholdError, Times,
@@ -31,19 +32,21 @@ pub enum Condition {
 }
 
 /// What became of a condition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
     /// The condition.
     pub threshold: String,
     /// The figure, in the unit; `None`: there is none, or too little data.
     pub value: Option<f64>,
-    /// The interval of a ratio.
-    pub interval: Option<(f64, f64)>,
     /// The unit; `ratio` has none.
     pub unit: &'static str,
+    /// The interval of a ratio.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
     /// Whether it is so.
     pub failed: bool,
     /// All that in words.
+    #[serde(skip)]
     pub words: String,
 }
 
@@ -73,10 +76,9 @@ impl FromStr for Condition {
             comparison,
             limit,
         } = threshold::parts(text)?;
-        let Some(name) = name
-            .strip_suffix("ratio")
-            .filter(|name| name.ends_with(char::is_whitespace))
-        else {
+        let of_ratio = name.strip_suffix("ratio");
+        let of_ratio = of_ratio.filter(|name| name.ends_with(char::is_whitespace));
+        let Some(name) = of_ratio else {
             return Ok(Self::Value(text.parse()?));
         };
         let figure: Figure = name.parse()?;
@@ -109,8 +111,9 @@ impl Condition {
                     words: format!("{} is {}", verdict.figure, verdict.shown()),
                     threshold: verdict.threshold,
                     value: verdict.value,
-                    interval: None,
                     unit: verdict.unit.name(),
+                    low: None,
+                    high: None,
                     failed: verdict.failed,
                 }
             }
@@ -139,8 +142,9 @@ impl Condition {
                 Judged {
                     threshold: text.clone(),
                     value: estimate.map(|estimate| estimate.value),
-                    interval: estimate.map(|estimate| (estimate.low, estimate.high)),
                     unit: RATIO,
+                    low: estimate.map(|estimate| estimate.low),
+                    high: estimate.map(|estimate| estimate.high),
                     // What is not decided has failed, as in a run.
                     failed: silence.is_some() || estimate.is_none_or(beyond),
                     words: format!("{figure} ratio {words}"),

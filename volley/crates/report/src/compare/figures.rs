@@ -141,8 +141,8 @@ impl Rows {
     pub(super) fn of(old: &Run, new: &Run) -> Self {
         let mut figures = vec![Figure::Rate(Rate::Calls)];
         let one_message_each = |run: &Run| {
-            let figures = run.figures();
-            figures.messages == figures.ok.saturating_add(figures.failed)
+            let counts = run.figures().counts;
+            counts.messages == counts.ok.saturating_add(counts.failed)
         };
         if !(one_message_each(old) && one_message_each(new)) {
             figures.push(Figure::Rate(Rate::Messages));
@@ -167,15 +167,11 @@ impl Rows {
 
 /// A figure and its ratio; `None` if it has no interval.
 pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
+    let (faster, slower) = (Verdict::Faster, Verdict::Slower);
     let (unit, more_is, less_is, resolution) = match figure {
-        Figure::Rate(_) => (
-            Unit::PerSecond,
-            Verdict::Faster,
-            Verdict::Slower,
-            RATE_RESOLUTION,
-        ),
+        Figure::Rate(_) => (Unit::PerSecond, faster, slower, RATE_RESOLUTION),
         Figure::Time(Times::Latency, Statistic::Mean | Statistic::Percentile(..1_000_000)) => {
-            (Unit::Ns, Verdict::Slower, Verdict::Faster, TIME_RESOLUTION)
+            (Unit::Ns, slower, faster, TIME_RESOLUTION)
         }
         _ => return None,
     };
@@ -189,20 +185,11 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
         [Some(old_log), Some(new_log)] if half(old_log.1, new_log.1) < MOST_HALF => {
             let half = half(old_log.1, new_log.1);
             let difference = new_log.0 - old_log.0;
-            let low = if is_bound(old) {
-                0.0
-            } else {
-                (difference - half).exp()
-            };
-            let high = if is_bound(new) {
-                f64::INFINITY
-            } else {
-                (difference + half).exp()
-            };
+            let end = |log: f64, bound, is_bound| if is_bound { bound } else { log.exp() };
             Some(Estimate {
                 value: difference.exp(),
-                low,
-                high,
+                low: end(difference - half, 0.0, is_bound(old)),
+                high: end(difference + half, f64::INFINITY, is_bound(new)),
             })
         }
         _ => None,
@@ -223,19 +210,13 @@ pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
 
 /// The share of failed calls, in percent, and by how many points it changed.
 fn failed(old: &Run, new: &Run) -> Row {
-    let share = |run: &Run| {
-        run.figures()
-            .measured(Figure::Count(Count::Failed), Unit::Percent)
+    let figure = Figure::Count(Count::Failed);
+    let share = |run: &Run| run.figures().measured(figure, Unit::Percent);
+    let percent = |slice: &Slice| {
+        let ended = slice.ok.saturating_add(slice.failed);
+        (slice.failed as f64 * 100.0, ended as f64)
     };
-    let shares = [old, new].map(|run| {
-        let ended = |slice: &Slice| {
-            (
-                slice.failed as f64 * 100.0,
-                slice.ok.saturating_add(slice.failed) as f64,
-            )
-        };
-        quotient(run, ended)
-    });
+    let shares = [old, new].map(|run| quotient(run, percent));
     let estimate = match shares {
         [Some(old), Some(new)] => {
             let (value, half) = (new.0 - old.0, half_width(old.1, new.1));
@@ -282,9 +263,8 @@ fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
             let value = measured.value.max(1.0).ln();
             let pool = Pool::of(&run.slices, &run.ages);
             let whole = pool.log(statistic, None)?;
-            let left_out: Option<Vec<f64>> = (0..pool.batches)
-                .map(|batch| pool.log(statistic, Some(batch)))
-                .collect();
+            let left_out = (0..pool.batches).map(|batch| pool.log(statistic, Some(batch)));
+            let left_out: Option<Vec<f64>> = left_out.collect();
             Some((value, scatter(whole, &left_out?)?))
         }
         Figure::Count(_) => None,
@@ -300,9 +280,9 @@ fn quotient(run: &Run, of: impl Fn(&Slice) -> (f64, f64)) -> Option<(f64, Scatte
 /// The same over all batches, and with one left out at a time.
 fn quotients(run: &Run, of: impl Fn(&Slice) -> (f64, f64)) -> Option<(f64, Vec<f64>)> {
     let add = |sum: (f64, f64), part: (f64, f64)| (sum.0 + part.0, sum.1 + part.1);
-    let sums: Vec<(f64, f64)> = batches(run.slices.len())
-        .into_iter()
-        .filter_map(|batch| run.slices.get(batch))
+    let batches = batches(run.slices.len()).into_iter();
+    let batches = batches.filter_map(|batch| run.slices.get(batch));
+    let sums: Vec<(f64, f64)> = batches
         .map(|batch| batch.iter().map(&of).fold((0.0, 0.0), add))
         .collect();
     let all = sums.iter().copied().fold((0.0, 0.0), add);
@@ -329,9 +309,8 @@ impl Pool {
             let slices = slices.get(range.clone()).unwrap_or_default();
             let ended = slices.iter().flat_map(|slice| &slice.latencies);
             let ended = ended.map(|(ns, count)| (*ns, *count as f64));
-            let open = ages
-                .iter()
-                .map(|(ns, count)| (*ns, *count as f64 / ranges.len() as f64));
+            let share = |count: u64| count as f64 / ranges.len() as f64;
+            let open = ages.iter().map(|(ns, count)| (*ns, share(*count)));
             for (ns, count) in ended.chain(open) {
                 let counts = buckets.entry(ns).or_insert_with(|| vec![0.0; ranges.len()]);
                 if let Some(own) = counts.get_mut(batch) {
@@ -352,11 +331,8 @@ impl Pool {
     /// The logarithm of a statistic over all batches but one; `None` with too few samples.
     fn log(&self, statistic: Statistic, without: Option<usize>) -> Option<f64> {
         let counts = self.buckets.iter().map(|(ns, counts, sum)| {
-            let left_out = without
-                .and_then(|batch| counts.get(batch))
-                .copied()
-                .unwrap_or_default();
-            (*ns, sum - left_out)
+            let left_out = without.and_then(|batch| counts.get(batch));
+            (*ns, sum - left_out.copied().unwrap_or_default())
         });
         let all: f64 = counts.clone().map(|(_, count)| count).sum();
         let ns = match statistic {

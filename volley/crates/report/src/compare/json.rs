@@ -26,7 +26,7 @@ struct View<'a> {
     ratios: Vec<RowView<'a>>,
     /// Its change is a difference, in percentage points.
     failed: RowView<'a>,
-    thresholds: Vec<JudgedView<'a>>,
+    thresholds: &'a [Judged],
     warnings: &'a [String],
 }
 
@@ -51,16 +51,6 @@ struct RowView<'a> {
     verdict: &'static str,
 }
 
-#[derive(Serialize)]
-struct JudgedView<'a> {
-    threshold: &'a str,
-    value: Option<f64>,
-    unit: &'static str,
-    low: Option<f64>,
-    high: Option<f64>,
-    failed: bool,
-}
-
 /// Writes it as one line.
 ///
 /// # Errors
@@ -76,7 +66,7 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         confidence: 0.95,
         ratios: comparison.rows.ratios.iter().map(row).collect(),
         failed: row(&comparison.rows.failed),
-        thresholds: comparison.thresholds.iter().map(judged).collect(),
+        thresholds: &comparison.thresholds,
         warnings: &comparison.warnings,
     };
     write_json(&view, out)
@@ -103,16 +93,5 @@ fn row(row: &Row) -> RowView<'_> {
         low: estimate.map(|estimate| estimate.low),
         high: estimate.map(|estimate| estimate.high),
         verdict: row.change.verdict().words(),
-    }
-}
-
-fn judged(judged: &Judged) -> JudgedView<'_> {
-    JudgedView {
-        threshold: &judged.threshold,
-        value: judged.value,
-        unit: judged.unit,
-        low: judged.interval.map(|(low, _)| low),
-        high: judged.interval.map(|(_, high)| high),
-        failed: judged.failed,
     }
 }

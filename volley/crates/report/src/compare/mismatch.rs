@@ -59,16 +59,13 @@ pub(super) fn warnings(old: &Run, new: &Run) -> Result<Vec<String>, MismatchErro
         return Err(MismatchError::FailedCalls);
     }
     let schedules = LOAD_SCHEDULE.iter().chain(&CONCURRENCY_SCHEDULE);
-    let mut warnings: Vec<String> = LOAD
-        .iter()
-        .chain(schedules)
-        .filter_map(|key| difference(key, old, new))
-        .collect();
-    if old.threads != new.threads {
-        warnings.push(format!(
-            "the runs differ in `threads`: {} and {}",
-            old.threads, new.threads
-        ));
+    let keys = LOAD.iter().chain(schedules);
+    let differences = keys.filter_map(|key| difference(key, old, new));
+    let mut warnings: Vec<String> = differences.collect();
+    let [of_old, of_new] = [old.threads, new.threads];
+    if of_old != of_new {
+        let threads = format!("the runs differ in `threads`: {of_old} and {of_new}");
+        warnings.push(threads);
     }
     for run in [old, new] {
         let of = |warning: &String| format!("{}: {warning}", shown(&run.path));

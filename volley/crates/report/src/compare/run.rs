@@ -9,8 +9,8 @@ use thiserror::Error;
 use volley_base::input;
 
 use crate::measure::latency::{decode, rounded_quotient};
-use crate::measure::{Latency, LatencyKind, Silence};
-use crate::report::verdict::Figures;
+use crate::measure::{Latency, LatencyKind, LatencySeries, Silence};
+use crate::report::verdict::{Counts, Figures};
 
 /// The schema of the member `volley` that is read.
 const SCHEMA: u64 = 1;
@@ -51,19 +51,6 @@ pub(super) struct Slice {
     pub messages: u64,
     /// Ascending times in ns, and their counts.
     pub latencies: Vec<(u64, u64)>,
-}
-
-#[derive(Debug)]
-struct Counts {
-    elapsed_s: f64,
-    messages: u64,
-    ok: u64,
-    failed: u64,
-    cut: u64,
-    wrong: u64,
-    sent: u64,
-    missed: u64,
-    late: u64,
 }
 
 /// Why a file is no run that can be compared.
@@ -142,12 +129,6 @@ struct Series {
 }
 
 #[derive(Deserialize)]
-struct LatencySeries {
-    interval_s: u64,
-    histograms: Vec<String>,
-}
-
-#[derive(Deserialize)]
 struct Spread {
     kind: String,
     mean: Option<u64>,
@@ -210,6 +191,7 @@ impl Run {
         }
         let slices = slices(&member)?;
         let ages = times_of(&member.latency_ns.ages, "latencies")?;
+        let failed = member.calls.failed.values().copied();
         let spread = |spread: Option<Spread>| spread.map(latency).transpose();
         Ok(Self {
             path: path.to_owned(),
@@ -223,11 +205,7 @@ impl Run {
                 elapsed_s: member.elapsed_s,
                 messages: member.messages,
                 ok: member.calls.ok,
-                failed: member
-                    .calls
-                    .failed
-                    .values()
-                    .fold(0, |sum, calls| sum.saturating_add(*calls)),
+                failed: failed.fold(0, u64::saturating_add),
                 cut: member.calls.cut,
                 wrong: member.checks.failed,
                 sent: member.sent,
@@ -259,17 +237,8 @@ impl Run {
     /// What conditions can name.
     #[must_use]
     pub fn figures(&self) -> Figures<'_> {
-        let counts = &self.counts;
         Figures {
-            elapsed_s: counts.elapsed_s,
-            messages: counts.messages,
-            ok: counts.ok,
-            failed: counts.failed,
-            cut: counts.cut,
-            wrong: counts.wrong,
-            sent: counts.sent,
-            missed: counts.missed,
-            late: counts.late,
+            counts: self.counts,
             latency: &self.latency,
             service: self.service.as_ref(),
             send_delay: self.send_delay.as_ref(),
@@ -304,11 +273,9 @@ fn latency(spread: Spread) -> Result<Latency, ReadError> {
     let open = match spread.open {
         0 => none,
         open => {
-            let ages = times_of(&spread.ages, "latencies")?;
-            let sum: u128 = ages
-                .iter()
-                .map(|(ns, count)| u128::from(*ns) * u128::from(*count))
-                .sum();
+            let ages = times_of(&spread.ages, "latencies")?.into_iter();
+            let ages = ages.map(|(ns, count)| u128::from(ns) * u128::from(count));
+            let sum: u128 = ages.sum();
             Latency {
                 open,
                 oldest_ns: spread.oldest,
@@ -368,13 +335,8 @@ fn slices(member: &Member) -> Result<Vec<Slice>, ReadError> {
             latencies: times_of(histogram, "time series")?,
         })
     };
-    latencies
-        .histograms
-        .iter()
-        .enumerate()
-        .take(whole)
-        .map(slice)
-        .collect()
+    let histograms = latencies.histograms.iter().enumerate();
+    histograms.take(whole).map(slice).collect()
 }
 
 #[cfg(test)]
@@ -397,11 +359,7 @@ impl Run {
                 messages: sum(|slice| slice.messages),
                 ok: sum(|slice| slice.ok),
                 failed: sum(|slice| slice.failed),
-                cut: 0,
-                wrong: 0,
-                sent: 0,
-                missed: 0,
-                late: 0,
+                ..Counts::default()
             },
             latency,
             ages: Vec::new(),
@@ -420,6 +378,7 @@ impl Run {
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
+    use volley_testkit::table::table;
 
     use super::*;
 
@@ -448,64 +407,35 @@ mod tests {
             messages,
             latencies: Vec::new(),
         };
-        assert_eq!(
-            parse(&report()).unwrap().slices,
-            [second(2, 0, 3), second(2, 1, 7)]
-        );
+        let seconds = parse(&report()).unwrap().slices;
+        assert_eq!(seconds, [second(2, 0, 3), second(2, 1, 7)]);
     }
 
     #[test]
     fn what_is_no_report_of_a_whole_run_is_refused() {
-        for (pointer, value, words) in [
-            ("/volley/schema", json!(2), "another version"),
-            ("/volley/schema", json!(null), "another version"),
-            ("/volley/elapsed_s", json!(0.0), "times are broken"),
-            ("/volley/elapsed_s", json!("1"), "no JSON report"),
-            (
-                "/volley/series/interval_ms",
-                json!(0),
-                "time series are broken",
-            ),
-            (
-                "/volley/series/interval_ms",
-                json!(300),
-                "time series are broken",
-            ),
-            (
-                "/volley/latency_series/interval_s",
-                json!(u64::MAX),
-                "time series are broken",
-            ),
-            (
-                "/volley/latency_series/histograms",
-                json!(["?", ""]),
-                "time series are broken",
-            ),
-            (
-                "/volley/latency_ns/samples",
-                json!(1),
-                "latencies are broken",
-            ),
-            (
-                "/volley/latency_ns/kind",
-                json!("x"),
-                "latencies are broken",
-            ),
-            ("/volley", json!(3), "no JSON report"),
-        ] {
+        for [pointer, value, words] in table(
+            r#"
+            /volley/schema => 2 => another version
+            /volley/schema => null => another version
+            /volley/elapsed_s => 0.0 => times are broken
+            /volley/elapsed_s => "1" => no JSON report
+            /volley/series/interval_ms => 0 => time series are broken
+            /volley/series/interval_ms => 300 => time series are broken
+            /volley/latency_series/interval_s => 18446744073709551615 => time series are broken
+            /volley/latency_series/histograms => ["?", ""] => time series are broken
+            /volley/latency_ns/samples => 1 => latencies are broken
+            /volley/latency_ns/kind => "x" => latencies are broken
+            /volley => 3 => no JSON report
+        "#,
+        ) {
             let mut changed = report();
-            *changed.pointer_mut(pointer).unwrap() = value;
-            assert!(
-                refusal(&changed).contains(words),
-                "{pointer}: {}",
-                refusal(&changed)
-            );
+            *changed.pointer_mut(pointer).unwrap() = serde_json::from_str(value).unwrap();
+            let refusal = refusal(&changed);
+            assert!(refusal.contains(words), "{pointer}: {refusal}");
         }
         let mut old = report();
-        old["volley"]
-            .as_object_mut()
-            .unwrap()
-            .remove("latency_series");
+        let own = old["volley"].as_object_mut().unwrap();
+        own.remove("latency_series");
         assert!(refusal(&old).contains("another version"));
         let mut share = report();
         share["volley"]["tally"] = json!({});

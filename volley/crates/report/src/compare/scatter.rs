@@ -26,12 +26,9 @@ pub struct Scatter {
 pub fn batches(slices: usize) -> Vec<std::ops::Range<usize>> {
     let length = slices.div_ceil(MOST_BATCHES).max(1);
     let count = slices / length;
-    let end = |batch| {
-        if batch + 1 == count {
-            slices
-        } else {
-            (batch + 1) * length
-        }
+    let end = |batch| match batch + 1 == count {
+        true => slices,
+        false => (batch + 1) * length,
     };
     (0..count).map(|batch| batch * length..end(batch)).collect()
 }
@@ -41,22 +38,15 @@ pub fn batches(slices: usize) -> Vec<std::ops::Range<usize>> {
 pub fn scatter(whole: f64, left_out: &[f64]) -> Option<Scatter> {
     let count = left_out.len();
     let n = count as f64;
-    if count < LEAST_BATCHES
-        || !whole.is_finite()
-        || left_out.iter().any(|value| !value.is_finite())
-    {
+    let are_finite = whole.is_finite() && left_out.iter().all(|value| value.is_finite());
+    if count < LEAST_BATCHES || !are_finite {
         return None;
     }
-    let pseudo: Vec<f64> = left_out
-        .iter()
-        .map(|without| n * whole - (n - 1.0) * without)
-        .collect();
-    let mean = pseudo.iter().sum::<f64>() / n;
-    let deviations: Vec<f64> = pseudo.iter().map(|value| value - mean).collect();
-    let squares: f64 = deviations
-        .iter()
-        .map(|deviation| deviation * deviation)
-        .sum();
+    let pseudo = left_out.iter();
+    let pseudo = pseudo.map(|without| n * whole - (n - 1.0) * without);
+    let mean = pseudo.clone().sum::<f64>() / n;
+    let deviations: Vec<f64> = pseudo.map(|value| value - mean).collect();
+    let squares: f64 = deviations.iter().map(|one| one * one).sum();
     if squares == 0.0 {
         return Some(Scatter {
             error: 0.0,
@@ -89,29 +79,22 @@ pub fn half_width(old: Scatter, new: Scatter) -> f64 {
 /// (Abramowitz & Stegun 26.7.5).
 fn t_quantile(freedom: f64) -> f64 {
     let z = 1.959_963_985_f64;
-    let powers = |terms: &[(f64, i32)]| {
+    // The factors of odd powers of z, the highest first.
+    let odd_powers = |factors: &[f64]| {
+        let powers = (0..factors.len() as i32).rev().map(|place| 2 * place + 1);
+        let terms = factors.iter().zip(powers);
         terms
-            .iter()
-            .map(|(factor, power)| factor * z.powi(*power))
+            .map(|(factor, power)| factor * z.powi(power))
             .sum::<f64>()
     };
     let terms = [
-        powers(&[(1.0, 3), (1.0, 1)]) / 4.0,
-        powers(&[(5.0, 5), (16.0, 3), (3.0, 1)]) / 96.0,
-        powers(&[(3.0, 7), (19.0, 5), (17.0, 3), (-15.0, 1)]) / 384.0,
-        powers(&[
-            (79.0, 9),
-            (776.0, 7),
-            (1482.0, 5),
-            (-1920.0, 3),
-            (-945.0, 1),
-        ]) / 92_160.0,
+        odd_powers(&[1.0, 1.0]) / 4.0,
+        odd_powers(&[5.0, 16.0, 3.0]) / 96.0,
+        odd_powers(&[3.0, 19.0, 17.0, -15.0]) / 384.0,
+        odd_powers(&[79.0, 776.0, 1482.0, -1920.0, -945.0]) / 92_160.0,
     ];
-    terms
-        .iter()
-        .rev()
-        .fold(0.0, |sum, term| (sum + term) / freedom)
-        + z
+    let terms = terms.iter().rev();
+    z + terms.fold(0.0, |sum, term| (sum + term) / freedom)
 }
 
 #[cfg(test)]
@@ -126,10 +109,8 @@ mod tests {
             let covered: Vec<usize> = all.iter().cloned().flatten().collect();
             assert_eq!(covered, (0..slices).collect::<Vec<_>>());
         }
-        assert_eq!(
-            (batches(5).len(), batches(20).len(), batches(39).len()),
-            (5, 20, 19)
-        );
+        let counts = [5, 20, 39].map(|slices| batches(slices).len());
+        assert_eq!(counts, [5, 20, 19]);
     }
 
     #[test]
@@ -155,10 +136,8 @@ mod tests {
         let left_out = values.map(|value| (sum - value) / 5.0);
         let found = scatter(sum / 6.0, &left_out).unwrap();
         // sd = 3.4059 over √6; neighbours differ, so nothing is widened.
-        assert!(
-            (found.error - 3.405_877 / 6f64.sqrt()).abs() < 1e-5,
-            "{found:?}"
-        );
+        let off = found.error - 3.405_877 / 6f64.sqrt();
+        assert!(off.abs() < 1e-5, "{found:?}");
         assert_eq!(scatter(sum / 6.0, &left_out[..4]), None);
     }
 }

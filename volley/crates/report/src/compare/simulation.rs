@@ -48,10 +48,11 @@ fn run(rng: &mut Rng, noise: Noise, slow: f64) -> Run {
         let stall = if rng.f64() < noise.stalls { 2.0 } else { 1.0 };
         let takes = slow * stall * (level * noise.sd).exp();
         let calls = (CALLS as f64 / takes).round() as u64;
-        let mut latencies: Vec<(u64, u64)> = (0..calls)
-            .map(|_| (1e6 * takes * (normal(rng) * 0.4).exp()) as u64 / 4000 * 4000 + 4000)
-            .map(|ns| (ns, 1))
-            .collect();
+        let latency = |_| {
+            let ns = 1e6 * takes * (normal(rng) * 0.4).exp();
+            (ns as u64 / 4000 * 4000 + 4000, 1)
+        };
+        let mut latencies: Vec<(u64, u64)> = (0..calls).map(latency).collect();
         latencies.sort_unstable();
         Slice {
             ok: calls,
@@ -79,10 +80,8 @@ fn shown(noise: Noise, slow: f64) -> [(&'static str, usize, usize); 4] {
         };
         let estimates: Vec<Estimate> = pairs.iter().map(estimate).collect();
         let holds = |value: f64| {
-            estimates
-                .iter()
-                .filter(|of| (of.low..=of.high).contains(&value))
-                .count()
+            let holding = |of: &&Estimate| (of.low..=of.high).contains(&value);
+            estimates.iter().filter(holding).count()
         };
         (name, holds(truth), PAIRS - holds(1.0))
     })
@@ -92,21 +91,17 @@ fn shown(noise: Noise, slow: f64) -> [(&'static str, usize, usize); 4] {
 fn equal_runs_seldom_differ() {
     for (noise, least) in [(WHITE, 94), (CORRELATED, 87), (STALLING, 92)] {
         let all = shown(noise, 1.0);
-        assert!(
-            all.iter().all(|(_, covered, _)| *covered >= least),
-            "{all:?}"
-        );
+        let is_covered = all.iter().all(|(_, covered, _)| *covered >= least);
+        assert!(is_covered, "{all:?}");
     }
 }
 
 #[test]
 fn a_change_is_inside_its_interval_and_a_large_one_is_shown() {
     let all = shown(WHITE, 1.15);
-    assert!(
-        all.iter()
-            .all(|(_, covered, shown)| *covered >= 94 && *shown >= 95),
-        "{all:?}"
-    );
+    let mut each = all.iter();
+    let is_shown = each.all(|(_, covered, shown)| *covered >= 94 && *shown >= 95);
+    assert!(is_shown, "{all:?}");
 }
 
 #[test]
@@ -123,42 +118,22 @@ fn a_run_does_not_differ_from_itself() {
     .map(condition);
     let comparison = Comparison::of(again(), again(), &conditions).unwrap();
     for row in comparison.rows.all() {
-        let estimate = row.change.estimate;
-        assert!(
-            matches!(
-                row.change.verdict(),
-                Verdict::NoneShown | Verdict::TooLittle
-            ),
-            "{row:?}"
-        );
-        assert!(
-            estimate.is_none_or(|estimate| (estimate.value - row_same(&row.name)).abs() < 1e-9),
-            "{row:?}"
-        );
+        let verdict = row.change.verdict();
+        let shows_none = [Verdict::NoneShown, Verdict::TooLittle].contains(&verdict);
+        let same = if row.name == "failed" { 0.0 } else { 1.0 };
+        let is_same = |estimate: Estimate| (estimate.value - same).abs() < 1e-9;
+        let is_same = row.change.estimate.is_none_or(is_same);
+        assert!(shows_none && is_same, "{row:?}");
     }
     assert!(comparison.thresholds.iter().all(|judged| !judged.failed));
     let slower = run(&mut rng, WHITE, 1.5);
     let condition = [condition("p50 ratio > 1.2"), condition("p50 ratio > 1.6")];
     let comparison = Comparison::of(run(&mut rng, WHITE, 1.0), slower, &condition).unwrap();
-    assert!(
-        comparison
-            .headline()
-            .starts_with("slower: rate, mean, p50, p90"),
-        "{}",
-        comparison.headline()
-    );
-    assert_eq!(
-        comparison
-            .thresholds
-            .iter()
-            .map(|judged| judged.failed)
-            .collect::<Vec<_>>(),
-        [true, false]
-    );
-}
-
-fn row_same(name: &str) -> f64 {
-    if name == "failed" { 0.0 } else { 1.0 }
+    let headline = comparison.headline();
+    let is_slower = headline.starts_with("slower: rate, mean, p50, p90");
+    assert!(is_slower, "{headline}");
+    let failed = comparison.thresholds.iter().map(|judged| judged.failed);
+    assert_eq!(failed.collect::<Vec<_>>(), [true, false]);
 }
 
 #[test]
@@ -168,21 +143,12 @@ fn a_run_of_four_seconds_shows_nothing() {
         run.slices.truncate(4);
         run
     };
-    let comparison = Comparison::of(
-        short(1.0),
-        short(3.0),
-        &["p50 ratio > 1.1".parse().unwrap()],
-    )
-    .unwrap();
-    assert!(
-        comparison.headline().starts_with("too little data"),
-        "{}",
-        comparison.headline()
-    );
-    assert!(
-        comparison.thresholds[0].failed
-            && comparison.thresholds[0].words.contains("too little data")
-    );
+    let condition = "p50 ratio > 1.1".parse().unwrap();
+    let comparison = Comparison::of(short(1.0), short(3.0), &[condition]).unwrap();
+    let headline = comparison.headline();
+    assert!(headline.starts_with("too little data"), "{headline}");
+    let judged = &comparison.thresholds[0];
+    assert!(judged.failed && judged.words.contains("too little data"));
 }
 
 #[test]
@@ -196,12 +162,8 @@ fn failures_that_come_and_go_are_shown_by_their_difference() {
         run
     };
     let verdict = |old, new| {
-        Comparison::of(old, new, &[])
-            .unwrap()
-            .rows
-            .failed
-            .change
-            .verdict()
+        let comparison = Comparison::of(old, new, &[]).unwrap();
+        comparison.rows.failed.change.verdict()
     };
     assert_eq!(verdict(failing(0), failing(20)), Verdict::FailsMore);
     assert_eq!(verdict(failing(20), failing(0)), Verdict::FailsLess);

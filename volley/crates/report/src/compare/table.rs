@@ -22,18 +22,14 @@ const ABOUT: &str = "Ratios are new over old, with 95 % intervals from the secon
 pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}\n", comparison.headline())?;
     let head = ["", "old", "new", "ratio", "95 % interval", "verdict"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = std::iter::once(head)
-        .chain(comparison.rows.all().map(cells))
-        .collect();
+    let rows = std::iter::once(head).chain(comparison.rows.all().map(cells));
+    let rows: Vec<[String; 6]> = rows.collect();
     for row in &rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let width = rows
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or_default();
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            let width = cells.map(|cell| cell.chars().count()).max();
+            let width = width.unwrap_or_default();
             line += &match column {
                 0 => format!("{cell:width$}"),
                 5 => format!("  {cell}"),
@@ -42,12 +38,8 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out, "{}", line.trim_end())?;
     }
-    writeln!(
-        out,
-        "\nold: {}\nnew: {}",
-        name(&comparison.old.path),
-        name(&comparison.new.path)
-    )?;
+    let [old, new] = [&comparison.old, &comparison.new].map(|run| name(&run.path));
+    writeln!(out, "\nold: {old}\nnew: {new}")?;
     let shown = comparison.thresholds.iter();
     for judged in shown.filter(|judged| !judged.is_met()) {
         writeln!(out, "{}: {}", judged.result(), judged.line())?;
@@ -62,27 +54,17 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
 /// Errors of writing to `out`.
 pub fn write_markdown(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "**{}**\n", comparison.headline())?;
-    writeln!(
-        out,
-        "| | old | new | ratio | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|"
-    )?;
+    writeln!(out, "| | old | new | ratio | 95 % interval | verdict |")?;
+    writeln!(out, "|---|---:|---:|---:|---:|---|")?;
     for row in comparison.rows.all() {
         writeln!(out, "| {} |", cells(row).join(" | "))?;
     }
-    writeln!(
-        out,
-        "\nold: {}, new: {}. {ABOUT}",
-        code(&comparison.old.path),
-        code(&comparison.new.path)
-    )?;
+    let [old, new] = [&comparison.old, &comparison.new].map(|run| code(&run.path));
+    writeln!(out, "\nold: {old}, new: {new}. {ABOUT}")?;
     list(out, comparison.thresholds.iter().map(condition))?;
-    list(
-        out,
-        comparison
-            .warnings
-            .iter()
-            .map(|warning| format!("warning: {}", plain(warning))),
-    )
+    let warnings = comparison.warnings.iter();
+    let warnings = warnings.map(|warning| format!("warning: {}", plain(warning)));
+    list(out, warnings)
 }
 
 fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result<()> {

@@ -47,10 +47,8 @@ mod tests {
     fn every_bucket_begins_where_the_one_before_ends() {
         for bucket in 1..BUCKETS as u16 {
             let first = highest_of(bucket - 1) + 1;
-            assert_eq!(
-                (bucket_of(first - 1), bucket_of(first)),
-                (bucket - 1, bucket)
-            );
+            let found = [bucket_of(first - 1), bucket_of(first)];
+            assert_eq!(found, [bucket - 1, bucket]);
         }
     }
 

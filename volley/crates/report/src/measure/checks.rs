@@ -21,10 +21,8 @@ impl Failures {
         self.calls += 1;
         let what = capped(what);
         let known = |(ns, text): &(u64, String)| *ns <= now_ns && *text == *what;
-        let too_late = self
-            .samples
-            .last()
-            .is_some_and(|(last_ns, _)| *last_ns < now_ns);
+        let last = self.samples.last();
+        let too_late = last.is_some_and(|(last_ns, _)| *last_ns < now_ns);
         if self.samples.iter().any(known) || (self.samples.len() >= MOST_SAMPLES && too_late) {
             return;
         }
@@ -48,9 +46,8 @@ impl Failures {
 
     /// The earliest sample; empty if there is none.
     pub fn first_sample(&self) -> String {
-        self.samples
-            .first()
-            .map_or_else(String::new, |(_, what)| what.clone())
+        let first = self.samples.first();
+        first.map_or_else(String::new, |(_, what)| what.clone())
     }
 
     pub fn into_samples(self) -> Vec<String> {
@@ -100,9 +97,7 @@ mod tests {
         odd.merge(thread(0));
         assert_eq!(even, odd);
         assert_eq!(even.calls, 100);
-        assert_eq!(
-            even.into_samples(),
-            ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
-        );
+        let first_ten: Vec<_> = (0..10).map(|n| n.to_string()).collect();
+        assert_eq!(even.into_samples(), first_ten);
     }
 }

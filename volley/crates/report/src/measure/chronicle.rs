@@ -79,7 +79,7 @@ pub struct Chronicle {
 }
 
 /// The calls of a thread that are open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct OpenCalls {
     is_warm_up: bool,
     /// They were open before this second. Once the thread is over, nothing is.
@@ -105,7 +105,7 @@ impl Chronicle {
         Self {
             latencies: is_part.then(Vec::new),
             threads: vec![Some((false, 0)); threads as usize],
-            open: vec![OpenCalls::none(); threads as usize],
+            open: vec![OpenCalls::default(); threads as usize],
             passed: (false, 0),
             warm: BTreeMap::new(),
             window: BTreeMap::new(),
@@ -173,11 +173,7 @@ impl Chronicle {
     /// Takes the last seconds of a thread, whole or not.
     pub fn add(&mut self, seconds: Vec<SecondCounts>) {
         for second in seconds {
-            let open = if second.is_warm_up {
-                &mut self.warm
-            } else {
-                &mut self.window
-            };
+            let open = self.seconds_of(second.is_warm_up);
             open.entry(second.at).or_default().add(second);
         }
     }
@@ -256,36 +252,32 @@ impl Chronicle {
         ages
     }
 
+    /// The seconds of a stage that some thread has not passed.
+    fn seconds_of(&mut self, is_warm_up: bool) -> &mut BTreeMap<u64, SecondCounts> {
+        match is_warm_up {
+            true => &mut self.warm,
+            false => &mut self.window,
+        }
+    }
+
     fn close(&mut self, at: u64, is_warm_up: bool, ages: &[(u64, u64)]) -> Told {
-        let seconds = if is_warm_up {
-            &mut self.warm
-        } else {
-            &mut self.window
-        };
-        let mut second = seconds.remove(&at).unwrap_or_default();
+        let mut second = self.seconds_of(is_warm_up).remove(&at).unwrap_or_default();
         let (counts, latency) = (second.sum(), second.latency());
         let with_open = second.with_open(ages);
         if is_warm_up {
-            put(
-                &mut self.warm_up,
-                at,
-                MOST_WARM_SECONDS + 1,
-                counts.messages,
-            );
+            let most = MOST_WARM_SECONDS + 1;
+            put(&mut self.warm_up, at, most, counts.messages);
         } else {
             self.series.add(at, &second.bins);
             put(&mut self.seconds, at, MOST_SECONDS, latency);
-            if self.latencies.is_none() {
-                self.slices.add(at, &second.latencies);
-            }
-            if let Some(latencies) = &mut self.latencies
-                && at < MOST_SECONDS as u64
-            {
-                latencies.push(Latencies {
+            match &mut self.latencies {
+                None => self.slices.add(at, &second.latencies),
+                Some(latencies) if at < MOST_SECONDS as u64 => latencies.push(Latencies {
                     at,
                     max_ns: second.max_ns,
                     counts: second.latencies,
-                });
+                }),
+                Some(_) => {}
             }
         }
         Told {
@@ -294,16 +286,6 @@ impl Chronicle {
             length_ns: SECOND_NS,
             counts,
             with_open,
-        }
-    }
-}
-
-impl OpenCalls {
-    const fn none() -> Self {
-        Self {
-            is_warm_up: true,
-            before: 0,
-            ages: Vec::new(),
         }
     }
 }
@@ -342,9 +324,8 @@ impl History {
         let mut series = Series::again(self.width_ns, std::mem::take(&mut self.bins));
         series.merge(Series::again(other.width_ns, other.bins));
         (self.width_ns, self.bins) = series.finish(0);
-        self.latencies
-            .get_or_insert_default()
-            .extend(other.latencies.unwrap_or_default());
+        let latencies = self.latencies.get_or_insert_default();
+        latencies.extend(other.latencies.unwrap_or_default());
         self.warm_up = match (self.warm_up.take(), other.warm_up) {
             (Some(mut mine), Some(theirs)) => {
                 mine.resize(mine.len().max(theirs.len()), 0);
@@ -379,10 +360,8 @@ impl History {
             put(&mut seconds, at, MOST_SECONDS, second.latency());
         }
         let begun = usize::try_from(elapsed_ns.div_ceil(SECOND_NS)).unwrap_or(MOST_SECONDS);
-        seconds.resize(
-            seconds.len().max(begun.min(MOST_SECONDS)),
-            Second::default(),
-        );
+        let length = seconds.len().max(begun.min(MOST_SECONDS));
+        seconds.resize(length, Second::default());
         seconds
     }
 }
@@ -438,10 +417,10 @@ impl SecondCounts {
 
     /// The same with the ages of the calls that are open, ascending.
     fn with_open(&self, ages: &[(u64, u64)]) -> WithOpen {
+        let time_of = |bucket| highest_of(bucket).min(self.max_ns);
         let ended = self.latencies.iter();
-        let ended: Vec<_> = ended
-            .map(|(bucket, count)| (highest_of(*bucket).min(self.max_ns), u64::from(*count)))
-            .collect();
+        let ended = ended.map(|(bucket, count)| (time_of(*bucket), u64::from(*count)));
+        let ended: Vec<_> = ended.collect();
         let estimate = Estimate::new(&ended, ages);
         WithOpen {
             p50: estimate.at(500_000),
@@ -452,8 +431,8 @@ impl SecondCounts {
 
     /// By nearest rank.
     fn at_percent(&self, percent: u64, samples: u64) -> u64 {
-        let rank = u64::try_from((u128::from(samples) * u128::from(percent)).div_ceil(100))
-            .unwrap_or(samples);
+        let rank = (u128::from(samples) * u128::from(percent)).div_ceil(100);
+        let rank = u64::try_from(rank).unwrap_or(samples);
         let mut seen = 0;
         for &(bucket, count) in &self.latencies {
             seen += u64::from(count);

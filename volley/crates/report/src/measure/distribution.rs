@@ -4,7 +4,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
@@ -13,16 +12,19 @@ use super::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
 
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
 /// ever touched.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Distribution {
+    #[serde(rename = "buckets")]
     counts: FineCounts,
     /// Times of 0, the most frequent between messages, are counted separately: one addition.
     zeros: u64,
+    #[serde(with = "decimal")]
     sum_ns: u128,
     /// `u64::MAX` without samples.
     min_ns: u64,
     max_ns: u64,
     /// The ages of what had not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<Box<Distribution>>,
 }
 
@@ -208,49 +210,18 @@ impl Encoder {
     }
 }
 
-/// A distribution as it is written.
-#[derive(Serialize, Deserialize)]
-struct Written {
-    /// The highest time of each bucket, and its count.
-    buckets: Vec<(u64, u64)>,
-    zeros: u64,
-    /// Decimal: it may exceed 64 bits.
-    sum_ns: String,
-    min_ns: u64,
-    max_ns: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    open: Option<Box<Distribution>>,
-}
+/// For serde: a sum as decimal text, because it may exceed 64 bits.
+mod decimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-impl Serialize for Distribution {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Written {
-            buckets: self.counts(),
-            zeros: self.zeros,
-            sum_ns: self.sum_ns.to_string(),
-            min_ns: self.min_ns,
-            max_ns: self.max_ns,
-            open: self.open.clone(),
-        }
-        .serialize(to)
+    pub fn serialize<S: Serializer>(sum: &u128, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(sum)
     }
-}
 
-impl<'de> Deserialize<'de> for Distribution {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(from)?;
-        let mut distribution = Self::new();
-        for (ns, count) in written.buckets {
-            distribution.counts.record(ns, count);
-        }
-        distribution.zeros = written.zeros;
-        distribution.sum_ns = written
-            .sum_ns
-            .parse()
-            .map_err(|_| D::Error::custom("`sum_ns` is not a number"))?;
-        (distribution.min_ns, distribution.max_ns) = (written.min_ns, written.max_ns);
-        distribution.open = written.open;
-        Ok(distribution)
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
+        let sum = String::deserialize(from)?;
+        sum.parse()
+            .map_err(|_| D::Error::custom("`sum_ns` is not a number"))
     }
 }
 
@@ -287,16 +258,10 @@ mod tests {
         let latency = of(&[123_456_789])
             .into_latency(LatencyKind::Response)
             .unwrap();
-        assert!(
-            latency
-                .percentiles
-                .iter()
-                .all(|percentile| percentile.ns == 123_456_789)
-        );
-        assert_eq!(
-            (latency.mean_ns, latency.min_ns, latency.max_ns),
-            (123_456_789, 123_456_789, 123_456_789)
-        );
+        let mut percentiles = latency.percentiles.iter();
+        assert!(percentiles.all(|percentile| percentile.ns == 123_456_789));
+        let exact = [latency.mean_ns, latency.min_ns, latency.max_ns];
+        assert_eq!(exact, [123_456_789; 3]);
         assert_eq!(latency.kind, LatencyKind::Response);
     }
 
@@ -305,14 +270,10 @@ mod tests {
         let mut distribution = of(&[1000]);
         distribution.record_zeros(3);
         let latency = distribution.into_latency(LatencyKind::Service).unwrap();
-        assert_eq!(
-            (latency.samples, latency.mean_ns, latency.min_ns),
-            (4, 250, 0)
-        );
-        assert_eq!(
-            (latency.ended_at(750_000), latency.ended_at(900_000)),
-            (Some(0), Some(1000))
-        );
+        let exact = [latency.samples, latency.mean_ns, latency.min_ns];
+        assert_eq!(exact, [4, 250, 0]);
+        let found = [750_000, 900_000].map(|rank_ppm| latency.ended_at(rank_ppm));
+        assert_eq!(found, [Some(0), Some(1000)]);
         assert_eq!(decoded(&latency).count_at(0), 3);
     }
 
@@ -320,10 +281,8 @@ mod tests {
     fn a_day_is_counted_as_more_than_an_hour_with_its_exact_maximum() {
         let day = 24 * MOST_NS;
         let latency = of(&[1, day]).into_latency(LatencyKind::Service).unwrap();
-        assert_eq!(
-            (latency.samples, latency.max_ns, latency.mean_ns),
-            (2, day, day / 2)
-        );
+        let exact = [latency.samples, latency.max_ns, latency.mean_ns];
+        assert_eq!(exact, [2, day, day / 2]);
         assert!(latency.ended_at(990_000).unwrap() >= MOST_NS);
     }
 
@@ -333,10 +292,9 @@ mod tests {
         distribution.record_zeros(9);
         distribution.clear();
         distribution.record(1000);
-        assert_eq!(
-            distribution.into_latency(LatencyKind::Service),
-            of(&[1000]).into_latency(LatencyKind::Service)
-        );
+        let [cleared, new] = [distribution, of(&[1000])];
+        let kind = LatencyKind::Service;
+        assert_eq!(cleared.into_latency(kind), new.into_latency(kind));
     }
 
     proptest! {

@@ -31,19 +31,15 @@ fn others_text() -> Arc<str> {
 
 impl Default for Errors {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Errors {
-    pub fn new() -> Self {
         Self {
             texts: BTreeMap::new(),
             others: 0,
             others_text: others_text(),
         }
     }
+}
 
+impl Errors {
     /// Counts a text. Returns it as it was counted, shared by all calls with the same text.
     pub fn count(&mut self, text: &str) -> Arc<str> {
         let text = capped(text);
@@ -76,9 +72,8 @@ impl Errors {
 
     /// Text to count; the sum of all others is under [`OTHERS`].
     pub fn into_counts(self) -> BTreeMap<String, u64> {
-        let mut counts: BTreeMap<String, u64> = self
-            .texts
-            .into_iter()
+        let texts = self.texts.into_iter();
+        let mut counts: BTreeMap<String, u64> = texts
             .map(|(text, count)| (text.as_ref().to_owned(), count))
             .collect();
         if self.others > 0 {
@@ -116,7 +111,7 @@ mod tests {
     use super::*;
 
     fn counted(texts: &[String]) -> Errors {
-        let mut errors = Errors::new();
+        let mut errors = Errors::default();
         for text in texts {
             errors.count(text);
         }
@@ -125,13 +120,11 @@ mod tests {
 
     #[test]
     fn the_same_text_is_counted_and_shared() {
-        let mut errors = Errors::new();
+        let mut errors = Errors::default();
         let first = errors.count("down");
         assert!(Arc::ptr_eq(&first, &errors.count("down")));
-        assert_eq!(
-            errors.into_counts(),
-            BTreeMap::from([("down".to_owned(), 2)])
-        );
+        let counts = BTreeMap::from([("down".to_owned(), 2)]);
+        assert_eq!(errors.into_counts(), counts);
     }
 
     #[test]

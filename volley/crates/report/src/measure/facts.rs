@@ -64,14 +64,10 @@ impl RunFacts {
         self.threads = self.threads.saturating_add(other.threads);
         self.connections = self.connections.saturating_add(other.connections);
         self.reconnects = self.reconnects.saturating_add(other.reconnects);
-        self.planned_reconnects = self
-            .planned_reconnects
-            .saturating_add(other.planned_reconnects);
-        for (address, other) in &other.addresses {
-            self.addresses
-                .entry(address.clone())
-                .or_default()
-                .add(other);
+        let planned = other.planned_reconnects;
+        self.planned_reconnects = self.planned_reconnects.saturating_add(planned);
+        for (address, other) in other.addresses {
+            self.addresses.entry(address).or_default().add(&other);
         }
         self.cost.add(&other.cost);
         self.events.extend(other.events);

@@ -1,6 +1,7 @@
 //! Counts of times, in the buckets of an HdrHistogram with three digits: counting one is a few instructions.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::bucket::{MOST_NS, highest_in, log_linear};
 
@@ -58,6 +59,23 @@ impl FineCounts {
             histogram.saturating_record_n(ns, count);
         }
         histogram
+    }
+}
+
+/// As those buckets that are in use.
+impl Serialize for FineCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for FineCounts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut counts = Self::new();
+        for (ns, count) in Vec::<(u64, u64)>::deserialize(from)? {
+            counts.record(ns, count);
+        }
+        Ok(counts)
     }
 }
 

@@ -29,6 +29,14 @@ impl LatencyKind {
             Self::Response => "response",
         }
     }
+
+    /// `Service` or `Response`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Service => "Service",
+            Self::Response => "Response",
+        }
+    }
 }
 
 /// The distribution of one kind of time.
@@ -83,6 +91,11 @@ impl fmt::Display for Percentile {
     }
 }
 
+/// The same, or `–` if there is none.
+pub fn shown(found: Option<Percentile>) -> String {
+    found.map_or_else(|| "–".to_owned(), |found| found.to_string())
+}
+
 /// The number of samples above the previous bar, up to and including `up_to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
@@ -101,9 +114,8 @@ pub const RANKS_PPM: [u32; 32] = [
 /// The upper ends of ghz's eleven bars: the fastest sample, then ten equal steps to the slowest.
 pub fn linear_marks(min_ns: u64, max_ns: u64) -> Vec<u64> {
     let span = u128::from(max_ns.saturating_sub(min_ns));
-    (0..=10u128)
-        .map(|step| min_ns + (span * step / 10) as u64)
-        .collect()
+    let marks = (0..=10).map(|step| min_ns + (span * step / 10) as u64);
+    marks.collect()
 }
 
 /// Ten marks per decade (the R10 preferred numbers of ISO 3) from 1 µs to 1 h; the same for every
@@ -112,10 +124,8 @@ pub fn fixed_marks() -> Vec<u64> {
     const STEPS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
     const HOUR_NS: u64 = 3_600_000_000_000;
     let decades = (0..10).map(|exponent| 10 * 10u64.pow(exponent));
-    let mut marks: Vec<u64> = decades
-        .flat_map(|decade| STEPS.map(|step| decade * step))
-        .take_while(|mark| *mark < HOUR_NS)
-        .collect();
+    let marks = decades.flat_map(|decade| STEPS.map(|step| decade * step));
+    let mut marks: Vec<u64> = marks.take_while(|mark| *mark < HOUR_NS).collect();
     marks.push(HOUR_NS);
     marks
 }
@@ -123,18 +133,15 @@ pub fn fixed_marks() -> Vec<u64> {
 /// Counts (value in ns, count) into bars that end at `marks`. Values above the last mark go into
 /// the last bar.
 pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = marks
-        .iter()
-        .map(|mark| Bar {
-            up_to_ns: *mark,
-            count: 0,
-        })
-        .collect();
+    let empty = |mark: &u64| Bar {
+        up_to_ns: *mark,
+        count: 0,
+    };
+    let mut bars: Vec<Bar> = marks.iter().map(empty).collect();
+    let last = marks.len().saturating_sub(1);
     for (ns, count) in recorded {
-        let place = marks
-            .partition_point(|mark| *mark < ns)
-            .min(marks.len().saturating_sub(1));
-        if let Some(bar) = bars.get_mut(place) {
+        let place = marks.partition_point(|mark| *mark < ns);
+        if let Some(bar) = bars.get_mut(place.min(last)) {
             bar.count += count;
         }
     }
@@ -162,15 +169,13 @@ impl Latency {
         let recorded: Vec<(u64, u64)> = samples_ns.iter().map(|ns| (*ns, 1)).collect();
         let estimate = Estimate::new(&recorded, &[]);
         let each = || recorded.iter().copied();
+        let percentiles = RANKS_PPM.iter().filter_map(|ppm| estimate.at(*ppm));
         Self {
             samples,
             mean_ns: rounded_quotient(sum, u128::from(samples)),
             min_ns,
             max_ns,
-            percentiles: RANKS_PPM
-                .iter()
-                .filter_map(|ppm| estimate.at(*ppm))
-                .collect(),
+            percentiles: percentiles.collect(),
             bars: bars(&linear_marks(min_ns, max_ns), each()),
             buckets: bars(&fixed_marks(), each()),
             ..Self::none(kind)
@@ -189,10 +194,9 @@ impl Latency {
 
     /// The same of the times that ended; `None` without any.
     pub fn ended_at(&self, rank_ppm: u32) -> Option<u64> {
-        let known = if self.open > 0 {
-            &self.ended
-        } else {
-            &self.percentiles
+        let known = match self.open {
+            0 => &self.percentiles,
+            _ => &self.ended,
         };
         find(known, rank_ppm).map(|percentile| percentile.ns)
     }
@@ -256,16 +260,12 @@ pub fn percentile_of(latencies: &[&Latency], rank_ppm: u32) -> Option<Percentile
     let ended = together(|latency| &latency.histogram)?;
     let open = together(|latency| &latency.ages)?;
     let sampled = || latencies.iter().filter(|latency| latency.samples > 0);
+    let lowest = sampled().map(|latency| latency.min_ns).min();
+    let highest = sampled().map(|latency| latency.max_ns).max();
     let whole = Latency {
-        min_ns: sampled()
-            .map(|latency| latency.min_ns)
-            .min()
-            .unwrap_or_default(),
-        max_ns: sampled()
-            .map(|latency| latency.max_ns)
-            .max()
-            .unwrap_or_default(),
-        ..Latency::none(LatencyKind::Service)
+        min_ns: lowest.unwrap_or_default(),
+        max_ns: highest.unwrap_or_default(),
+        ..Latency::default()
     };
     Some(whole.within(Estimate::new(&ended, &open).at(rank_ppm)?))
 }
@@ -280,10 +280,8 @@ pub fn bounds(
 }
 
 fn find(percentiles: &[Percentile], rank_ppm: u32) -> Option<Percentile> {
-    let mut percentiles = percentiles.iter();
-    percentiles
-        .find(|percentile| percentile.rank_ppm == rank_ppm)
-        .copied()
+    let is_it = |percentile: &&Percentile| percentile.rank_ppm == rank_ppm;
+    percentiles.iter().find(is_it).copied()
 }
 
 /// The lowest time of a bucket of the histograms.
@@ -297,15 +295,11 @@ fn lowest_of(ns: u64) -> u64 {
 /// it is broken.
 pub fn decode(histogram: &str) -> Option<Vec<(u64, u64)>> {
     let bytes = STANDARD.decode(histogram).ok()?;
-    let histogram: Histogram<u64> = Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .ok()?;
+    let histogram = Deserializer::new().deserialize(&mut &*bytes);
+    let histogram: Histogram<u64> = histogram.ok()?;
     let buckets = histogram.iter_recorded();
-    Some(
-        buckets
-            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
-            .collect(),
-    )
+    let counts = buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
+    Some(counts.collect())
 }
 
 /// Rounds halves to even, as Python's `round` does for the readers of ghz's details.
@@ -327,10 +321,8 @@ mod tests {
             [at(500_000), at(990_000), at(999_000), at(999_999)],
             [500, 990, 999, 1000].map(Some)
         );
-        assert_eq!(
-            (latency.min_ns, latency.max_ns, latency.samples),
-            (1, 1000, 1000)
-        );
+        let exact = [latency.min_ns, latency.max_ns, latency.samples];
+        assert_eq!(exact, [1, 1000, 1000]);
         assert_eq!(latency.mean_ns, 500, "500.5 rounds to even");
     }
 
@@ -354,10 +346,8 @@ mod tests {
     #[test]
     fn fixed_marks_rise_from_a_microsecond_to_an_hour() {
         let marks = fixed_marks();
-        assert_eq!(
-            (marks.first(), marks.last()),
-            (Some(&1_000), Some(&3_600_000_000_000))
-        );
+        let ends = [marks.first(), marks.last()];
+        assert_eq!(ends, [Some(&1_000), Some(&3_600_000_000_000)]);
         assert!(marks.windows(2).all(|pair| pair[0] < pair[1]));
         for decade in 3..12 {
             assert!(marks.contains(&10u64.pow(decade)));
@@ -366,14 +356,10 @@ mod tests {
 
     #[test]
     fn a_bar_holds_what_is_above_the_one_before_and_the_last_one_the_rest() {
-        let counted = bars(
-            &[10, 20, 30],
-            [(0, 1), (10, 1), (11, 4), (20, 1), (31, 2), (9_999, 1)],
-        );
-        assert_eq!(
-            counted.iter().map(|bar| bar.count).collect::<Vec<_>>(),
-            [2, 5, 3]
-        );
+        let recorded = [(0, 1), (10, 1), (11, 4), (20, 1), (31, 2), (9_999, 1)];
+        let counted = bars(&[10, 20, 30], recorded);
+        let counts: Vec<_> = counted.iter().map(|bar| bar.count).collect();
+        assert_eq!(counts, [2, 5, 3]);
         assert_eq!(bars(&[], [(1, 1)]), []);
     }
 

@@ -77,9 +77,8 @@ impl Life {
     #[must_use]
     pub fn silence(&self, end_ns: u64, longest_ns: u64) -> Option<Silence> {
         // The next call may not have begun yet.
-        let wait = self
-            .waits
-            .filter(|wait| wait.until_ns.saturating_add(SECOND_NS) >= end_ns)?;
+        let is_last = |wait: &Wait| wait.until_ns.saturating_add(SECOND_NS) >= end_ns;
+        let wait = self.waits.filter(is_last)?;
         let since_ns = wait.since_ns.max(self.last_ns);
         let lasted_ns = end_ns.saturating_sub(since_ns);
         (lasted_ns >= SECOND_NS && lasted_ns > longest_ns).then_some(Silence {
@@ -160,10 +159,8 @@ mod tests {
             silence(one, 10)
         };
         let hearing = life(&[9], &[(9, 10)]);
-        assert_eq!(
-            [merged(deaf, hearing), merged(hearing, deaf)],
-            [Some((9, 1)); 2]
-        );
+        let both = [merged(deaf, hearing), merged(hearing, deaf)];
+        assert_eq!(both, [Some((9, 1)); 2]);
         assert_eq!(merged(deaf, life(&[5], &[])), Some((5, 5)));
         assert_eq!(merged(deaf, life(&[5], &[(1, 2)])), Some((5, 5)));
         assert_eq!(merged(deaf, life(&[], &[(0, 10)])), Some((3, 7)));
@@ -171,9 +168,7 @@ mod tests {
 
     #[test]
     fn times_can_be_moved() {
-        assert_eq!(
-            silence(life(&[13], &[(12, 20)]).since(10 * S), 10),
-            Some((3, 7))
-        );
+        let moved = life(&[13], &[(12, 20)]).since(10 * S);
+        assert_eq!(silence(moved, 10), Some((3, 7)));
     }
 }

@@ -90,13 +90,11 @@ impl Part {
         if let Some(theirs) = theirs.filter(|theirs| *theirs != u64::from(SCHEMA)) {
             return Err(MergeError::Schema { theirs });
         }
-        let broken = |reason: String| MergeError::Broken(reason);
-        let part: Self =
-            serde_json::from_value(written).map_err(|error| broken(error.to_string()))?;
-        if part.history.is_sound() {
-            Ok(part)
-        } else {
-            Err(broken("its time series".to_owned()))
+        let part: Self = serde_json::from_value(written)
+            .map_err(|error| MergeError::Broken(error.to_string()))?;
+        match part.history.is_sound() {
+            true => Ok(part),
+            false => Err(MergeError::Broken("its time series".to_owned())),
         }
     }
 
@@ -107,11 +105,8 @@ impl Part {
     /// If it is no such part.
     pub fn merge(&mut self, other: Self) -> Result<(), MergeError> {
         self.check_same(&other.run.spec)?;
-        if let Some(twice) = other
-            .shares
-            .iter()
-            .find(|share| self.shares.contains(share))
-        {
+        let mut theirs = other.shares.iter();
+        if let Some(twice) = theirs.find(|share| self.shares.contains(share)) {
             return Err(MergeError::Twice(*twice));
         }
         self.shares.extend(other.shares);
@@ -130,9 +125,8 @@ impl Part {
     /// The first share that is missing.
     pub fn check_whole(&self) -> Result<(), MergeError> {
         let of = self.run.spec.load.share.of;
-        let missing = (1..=of)
-            .map(|number| Share { number, of })
-            .find(|share| !self.shares.contains(share));
+        let mut all = (1..=of).map(|number| Share { number, of });
+        let missing = all.find(|share| !self.shares.contains(share));
         missing.map_or(Ok(()), |share| Err(MergeError::Missing(share)))
     }
 

@@ -36,17 +36,14 @@ pub fn cpu_of_thread_s(thread: i32) -> Option<f64> {
 /// The peak resident memory of the process, in bytes; 0 if `/proc` does not show it.
 #[must_use]
 pub fn peak_bytes() -> u64 {
-    std::fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| high_water_mark(&status))
-        .unwrap_or(0)
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    high_water_mark(&status).unwrap_or(0)
 }
 
 /// `VmHWM` of proc_pid_status(5), which the kernel gives in units of 1,024 bytes.
 fn high_water_mark(status: &str) -> Option<u64> {
-    let value = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let mut lines = status.lines();
+    let value = lines.find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     kibibytes.checked_mul(1024)
 }

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use volley_http::grpc::Code;
 use volley_load::pace::{Agenda, Lane, Schedule};
 use volley_load::spec::{CountSpec, Spec};
 
 use super::{
-    Awaits, Chronicle, Cost, Cut, Ended, EndedBy, Outcome, Part, RunFacts, Tally, TallyOptions,
+    Awaits, Cause, Chronicle, Cost, Cut, Ended, EndedBy, Outcome, Part, RunFacts, Tally,
+    TallyOptions,
 };
 use crate::report::model::Report;
 
@@ -19,6 +21,20 @@ pub fn options() -> TallyOptions {
         open_loop: false,
         start_ns: 0,
         wall_start: SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000),
+    }
+}
+
+/// A tally of a closed loop that counts so.
+pub fn counting(count: CountSpec) -> Tally {
+    Tally::new(&TallyOptions { count, ..options() })
+}
+
+/// The server's answer is an error.
+pub fn failed(error: &str) -> Outcome {
+    Outcome::Failed {
+        code: Code::Unavailable,
+        error: error.to_owned(),
+        cause: Cause::Answer,
     }
 }
 

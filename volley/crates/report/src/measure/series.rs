@@ -107,10 +107,8 @@ mod tests {
 
     fn ok(series: Series, elapsed_ns: u64) -> (u64, Vec<u64>) {
         let (width_ns, bins) = series.finish(elapsed_ns);
-        (
-            width_ns / 1_000_000,
-            bins.iter().map(|bin| bin.ok).collect(),
-        )
+        let ok = bins.iter().map(|bin| bin.ok);
+        (width_ns / 1_000_000, ok.collect())
     }
 
     #[test]

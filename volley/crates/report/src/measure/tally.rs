@@ -204,7 +204,7 @@ impl Counted {
         Self {
             counts: Counts::default(),
             failed: BTreeMap::new(),
-            errors: Errors::new(),
+            errors: Errors::default(),
             checks: Failures::default(),
             compressed: Compressed::default(),
             service: Distribution::new(),
@@ -220,7 +220,7 @@ impl Counted {
     fn clear(&mut self) {
         self.counts = Counts::default();
         self.failed.clear();
-        self.errors = Errors::new();
+        self.errors = Errors::default();
         self.checks = Failures::default();
         self.compressed = Compressed::default();
         self.service.clear();
@@ -358,39 +358,18 @@ mod tests {
             gap,
             ..
         } = Counted::new(&open_loop);
-        let distributions = [
-            Some(service),
-            response,
-            delay,
-            Some(first_message),
-            Some(gap),
-        ];
-        let bytes = distributions
-            .iter()
-            .flatten()
-            .map(Distribution::bytes)
-            .sum::<usize>();
+        let always = [service, first_message, gap].map(Some);
+        let distributions = always.into_iter().chain([response, delay]).flatten();
+        let bytes: usize = distributions.map(|one| one.bytes()).sum();
         assert!(bytes < 1_500_000, "{bytes}");
     }
 
     #[test]
     fn the_shares_of_skipped_calls_add_up_to_the_whole() {
-        let run = TallyOptions {
-            count: CountSpec {
-                skip_first: 11,
-                ..CountSpec::default()
-            },
-            open_loop: false,
-            start_ns: 0,
-            wall_start: SystemTime::UNIX_EPOCH,
-        };
-        let shares: Vec<u64> = (0..4)
-            .map(|index| {
-                run.of_lane(Lane { first: 0, every: 1 }.part(index, 4))
-                    .count
-                    .skip_first
-            })
-            .collect();
+        let mut run = options();
+        run.count.skip_first = 11;
+        let lanes = [0, 1, 2, 3].map(|index| Lane { first: 0, every: 1 }.part(index, 4));
+        let shares = lanes.map(|lane| run.of_lane(lane).count.skip_first);
         assert_eq!(shares, [3, 3, 3, 2]);
     }
 }

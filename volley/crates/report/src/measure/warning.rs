@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use volley_base::units::numbers::counted;
 
 /// Something that makes a run's numbers worth less than they seem.
 #[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
@@ -126,11 +127,7 @@ pub enum Warning {
 }
 
 fn calls(count: u64) -> String {
-    if count == 1 {
-        "1 call".to_owned()
-    } else {
-        format!("{count} calls")
-    }
+    counted(count, "call")
 }
 
 /// What was due meanwhile.
@@ -149,11 +146,8 @@ fn none_of(count: u64) -> String {
 }
 
 fn were(count: u64) -> String {
-    format!(
-        "{} {}",
-        calls(count),
-        if count == 1 { "was" } else { "were" }
-    )
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", calls(count))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod summary;
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use volley_base::units::numbers::grouped;
 
 use super::model::Checks;
@@ -48,25 +49,27 @@ pub struct Sweep {
 }
 
 /// One number of calls over one number of connections.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The maximum: min(N, C) are used.
     pub connections: u32,
     /// N.
     pub requests: u32,
     /// OK calls per second, over its shots; `None` without any.
+    #[serde(serialize_with = "json::rate")]
     pub rate: Option<Interval>,
     pub ok: u64,
     /// gRPC code name, as ghz spells it, to calls; no code with 0 calls.
     pub failed: BTreeMap<&'static str, u64>,
     /// Latency of the OK calls, from the moment they were released.
+    #[serde(rename = "latency_ns", serialize_with = "json::spread")]
     pub latency: Latency,
     /// In the order of repetitions.
     pub shots: Vec<Shot>,
 }
 
 /// One blast that was completed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shot {
     /// Its place in the whole sweep, from 0.
     pub order: u64,
@@ -155,13 +158,10 @@ pub struct Moment {
 ///
 /// `repetition 3 of 10   97 of 390 blasts   0 failed`
 pub fn line(moment: &Moment) -> String {
+    let [repetition, repetitions] = [moment.repetition, moment.repetitions].map(grouped);
+    let [fired, planned, failed] = [moment.fired, moment.planned, moment.failed].map(grouped);
     format!(
-        "repetition {} of {}   {} of {} blasts   {} failed",
-        grouped(moment.repetition),
-        grouped(moment.repetitions),
-        grouped(moment.fired),
-        grouped(moment.planned),
-        grouped(moment.failed)
+        "repetition {repetition} of {repetitions}   {fired} of {planned} blasts   {failed} failed"
     )
 }
 
@@ -211,10 +211,8 @@ mod tests {
     #[test]
     fn the_ways_of_a_sweep_are_told_apart() {
         let sweep = sweep();
-        let ways: Vec<Vec<u32>> = sweep
-            .ways()
-            .map(|way| way.iter().map(|point| point.requests).collect())
-            .collect();
+        let requests = |way: &[Point]| way.iter().map(|point| point.requests).collect();
+        let ways: Vec<Vec<u32>> = sweep.ways().map(requests).collect();
         assert_eq!(ways, [[1, 100, 10_000], [1, 100, 10_000]]);
     }
 
@@ -227,9 +225,7 @@ mod tests {
             planned: 3_900,
             failed: 0,
         };
-        assert_eq!(
-            line(&moment),
-            "repetition 3 of 10   1,097 of 3,900 blasts   0 failed"
-        );
+        let expected = "repetition 3 of 10   1,097 of 3,900 blasts   0 failed";
+        assert_eq!(line(&moment), expected);
     }
 }

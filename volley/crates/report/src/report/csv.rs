@@ -15,15 +15,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "duration (ms),status,error")?;
     for detail in &report.details {
         let (status, error) = ghz::status_and_error(detail);
-        let ms = (detail.latency_ns / 1_000_000, detail.latency_ns % 1_000_000);
-        writeln!(
-            out,
-            "{}.{:06},{},{}",
-            ms.0,
-            ms.1,
-            escape::csv(status),
-            escape::csv(&error)
-        )?;
+        let (ms, ns) = (detail.latency_ns / 1_000_000, detail.latency_ns % 1_000_000);
+        let (status, error) = (escape::csv(status), escape::csv(&error));
+        writeln!(out, "{ms}.{ns:06},{status},{error}")?;
     }
     Ok(())
 }

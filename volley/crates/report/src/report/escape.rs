@@ -62,6 +62,14 @@ pub fn write_json(value: &impl Serialize, mut out: impl Write) -> io::Result<()>
     writeln!(out)
 }
 
+/// The same line in memory.
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json(value, &mut line);
+    line
+}
+
 /// The same for people: over many lines, indented by two spaces.
 ///
 /// # Errors
@@ -84,11 +92,8 @@ impl<W: Write> Write for Inert<W> {
         }
         let text = str::from_utf8(json).map_err(io::Error::other)?;
         for part in text.split_inclusive(acts) {
-            match part
-                .chars()
-                .next_back()
-                .filter(|last| acts(*last) && *last != '\n')
-            {
+            let last = part.chars().next_back();
+            match last.filter(|last| acts(*last) && *last != '\n') {
                 Some(last) => {
                     let before = part.strip_suffix(last).unwrap_or_default();
                     write!(self.0, "{before}\\u{:04x}", u32::from(last))?;
@@ -123,10 +128,9 @@ pub fn html(text: &str) -> String {
 /// A CSV field, quoted where RFC 4180 section 2 requires it.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = visible(text);
-    if text.contains(['"', ',']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        text
+    match text.contains(['"', ',']) {
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => text,
     }
 }
 
@@ -158,15 +162,8 @@ pub fn run_labels<'a>(
 
 /// Turns any text into a label name: `[a-zA-Z0-9_]*`, with `_` for every other character.
 fn label_name(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    let is_odd = |character: char| !character.is_ascii_alphanumeric();
+    text.replace(is_odd, "_")
 }
 
 #[cfg(test)]
@@ -175,14 +172,15 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_act_on_is_shown_instead() {
-        assert_eq!(
-            visible("a\n\t\u{1b}[31mb\u{7}\u{9b}"),
-            r"a\n\t\u{1b}[31mb\u{7}\u{9b}"
-        );
-        assert_eq!(
-            visible("\u{202e}desrever\u{2028}"),
-            r"\u{202e}desrever\u{2028}"
-        );
+        for (text, shown) in [
+            (
+                "a\n\t\u{1b}[31mb\u{7}\u{9b}",
+                r"a\n\t\u{1b}[31mb\u{7}\u{9b}",
+            ),
+            ("\u{202e}desrever\u{2028}", r"\u{202e}desrever\u{2028}"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
     }
 
     #[test]
@@ -196,10 +194,8 @@ mod tests {
 
     #[test]
     fn ordinary_text_of_any_alphabet_stays_as_it_is() {
-        assert!(matches!(
-            visible("naïve 日本 \"quoted\" \\ 🦀"),
-            Cow::Borrowed(_)
-        ));
+        let text = visible("naïve 日本 \"quoted\" \\ 🦀");
+        assert!(matches!(text, Cow::Borrowed(_)));
     }
 
     #[test]
@@ -210,17 +206,13 @@ mod tests {
         write_json(&value, &mut line).unwrap();
         write_pretty_json(&value, &mut pretty).unwrap();
         for (json, lines) in [(line, 1), (pretty, 7)] {
-            assert_eq!(
-                serde_json::from_slice::<serde_json::Value>(&json).unwrap(),
-                value
-            );
+            let read: serde_json::Value = serde_json::from_slice(&json).unwrap();
+            assert_eq!(read, value);
             let json = String::from_utf8(json).unwrap();
             assert_eq!(json.lines().count(), lines);
             assert!(json.lines().all(|line| !line.contains(acts)), "{json:?}");
-            assert!(
-                json.contains(r"\u009b31m") && json.contains("日本"),
-                "{json}"
-            );
+            let is_there = |part| json.contains(part);
+            assert!([r"\u009b31m", "日本"].into_iter().all(is_there), "{json}");
         }
     }
 

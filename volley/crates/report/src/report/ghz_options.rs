@@ -75,10 +75,8 @@ pub fn of(spec: &Spec) -> Value {
         some("cname", json!(target.server_name()));
         some("skipTLS", json!(target.tls.skip_verify));
     }
-    some(
-        "authority",
-        json!(target.authority.as_ref().or(target.tls.cname.as_ref())),
-    );
+    let authority = target.authority.as_ref().or(target.tls.cname.as_ref());
+    some("authority", json!(authority));
     some("rps", json!(load.rate.rps));
     some("concurrency", json!(load.concurrency.workers));
     some("total", json!(load.calls().unwrap_or(UNBOUNDED)));
@@ -107,19 +105,21 @@ pub fn of(spec: &Spec) -> Value {
     if target.window != usual.window {
         some("window", json!(target.window));
     }
-    shown.extend(always(spec));
+    if let Value::Object(always) = always(spec) {
+        shown.extend(always);
+    }
     Value::Object(shown)
 }
 
 /// What ghz shows even if it is empty.
-fn always(spec: &Spec) -> Map<String, Value> {
+fn always(spec: &Spec) -> Value {
     let load = &spec.load;
     let (rate, workers) = (&load.rate, &load.concurrency);
     let threads = load.threads.map_or_else(
         || thread::available_parallelism().map_or(1, NonZero::get),
         |threads| threads as usize,
     );
-    let members = json!({
+    json!({
         "insecure": spec.target.insecure,
         "load-schedule": rate.schedule.name(),
         "load-start": rate.start,
@@ -135,11 +135,7 @@ fn always(spec: &Spec) -> Map<String, Value> {
         "concurrency-max-duration": ns(workers.max_duration),
         "binary": matches!(spec.request.data, Data::Binary(_)),
         "CPUs": threads,
-    });
-    match members {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+    })
 }
 
 /// The payload as JSON; null if it is no JSON, or becomes JSON only through its templates.
@@ -172,13 +168,15 @@ fn digest(data: &Data) -> Option<String> {
         Data::Json(text) | Data::JsonLines(text) | Data::Csv(text) => text.as_bytes(),
         Data::Binary(bytes) => bytes,
     };
+    Some(sha256(bytes))
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
     let sum = digest::digest(&digest::SHA256, bytes);
-    Some(
-        sum.as_ref()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    )
+    let bytes = sum.as_ref().iter();
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Takes the messages of a list, up to [`MOST_DATA`].
@@ -209,7 +207,8 @@ fn ns(time: Duration) -> Value {
 }
 
 /// Go's `omitempty`.
-fn is_empty(value: &Value) -> bool {
+#[must_use]
+pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(on) => !on,
@@ -229,10 +228,8 @@ mod tests {
         let shown = |text: String| data(&Data::Json(text));
         let message = r#"{"a":1,"b":2}"#;
         assert_eq!(shown(format!("[{message}]")), json!([{"a": 1, "b": 2}]));
-        let first = shown(format!(
-            "[{message}{}]",
-            format!(",{message}").repeat(99_999)
-        ));
+        let others = format!(",{message}").repeat(99_999);
+        let first = shown(format!("[{message}{others}]"));
         let first = first.as_array().unwrap();
         assert_eq!(first.len(), MOST_DATA / message.len());
         assert_eq!(first[0], json!({"a": 1, "b": 2}));
@@ -244,16 +241,10 @@ mod tests {
     #[test]
     fn data_that_is_not_shown_whole_has_a_digest() {
         let text = |text: &str| digest(&Data::Json(text.to_owned()));
-        assert_eq!(
-            (text(r#"{"a":1}"#), text("")),
-            (None, Some(EMPTY.to_owned()))
-        );
-        let long = |last| {
-            text(&format!(
-                "[{}{{\"a\":{last}}}]",
-                "{\"a\":1},".repeat(MOST_DATA)
-            ))
-        };
+        assert_eq!(text(r#"{"a":1}"#), None);
+        assert_eq!(text("").as_deref(), Some(EMPTY));
+        let many = "{\"a\":1},".repeat(MOST_DATA);
+        let long = |last| text(&format!("[{many}{{\"a\":{last}}}]"));
         assert_ne!(long(1), long(2));
         let templates = text(r#"{"a":{{.X}}}"#);
         assert!(templates.is_some());

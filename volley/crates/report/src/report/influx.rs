@@ -23,11 +23,10 @@ use super::model::Report;
 pub fn write_summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let latency = &report.latency;
     let errors = report.calls.failed_total() + report.calls.cut;
+    let (tags, has_errors) = (tags(report), errors > 0);
     write!(
         out,
-        "ghz_run,{},errors={errors},has_errors={} ",
-        tags(report),
-        errors > 0
+        "ghz_run,{tags},errors={errors},has_errors={has_errors} "
     )?;
     write!(
         out,
@@ -59,15 +58,10 @@ pub fn write_details(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let tags = tags(report);
     for detail in &report.details {
         let (status, error) = ghz::status_and_error(detail);
-        writeln!(
-            out,
-            "ghz_detail,{tags},hasError={} latency={},error={},status={} {}",
-            !error.is_empty(),
-            detail.latency_ns,
-            field(&error),
-            field(status),
-            detail.end_unix_ns
-        )?;
+        let has_error = !error.is_empty();
+        let (ns, error, status) = (detail.latency_ns, field(&error), field(status));
+        write!(out, "ghz_detail,{tags},hasError={has_error} latency={ns},")?;
+        writeln!(out, "error={error},status={status} {}", detail.end_unix_ns)?;
     }
     Ok(())
 }
@@ -96,18 +90,13 @@ fn tags(report: &Report) -> String {
     let data = options.0.get("data").unwrap_or(&Value::Null);
     tags.push(("data", tag_of_json(&data.to_string())));
     let metadata = options.0.get("metadata").map(Value::to_string);
-    tags.push((
-        "metadata",
-        metadata.map_or_else(empty, |json| tag_of_json(&json)),
-    ));
+    let metadata = metadata.map_or_else(empty, |json| tag_of_json(&json));
+    tags.push(("metadata", metadata));
     let own = serde_json::to_string(&report.tags).ok();
     let own = own.filter(|_| !report.tags.is_empty());
     tags.push(("tags", own.map_or_else(empty, |json| tag_of_json(&json))));
-    let tags: Vec<String> = tags
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    tags.join(",")
+    let tags = tags.iter().map(|(name, value)| format!("{name}={value}"));
+    tags.collect::<Vec<_>>().join(",")
 }
 
 /// The options in ghz's JSON report.
@@ -115,18 +104,13 @@ struct Options<'a>(&'a Value);
 
 impl<'a> Options<'a> {
     fn text(&self, key: &str) -> Option<&'a str> {
-        self.0
-            .get(key)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
+        let text = self.0.get(key).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
     }
 
     fn number(&self, key: &str) -> String {
-        self.0
-            .get(key)
-            .and_then(Value::as_i64)
-            .unwrap_or_default()
-            .to_string()
+        let number = self.0.get(key).and_then(Value::as_i64);
+        number.unwrap_or_default().to_string()
     }
 
     fn ns(&self, key: &str) -> u64 {
@@ -237,13 +221,9 @@ mod tests {
             "concurrency-schedule": "const", "concurrency": 7,
         });
         let line = written_by(&report, write_summary);
-        assert!(
-            line.contains(
-                ",c=7,load-schedule=step,load-start=5,load-end=0,load-step=-1,load-step-duration=1.5s,\
-                 load-max-duration=0s,z=0,"
-            ),
-            "{line}"
-        );
+        let tags = ",c=7,load-schedule=step,load-start=5,load-end=0,load-step=-1,load-step-duration=1.5s,\
+                    load-max-duration=0s,z=0,";
+        assert!(line.contains(tags), "{line}");
     }
 
     #[test]

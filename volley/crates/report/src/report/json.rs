@@ -14,6 +14,7 @@ use volley_base::units::timestamp;
 use super::escape::{write_json, write_pretty_json};
 use super::ghz;
 use super::model::{Detail, Report};
+use crate::measure::Bar;
 
 mod own;
 pub mod spread;
@@ -83,6 +84,7 @@ pub(super) fn view(report: &Report) -> View<'_> {
     let latency = &report.latency;
     let sampled = latency.samples > 0;
     let whole = report.details_are_whole();
+    let some = (!whole && !report.details.is_empty()).then_some(Details(&report.details));
     View {
         date: timestamp::to_the_second(report.started_unix_ns.saturating_add(report.elapsed_ns)),
         name: &report.name,
@@ -104,20 +106,16 @@ pub(super) fn view(report: &Report) -> View<'_> {
             ghz::percentiles(report).into_iter().map(view).collect()
         }),
         histogram: sampled.then(|| {
-            let share = |count| count as f64 / latency.samples as f64;
-            let view = |bar: &crate::measure::Bar| BarView {
+            let view = |bar: &Bar| BarView {
                 mark: bar.up_to_ns as f64 / 1e9,
                 count: bar.count,
-                frequency: share(bar.count),
+                frequency: bar.count as f64 / latency.samples as f64,
             };
             latency.bars.iter().map(view).collect()
         }),
         details: Details(if whole { &report.details } else { &[] }),
         tags: &report.tags,
-        volley: own::member(
-            report,
-            (!whole && !report.details.is_empty()).then_some(Details(&report.details)),
-        ),
+        volley: own::member(report, some),
     }
 }
 
@@ -161,28 +159,22 @@ mod tests {
     fn loaded(report: &Report) -> serde_json::Value {
         let mut out = Vec::new();
         write(report, &mut out).unwrap();
-        assert_eq!(
-            out.iter().filter(|byte| **byte == b'\n').count(),
-            1,
-            "one line"
-        );
+        let ends = out.iter().filter(|byte| **byte == b'\n');
+        assert_eq!(ends.count(), 1, "one line");
         serde_json::from_slice(&out).unwrap()
     }
 
     #[test]
     fn details_that_are_only_some_calls_are_volleys_own() {
         let mut report = samples::few_calls();
-        assert_eq!(loaded(&report)["details"].as_array().unwrap().len(), 4);
-        assert!(loaded(&report)["volley"].get("details").is_none());
+        let details = |report: &Report| {
+            let json = loaded(report);
+            let lists = [json.get("details"), json["volley"].get("details")];
+            lists.map(|list| Some(list?.as_array().unwrap().len()))
+        };
+        assert_eq!(details(&report), [Some(4), None]);
         report.details.pop();
-        assert_eq!(loaded(&report)["details"], serde_json::json!([]));
-        assert_eq!(
-            loaded(&report)["volley"]["details"]
-                .as_array()
-                .unwrap()
-                .len(),
-            3
-        );
+        assert_eq!(details(&report), [Some(0), Some(3)]);
     }
 
     #[test]

@@ -37,13 +37,10 @@ pub struct Moment {
 ///
 /// `   3 s   3,104,622 messages/s   621 calls/s   p50 1.20 ms   p99 7.31 ms   0 failed   0 late   2 s left`
 pub fn line(moment: &Moment) -> String {
-    let mut line = format!(
-        "{}{:>4}   {} messages/s   {} calls/s",
-        if moment.is_warm_up { "warm-up " } else { "" },
-        clock(moment.elapsed),
-        rate(moment.messages_per_s),
-        rate(moment.calls_per_s),
-    );
+    let phase = if moment.is_warm_up { "warm-up " } else { "" };
+    let elapsed = clock(moment.elapsed);
+    let [messages, calls] = [moment.messages_per_s, moment.calls_per_s].map(rate);
+    let mut line = format!("{phase}{elapsed:>4}   {messages} messages/s   {calls} calls/s");
     if let Some((p50, p99)) = moment.latency {
         line += &format!("   p50 {p50}   p99 {p99}");
     }
@@ -103,12 +100,8 @@ impl<W: Write> Live<W> {
         // Spaces overwrite the rest of a longer line: they work on every terminal.
         let (length, drawn) = (line.chars().count(), self.drawn);
         self.drawn = length;
-        write!(
-            self.out,
-            "\r{line}{:blanks$}",
-            "",
-            blanks = drawn.saturating_sub(length)
-        )?;
+        let blanks = drawn.saturating_sub(length);
+        write!(self.out, "\r{line}{:blanks$}", "")?;
         self.out.flush()
     }
 
@@ -121,12 +114,8 @@ impl<W: Write> Live<W> {
         if self.drawn == 0 {
             return Ok(());
         }
-        write!(
-            self.out,
-            "\r{:blanks$}\r",
-            "",
-            blanks = std::mem::take(&mut self.drawn)
-        )?;
+        let blanks = std::mem::take(&mut self.drawn);
+        write!(self.out, "\r{:blanks$}\r", "")?;
         self.out.flush()
     }
 }
@@ -253,26 +242,18 @@ mod tests {
     fn a_shorter_line_covers_the_longer_one_before() {
         let mut out = Vec::new();
         let mut live = Live::new(&mut out, true);
-        live.draw(&line(&MOMENT)).unwrap();
-        live.draw(&line(&Moment {
+        let shorter = Moment {
             failed: 0,
             ..MOMENT
-        }))
-        .unwrap();
+        };
+        let [long, short] = [MOMENT, shorter].map(|moment| line(&moment));
+        live.draw(&long).unwrap();
+        live.draw(&short).unwrap();
         live.clear().unwrap();
         live.clear().unwrap();
-        let (long, short) = (
-            line(&MOMENT),
-            line(&Moment {
-                failed: 0,
-                ..MOMENT
-            }),
-        );
         let blank = " ".repeat(short.len());
-        assert_eq!(
-            String::from_utf8(out).unwrap(),
-            format!("\r{long}\r{short}    \r{blank}\r")
-        );
+        let expected = format!("\r{long}\r{short}    \r{blank}\r");
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

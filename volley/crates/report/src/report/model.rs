@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use volley_base::units::numbers::duration;
 use volley_load::spec::Command;
 
 use super::verdict::Verdict;
@@ -118,7 +120,7 @@ impl Report {
 }
 
 /// Every counted call, each in exactly one place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Calls {
     pub ok: u64,
     /// gRPC code name, as ghz spells it, to calls; no code with 0 calls.
@@ -130,7 +132,7 @@ pub struct Calls {
 }
 
 /// What became of the calls that were due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sends {
     /// Calls that were sent, counting only the first try.
     pub sent: u64,
@@ -143,7 +145,7 @@ pub struct Sends {
 }
 
 /// Counts for each interval since the window opened; all lists have the same length.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Series {
     /// The length of an interval; the end of the run may cut the last one short.
     pub interval_ms: u64,
@@ -165,7 +167,7 @@ pub struct WarmUp {
 }
 
 /// Replies compared with what they should have been.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checks {
     /// Whether there were rules: `--expect` or `--expect-replies`. Without any, replies are only
     /// decoded.
@@ -189,9 +191,8 @@ pub struct Detail {
 impl Calls {
     /// Calls that failed, of all codes.
     pub fn failed_total(&self) -> u64 {
-        self.failed
-            .values()
-            .fold(0, |sum, count| sum.saturating_add(*count))
+        let failed = self.failed.values();
+        failed.fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// ghz's `Count`: every call that ended, in any way.
@@ -220,6 +221,12 @@ impl Report {
         self.messages as f64 / self.elapsed_s()
     }
 
+    /// The CPU time that a reply took, in words; `None` without any.
+    pub fn cost_per_message(&self) -> Option<String> {
+        let ns = self.cost.cpu_s * 1e9 / self.messages as f64;
+        (self.messages > 0).then(|| duration(ns.round() as u64))
+    }
+
     /// Calls served per second, ok or failed. Cut calls are left out: they were not served.
     pub fn calls_per_s(&self) -> f64 {
         (self.calls.ok + self.calls.failed_total()) as f64 / self.elapsed_s()
@@ -228,13 +235,11 @@ impl Report {
     /// Whether `details` covers the whole run: ghz's readers take a list for complete, or refuse
     /// the report.
     pub fn details_are_whole(&self) -> bool {
+        let fits = |detail: &Detail| detail.latency_ns <= self.elapsed_ns;
         !self.details.is_empty()
             && self.details.len() as u64 == self.calls.count()
             && self.details.len() <= Self::DETAILS_MOST
-            && self
-                .details
-                .iter()
-                .all(|detail| detail.latency_ns <= self.elapsed_ns)
+            && self.details.iter().all(fits)
     }
 
     /// Computes `latency` from the single calls if they cover the whole run. What it says of ended calls is then exact,

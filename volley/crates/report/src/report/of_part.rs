@@ -39,11 +39,12 @@ impl From<Part> for Report {
         }
         let details_most = counted.details.most();
         let includes_failed = spec.count.count_errors;
-        let timed = |latency: Distribution, kind| Latency {
-            includes_failed,
-            ..latency
-                .into_latency(kind)
-                .unwrap_or_else(|| Latency::none(kind))
+        let timed = |times: Distribution, kind| {
+            let latency = times.into_latency(kind);
+            Latency {
+                includes_failed,
+                ..latency.unwrap_or_else(|| Latency::none(kind))
+            }
         };
         let service = timed(counted.service, LatencyKind::Service);
         let (latency, service_latency) = match counted.response {
@@ -51,10 +52,9 @@ impl From<Part> for Report {
             None => (service, None),
         };
         let ignores_cut = spec.load.duration_stop == DurationStop::Ignore;
-        let (cut, ignored) = if ignores_cut {
-            (0, counts.cut)
-        } else {
-            (counts.cut, 0)
+        let (cut, ignored) = match ignores_cut {
+            true => (0, counts.cut),
+            false => (counts.cut, 0),
         };
         let series = series(&history);
         let load_ns = match run.ended_by {
@@ -70,7 +70,13 @@ impl From<Part> for Report {
         };
         let details = counted.details.into_sorted().into_iter();
         let details = details.filter(|kept| !ignores_cut || kept.outcome != DetailOutcome::Cut);
+        let details = details.map(|kept| Detail {
+            end_unix_ns: started_unix_ns.saturating_add(kept.end_ns),
+            latency_ns: kept.latency_ns,
+            outcome: kept.outcome,
+        });
         let failed = counted.failed.into_iter();
+        let delay = counted.delay;
         let mut report = Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_unix_ns,
@@ -92,9 +98,7 @@ impl From<Part> for Report {
             },
             latency,
             service_latency,
-            send_delay: counted
-                .delay
-                .and_then(|delay| delay.into_latency(LatencyKind::Response)),
+            send_delay: delay.and_then(|delay| delay.into_latency(LatencyKind::Response)),
             first_message,
             gap,
             series,
@@ -110,13 +114,7 @@ impl From<Part> for Report {
                 failed: counted.checks.calls,
                 samples: counted.checks.into_samples(),
             },
-            details: details
-                .map(|kept| Detail {
-                    end_unix_ns: started_unix_ns.saturating_add(kept.end_ns),
-                    latency_ns: kept.latency_ns,
-                    outcome: kept.outcome,
-                })
-                .collect(),
+            details: details.collect(),
             warnings: run.warnings,
             options: ghz_options::of(&spec),
             name: spec.name,
@@ -160,29 +158,18 @@ fn series(history: &History) -> Series {
 #[cfg(test)]
 mod tests {
     use volley_base::units::timestamp::unix_ns;
-    use volley_http::grpc::Code;
-    use volley_load::pace::{RateSpec, Schedule};
+    use volley_load::pace::Schedule;
     use volley_load::spec::{CountSpec, Spec};
 
     use super::*;
-    use crate::measure::samples::{MS, S, cut, due_report, ended, facts, options, report, timed};
-    use crate::measure::{Cause, Chronicle, Outcome, RunFacts, Tally, TallyOptions};
-
-    fn failed(error: &str) -> Outcome {
-        Outcome::Failed {
-            code: Code::Unavailable,
-            error: error.to_owned(),
-            cause: Cause::Answer,
-        }
-    }
+    use crate::measure::samples::{
+        MS, S, counting, cut, due_report, ended, facts, failed, options, report, timed,
+    };
+    use crate::measure::{Chronicle, Outcome, RunFacts, Tally, TallyOptions};
 
     #[test]
     fn a_frozen_second_is_in_the_response_latency_of_an_open_loop() {
-        let load = RateSpec {
-            rps: 1000,
-            ..RateSpec::default()
-        };
-        let schedule = Schedule::new(&load).unwrap().unwrap();
+        let schedule = Schedule::constant(1000);
         let mut tally = Tally::new(&TallyOptions {
             open_loop: true,
             ..options()
@@ -191,10 +178,9 @@ mod tests {
             let due_ns = call.intended_ns;
             // The server answers immediately, except from 2 s to 3 s, when it also delays the
             // sends.
-            let served_ns = if (2 * S..3 * S).contains(&due_ns) {
-                3 * S
-            } else {
-                due_ns
+            let served_ns = match due_ns / S {
+                2 => 3 * S,
+                _ => due_ns,
             };
             tally.sent(due_ns, served_ns);
             tally.ended(&ended(due_ns, served_ns, served_ns, Outcome::Ok));
@@ -202,19 +188,15 @@ mod tests {
         let report = due_report(tally, facts(&timed(), 5 * S), &schedule);
 
         let latency = &report.latency;
-        assert_eq!(
-            (latency.kind, latency.samples),
-            (LatencyKind::Response, 5000)
-        );
+        assert_eq!(latency.kind, LatencyKind::Response);
+        assert_eq!(latency.samples, 5000);
         // 1000 calls waited 1000, 999, … 1 ms.
         assert_eq!(latency.mean_ns, 500_500 * MS / 5000);
         assert!(latency.ended_at(990_000).unwrap() > 900 * MS);
         assert_eq!(report.service_latency.unwrap().max_ns, 0);
         assert_eq!(report.series.intended, [100; 50]);
-        assert_eq!(
-            report.series.sent[20..31],
-            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1100]
-        );
+        assert_eq!(report.series.sent[20..30], [0; 10]);
+        assert_eq!(report.series.sent[30], 1100);
         assert_eq!((report.sends.sent, report.sends.late), (5000, 999));
         assert_eq!(report.seconds[2], crate::measure::Second::default());
         assert_eq!(report.seconds[3].samples, 2000);
@@ -225,10 +207,8 @@ mod tests {
         let mut tally = Tally::new(&options());
         tally.ended(&ended(0, 40, 100, Outcome::Ok));
         let report = report(tally, facts(&timed(), S));
-        assert_eq!(
-            (report.latency.kind, report.latency.max_ns),
-            (LatencyKind::Service, 60)
-        );
+        assert_eq!(report.latency.kind, LatencyKind::Service);
+        assert_eq!(report.latency.max_ns, 60);
         assert_eq!(report.service_latency, None);
         assert_eq!((report.first_message, report.gap), (None, None));
     }
@@ -236,23 +216,18 @@ mod tests {
     #[test]
     fn failed_calls_are_among_the_latencies_only_if_asked_for() {
         for (count_errors, samples, max_ns) in [(false, 1, 10), (true, 2, 500)] {
-            let mut tally = Tally::new(&TallyOptions {
-                count: CountSpec {
-                    count_errors,
-                    ..CountSpec::default()
-                },
-                ..options()
+            let mut tally = counting(CountSpec {
+                count_errors,
+                ..CountSpec::default()
             });
             tally.ended(&ended(0, 0, 10, Outcome::Ok));
             tally.ended(&ended(0, 0, 500, failed("down")));
             let mut spec = timed();
             spec.count.count_errors = count_errors;
             let report = report(tally, facts(&spec, S));
-            assert_eq!(
-                (report.latency.samples, report.latency.max_ns),
-                (samples, max_ns)
-            );
-            assert_eq!(report.latency.includes_failed, count_errors);
+            let latency = report.latency;
+            assert_eq!((latency.samples, latency.max_ns), (samples, max_ns));
+            assert_eq!(latency.includes_failed, count_errors);
             assert_eq!(report.calls.failed, BTreeMap::from([("Unavailable", 1)]));
             assert_eq!(report.errors, BTreeMap::from([("down".to_owned(), 1)]));
         }
@@ -260,13 +235,10 @@ mod tests {
 
     #[test]
     fn skipped_calls_are_in_no_figure_but_their_messages_are() {
-        let mut tally = Tally::new(&TallyOptions {
-            count: CountSpec {
-                skip_first: 2,
-                details: 9,
-                ..CountSpec::default()
-            },
-            ..options()
+        let mut tally = counting(CountSpec {
+            skip_first: 2,
+            details: 9,
+            ..CountSpec::default()
         });
         for end_ns in 1..=5 {
             tally.messages(1, 1, end_ns);
@@ -321,10 +293,8 @@ mod tests {
             ..warm
         });
         count(&mut fresh, 4 * S);
-        assert_eq!(
-            report(tally, facts(&timed(), S)),
-            report(fresh, facts(&timed(), S))
-        );
+        let [tally, fresh] = [tally, fresh].map(|tally| report(tally, facts(&timed(), S)));
+        assert_eq!(tally, fresh);
     }
 
     #[test]
@@ -347,10 +317,8 @@ mod tests {
                 ..facts(&timed(), S)
             };
             let report = Report::from(sum.into_part(run, None, chronicle));
-            assert_eq!(
-                (report.messages, report.data_frames),
-                (5 * threads, 6 * threads)
-            );
+            let found = [report.messages, report.data_frames];
+            assert_eq!(found, [5, 6].map(|one| one * threads));
             report.warm_up.unwrap().seconds
         };
         assert_eq!(warm_up(1), [3, 4]);
@@ -359,12 +327,9 @@ mod tests {
 
     #[test]
     fn ignored_calls_are_neither_cut_nor_kept() {
-        let mut tally = Tally::new(&TallyOptions {
-            count: CountSpec {
-                details: 9,
-                ..CountSpec::default()
-            },
-            ..options()
+        let mut tally = counting(CountSpec {
+            details: 9,
+            ..CountSpec::default()
         });
         for _ in 0..3 {
             tally.cut_call(&cut(0, 0, S));
@@ -372,32 +337,23 @@ mod tests {
         let mut spec = timed();
         spec.load.duration_stop = DurationStop::Ignore;
         let report = report(tally, facts(&spec, S));
-        assert_eq!(
-            (report.calls.cut, report.calls.ignored, report.details.len()),
-            (0, 3, 0)
-        );
+        let calls = report.calls;
+        assert_eq!((calls.cut, calls.ignored, report.details.len()), (0, 3, 0));
     }
 
     #[test]
     fn no_call_is_due_after_the_window_or_beyond_the_total() {
-        let load = RateSpec {
-            rps: 100,
-            ..RateSpec::default()
-        };
-        let schedule = Schedule::new(&load).unwrap().unwrap();
+        let schedule = Schedule::constant(100);
         let intended = |window_ns, spec: &Spec| {
             let run = RunFacts {
                 window_ns,
                 ..facts(spec, S)
             };
-            due_report(Tally::new(&options()), run, &schedule)
-                .series
-                .intended
+            let report = due_report(Tally::new(&options()), run, &schedule);
+            report.series.intended
         };
-        assert_eq!(
-            intended(250 * MS, &timed()),
-            [10, 10, 5, 0, 0, 0, 0, 0, 0, 0]
-        );
+        let due = intended(250 * MS, &timed());
+        assert_eq!(due, [10, 10, 5, 0, 0, 0, 0, 0, 0, 0]);
         let mut spec = Spec::default();
         spec.load.total = 13;
         assert_eq!(intended(S, &spec), [10, 3, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -3,12 +3,12 @@
 
 use std::io::{self, Write};
 
-use volley_base::units::numbers::{duration, grouped, megabytes, rate};
+use volley_base::units::numbers::{counted, grouped, megabytes, rate};
 
 use super::escape::visible;
-use super::model::Report;
+use super::model::{Calls, Checks, Report};
 use super::verdict::Verdict;
-use crate::measure::{Latency, LatencyKind, Use, Warning};
+use crate::measure::{Compressed, Latency, LatencyKind, Use, Warning};
 
 /// Writes a title, one line per fact, then the warnings.
 ///
@@ -18,24 +18,14 @@ use crate::measure::{Latency, LatencyKind, Use, Warning};
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "volley {}", report.version)?;
     let mut line = |label: &str, text: String| writeln!(out, "  {label:<15}{text}");
-    line(
-        "Messages:",
-        format!(
-            "{}, {} per second",
-            grouped(report.messages),
-            rate(report.messages_per_s())
-        ),
-    )?;
+    let (messages, per_s) = (grouped(report.messages), rate(report.messages_per_s()));
+    line("Messages:", format!("{messages}, {per_s} per second"))?;
     if report.compressed.messages > 0 {
-        line("Compressed:", compressed(report))?;
+        line("Compressed:", compressed(&report.compressed))?;
     }
-    line("Calls:", calls(report))?;
-    line(
-        &format!("{}:", title(report.latency.kind)),
-        spread(&report.latency),
-    )?;
-    if let Some(service) = &report.service_latency {
-        line(&format!("{}:", title(service.kind)), spread(service))?;
+    line("Calls:", calls(&report.calls))?;
+    for latency in std::iter::once(&report.latency).chain(&report.service_latency) {
+        line(&format!("{} time:", latency.kind.title()), spread(latency))?;
     }
     if let Some(first) = &report.first_message {
         line("First message:", spread(first))?;
@@ -61,7 +51,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if let Some(orders) = report.orders() {
         line("Orders:", orders)?;
     }
-    line("Checked:", checked(report))?;
+    line("Checked:", checked(&report.checks))?;
     for (index, sample) in report.checks.samples.iter().enumerate() {
         let label = if index == 0 { "Samples:" } else { "" };
         line(label, visible(sample).into_owned())?;
@@ -97,41 +87,22 @@ pub fn write_warnings(warnings: &[Warning], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-fn title(kind: LatencyKind) -> &'static str {
-    match kind {
-        LatencyKind::Service => "Service time",
-        LatencyKind::Response => "Response time",
-    }
+fn compressed(compressed: &Compressed) -> String {
+    let messages = grouped(compressed.messages);
+    let bytes = [compressed.wire_bytes, compressed.bytes].map(grouped);
+    let [on_the_wire, inflated] = bytes;
+    format!("{messages} messages, {on_the_wire} bytes on the wire, {inflated} decompressed")
 }
 
-fn compressed(report: &Report) -> String {
-    let compressed = &report.compressed;
-    format!(
-        "{} messages, {} bytes on the wire, {} decompressed",
-        grouped(compressed.messages),
-        grouped(compressed.wire_bytes),
-        grouped(compressed.bytes)
-    )
-}
-
-fn calls(report: &Report) -> String {
-    let calls = &report.calls;
-    let mut text = format!(
-        "{} ok, {} failed",
-        grouped(calls.ok),
-        grouped(calls.failed_total())
-    );
+fn calls(calls: &Calls) -> String {
+    let [ok, failed, cut, ignored] =
+        [calls.ok, calls.failed_total(), calls.cut, calls.ignored].map(grouped);
+    let mut text = format!("{ok} ok, {failed} failed");
     if calls.cut > 0 {
-        text += &format!(
-            ", {} cut at the end (in Count, not in Requests/sec)",
-            grouped(calls.cut)
-        );
+        text += &format!(", {cut} cut at the end (in Count, not in Requests/sec)");
     }
     if calls.ignored > 0 {
-        text += &format!(
-            ", {} ignored at the end (in no count)",
-            grouped(calls.ignored)
-        );
+        text += &format!(", {ignored} ignored at the end (in no count)");
     }
     text
 }
@@ -156,73 +127,47 @@ fn spread(latency: &Latency) -> String {
 
 fn sends(report: &Report) -> String {
     let sends = &report.sends;
-    let mut text = format!("{} sent", grouped(sends.sent));
+    let [sent, missed, late, retried] =
+        [sends.sent, sends.missed, sends.late, sends.retried].map(grouped);
+    let mut text = format!("{sent} sent");
     if report.latency.kind == LatencyKind::Response {
-        text += &format!(
-            ", {} missed, {} late",
-            grouped(sends.missed),
-            grouped(sends.late)
-        );
+        text += &format!(", {missed} missed, {late} late");
     }
     if sends.retried > 0 {
-        text += &format!(", {} retried", grouped(sends.retried));
+        text += &format!(", {retried} retried");
     }
     text
 }
 
 fn uses(used: &Use) -> String {
-    let mut text = format!(
-        "calls: {}, connections: {}",
-        grouped(used.calls),
-        grouped(used.connections)
-    );
+    let [calls, connections] = [used.calls, used.connections].map(grouped);
+    let [lost, lost_calls] = [used.lost_connections, used.lost_calls].map(grouped);
+    let mut text = format!("calls: {calls}, connections: {connections}");
     if used.lost_connections > 0 {
-        text += &format!(
-            " ({} lost, with {} calls)",
-            grouped(used.lost_connections),
-            grouped(used.lost_calls)
-        );
+        text += &format!(" ({lost} lost, with {lost_calls} calls)");
     }
     text
 }
 
-fn checked(report: &Report) -> String {
-    let checks = &report.checks;
-    let plural = if checks.replies_checked == 1 {
-        "reply"
-    } else {
-        "replies"
+fn checked(checks: &Checks) -> String {
+    let [replies, failed] = [checks.replies_checked, checks.failed].map(grouped);
+    let plural = match checks.replies_checked {
+        1 => "reply",
+        _ => "replies",
     };
-    let replies = format!("{} {plural}", grouped(checks.replies_checked));
     if !checks.compared {
-        return format!("{replies} decoded, not compared (no `--expect`)");
+        return format!("{replies} {plural} decoded, not compared (no `--expect`)");
     }
     let calls = if checks.failed == 1 { "call" } else { "calls" };
-    format!(
-        "{replies}, {} {calls} with a wrong one",
-        grouped(checks.failed)
-    )
+    format!("{replies} {plural}, {failed} {calls} with a wrong one")
 }
 
 fn cost(report: &Report) -> String {
-    let per_message = match report.messages {
-        0 => String::new(),
-        messages => format!(
-            " ({} per message)",
-            duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
-        ),
-    };
-    let threads = if report.threads == 1 {
-        "thread"
-    } else {
-        "threads"
-    };
-    format!(
-        "{:.2} s of CPU{per_message}, {} peak memory, {} {threads}",
-        report.cost.cpu_s,
-        megabytes(report.cost.peak_bytes),
-        report.threads
-    )
+    let per_message = report.cost_per_message();
+    let per_message = per_message.map_or(String::new(), |it| format!(" ({it} per message)"));
+    let (cpu_s, peak) = (report.cost.cpu_s, megabytes(report.cost.peak_bytes));
+    let threads = counted(report.threads.into(), "thread");
+    format!("{cpu_s:.2} s of CPU{per_message}, {peak} peak memory, {threads}")
 }
 
 #[cfg(test)]

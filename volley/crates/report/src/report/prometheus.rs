@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::escape::{label_value, run_labels};
 use super::ghz;
 use super::model::Report;
-use crate::measure::latency::fixed_marks;
+use crate::measure::latency::{bars, fixed_marks};
 use crate::measure::{Latency, Percentile};
 
 /// Writes every metric with its help, type, and the labels `name`, `call`, `host`, `end_reason` and
@@ -19,96 +19,50 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let labels = common_labels(report);
     let s = |ns: u64| ns as f64 / 1e9;
     let latency = &report.latency;
-    let gauges: [(&str, &str, f64); 15] = [
-        (
-            "ghz_run_count",
-            "Calls that ended, cut ones included.",
-            report.calls.count() as f64,
-        ),
-        (
-            "ghz_run_total",
-            "Length of the run in seconds.",
-            report.elapsed_s(),
-        ),
-        (
-            "ghz_run_average",
-            "Mean call latency in seconds.",
-            s(latency.mean_ns),
-        ),
-        (
-            "ghz_run_fastest",
-            "Minimum call latency in seconds.",
-            s(latency.min_ns),
-        ),
-        (
-            "ghz_run_slowest",
-            "Maximum call latency in seconds.",
-            s(latency.max_ns),
-        ),
-        (
-            "ghz_run_rps",
-            "Calls served per second, ok or failed.",
-            report.calls_per_s(),
-        ),
-        (
-            "ghz_run_errors",
-            "Calls that failed, cut calls not included.",
-            report.calls.failed_total() as f64,
-        ),
-        (
-            "volley_run_messages",
-            "Replies received.",
-            report.messages as f64,
-        ),
-        (
-            "volley_run_messages_per_second",
-            "Replies received per second.",
-            report.messages_per_s(),
-        ),
-        (
-            "volley_run_cut",
-            "Calls that were open when the window closed.",
-            report.calls.cut as f64,
-        ),
-        ("volley_run_sent", "Calls sent.", report.sends.sent as f64),
-        (
-            "volley_run_missed",
-            "Calls that were due but never sent.",
-            report.sends.missed as f64,
-        ),
-        (
-            "volley_run_late",
-            "Calls sent more than 1 ms after they were due.",
-            report.sends.late as f64,
-        ),
-        (
-            "volley_run_cpu_seconds",
-            "CPU time of the generator while it counted.",
-            report.cost.cpu_s,
-        ),
-        (
-            "volley_run_peak_bytes",
-            "Peak resident memory of the generator.",
-            report.cost.peak_bytes as f64,
-        ),
-    ];
-    for (name, help, value) in gauges {
+    let (calls, sends, cost) = (&report.calls, &report.sends, &report.cost);
+    let mut gauge = |name: &str, help: &str, value: f64| {
         head(out, name, help, "gauge")?;
-        writeln!(out, "{name}{{{labels}}} {value}")?;
-    }
+        writeln!(out, "{name}{{{labels}}} {value}")
+    };
+    let help = "Calls that ended, cut ones included.";
+    gauge("ghz_run_count", help, calls.count() as f64)?;
+    let help = "Length of the run in seconds.";
+    gauge("ghz_run_total", help, report.elapsed_s())?;
+    let help = "Mean call latency in seconds.";
+    gauge("ghz_run_average", help, s(latency.mean_ns))?;
+    let help = "Minimum call latency in seconds.";
+    gauge("ghz_run_fastest", help, s(latency.min_ns))?;
+    let help = "Maximum call latency in seconds.";
+    gauge("ghz_run_slowest", help, s(latency.max_ns))?;
+    let help = "Calls served per second, ok or failed.";
+    gauge("ghz_run_rps", help, report.calls_per_s())?;
+    let help = "Calls that failed, cut calls not included.";
+    gauge("ghz_run_errors", help, calls.failed_total() as f64)?;
+    let help = "Replies received.";
+    gauge("volley_run_messages", help, report.messages as f64)?;
+    let (name, help) = (
+        "volley_run_messages_per_second",
+        "Replies received per second.",
+    );
+    gauge(name, help, report.messages_per_s())?;
+    let help = "Calls that were open when the window closed.";
+    gauge("volley_run_cut", help, calls.cut as f64)?;
+    gauge("volley_run_sent", "Calls sent.", sends.sent as f64)?;
+    let help = "Calls that were due but never sent.";
+    gauge("volley_run_missed", help, sends.missed as f64)?;
+    let help = "Calls sent more than 1 ms after they were due.";
+    gauge("volley_run_late", help, sends.late as f64)?;
+    let help = "CPU time of the generator while it counted.";
+    gauge("volley_run_cpu_seconds", help, cost.cpu_s)?;
+    let help = "Peak resident memory of the generator.";
+    gauge("volley_run_peak_bytes", help, cost.peak_bytes as f64)?;
 
-    head(
-        out,
-        "volley_run_status",
-        "Calls by gRPC status code; cut calls count as Canceled.",
-        "gauge",
-    )?;
+    let name = "volley_run_status";
+    let help = "Calls by gRPC status code; cut calls count as Canceled.";
+    head(out, name, help, "gauge")?;
     for (status, count) in ghz::statuses(report) {
-        writeln!(
-            out,
-            "volley_run_status{{{labels},status=\"{}\"}} {count}",
-            label_value(status)
-        )?;
+        let status = label_value(status);
+        writeln!(out, "{name}{{{labels},status=\"{status}\"}} {count}")?;
     }
     write_histogram(latency, &labels, out)?;
     write_summary(latency, &labels, out)?;
@@ -119,29 +73,21 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 fn write_histogram(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
     let name = "ghz_run_histogram";
     head(out, name, "Call latency in seconds.", "histogram")?;
-    let empty = crate::measure::latency::bars(&fixed_marks(), []);
-    let buckets = if latency.buckets.is_empty() {
-        &empty
-    } else {
-        &latency.buckets
+    let empty = bars(&fixed_marks(), []);
+    let buckets = match latency.buckets.is_empty() {
+        true => &empty,
+        false => &latency.buckets,
     };
     let mut below = 0;
     for bucket in buckets {
         below += bucket.count;
-        if !is_round(bucket.up_to_ns) {
-            continue;
+        if is_round(bucket.up_to_ns) {
+            let end_s = bucket.up_to_ns as f64 / 1e9;
+            writeln!(out, "{name}_bucket{{{labels},le=\"{end_s}\"}} {below}")?;
         }
-        writeln!(
-            out,
-            "{name}_bucket{{{labels},le=\"{}\"}} {below}",
-            bucket.up_to_ns as f64 / 1e9
-        )?;
     }
-    writeln!(
-        out,
-        "{name}_bucket{{{labels},le=\"+Inf\"}} {}",
-        latency.samples
-    )?;
+    let samples = latency.samples;
+    writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {samples}")?;
     sum_and_count(name, latency, labels, out)
 }
 
@@ -156,25 +102,15 @@ fn is_round(mut ns: u64) -> bool {
 
 fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
     let name = "ghz_run_latency";
-    head(
-        out,
-        name,
-        &format!(
-            "Call latency in seconds ({}), of calls that ended.",
-            latency.kind.name()
-        ),
-        "summary",
-    )?;
+    let kind = latency.kind.name();
+    let help = format!("Call latency in seconds ({kind}), of calls that ended.");
+    head(out, name, &help, "summary")?;
     for rank_ppm in [
         100_000, 250_000, 500_000, 750_000, 900_000, 950_000, 990_000, 999_000, 999_900,
     ] {
         if let Some(ns) = latency.ended_at(rank_ppm) {
-            let quantile = f64::from(rank_ppm) / 1e6;
-            writeln!(
-                out,
-                "{name}{{{labels},quantile=\"{quantile}\"}} {}",
-                ns as f64 / 1e9
-            )?;
+            let (quantile, s) = (f64::from(rank_ppm) / 1e6, ns as f64 / 1e9);
+            writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {s}")?;
         }
     }
     sum_and_count(name, latency, labels, out)
@@ -297,14 +233,10 @@ mod tests {
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .into();
         let text = written(&report);
-        assert!(
-            text.contains(r#"ghz_run_count{name="a\"} 1\nforged 2 \\","#),
-            "{text}"
-        );
+        let name = r#"ghz_run_count{name="a\"} 1\nforged 2 \\","#;
+        assert!(text.contains(name), "{text}");
         assert!(text.contains(r#",tag_a_b="1",tag_le="x"} 4"#), "{text}");
-        assert_eq!(
-            text.lines().count(),
-            written(&samples::few_calls()).lines().count()
-        );
+        let expected = written(&samples::few_calls());
+        assert_eq!(text.lines().count(), expected.lines().count());
     }
 }

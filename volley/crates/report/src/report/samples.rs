@@ -23,12 +23,15 @@ pub fn few_calls() -> Report {
         outcome,
     };
     let boom: Arc<str> = "rpc error: code = Internal desc = \"boom\", twice".into();
+    let failed = DetailOutcome::Failed {
+        code: Code::Internal,
+        error: Arc::clone(&boom),
+    };
     Report {
         name: "four <calls>".to_owned(),
         tags: BTreeMap::from([("branch".to_owned(), "main".to_owned())]),
         elapsed_ns: 10_000_000,
         window_ns: 10_000_000,
-        silence: None,
         messages: 3,
         data_frames: 2,
         calls: Calls {
@@ -71,14 +74,7 @@ pub fn few_calls() -> Report {
         },
         details: vec![
             detail(1_300_000, 1_250_000, DetailOutcome::Ok),
-            detail(
-                2_000_000,
-                7_005,
-                DetailOutcome::Failed {
-                    code: Code::Internal,
-                    error: boom,
-                },
-            ),
+            detail(2_000_000, 7_005, failed),
             detail(5_000_000, 3_000_001, DetailOutcome::Ok),
             detail(10_000_000, 4_000_000, DetailOutcome::Cut),
         ],
@@ -144,7 +140,10 @@ pub fn no_calls() -> Report {
 /// The classic profile for five seconds: streams of 5000 messages, 256 at a time; the last ones are
 /// cut.
 pub fn stream() -> Report {
-    let latency = Latency::from_samples(LatencyKind::Service, spread(3_104, 310_000_000, 0.35));
+    let times = |count, typical_ns, width| {
+        Latency::from_samples(LatencyKind::Service, spread(count, typical_ns, width))
+    };
+    let exhausted = "rpc error: code = ResourceExhausted desc = try later";
     Report {
         name: "stream-grpc".to_owned(),
         tags: BTreeMap::from([
@@ -159,7 +158,6 @@ pub fn stream() -> Report {
         call: "benchmark.BenchmarkService/StreamSum".to_owned(),
         elapsed_ns: 5_003_217_000,
         window_ns: 5 * S,
-        silence: None,
         threads: 2,
         connections: 64,
         messages: 15_623_110,
@@ -172,26 +170,15 @@ pub fn stream() -> Report {
         },
         errors: BTreeMap::from([
             ("rpc error: code = Internal desc = boom".to_owned(), 14),
-            (
-                "rpc error: code = ResourceExhausted desc = try later".to_owned(),
-                2,
-            ),
+            (exhausted.to_owned(), 2),
         ]),
         sends: Sends {
             sent: 3_373,
             ..Sends::default()
         },
-        send_delay: None,
-        first_message: Some(Latency::from_samples(
-            LatencyKind::Service,
-            spread(3_120, 2_100_000, 0.6),
-        )),
-        gap: Some(Latency::from_samples(
-            LatencyKind::Service,
-            spread(5_000, 900, 0.9),
-        )),
-        latency,
-        warm_up: None,
+        first_message: Some(times(3_120, 2_100_000, 0.6)),
+        gap: Some(times(5_000, 900, 0.9)),
+        latency: times(3_104, 310_000_000, 0.35),
         series: wobbling_series(51, 312_400),
         seconds: (0..6)
             .map(|s| Second {
@@ -212,9 +199,6 @@ pub fn stream() -> Report {
             replies_checked: 15_623_110,
             ..Checks::default()
         },
-        events: Vec::new(),
-        tally: None,
-        warnings: Vec::new(),
         ..no_calls()
     }
 }
@@ -222,19 +206,19 @@ pub fn stream() -> Report {
 /// 1000 calls per second for five seconds, against a server that stalls for one second.
 pub fn open_loop() -> Report {
     let service: Vec<u64> = spread(4_980, 420_000, 0.4);
-    let waited = |(place, ns): (usize, &u64)| {
-        if place % 5 == 2 {
-            ns + (place as u64 * 200_000) % S
-        } else {
-            *ns
-        }
+    let waited = |(place, ns): (usize, &u64)| match place % 5 {
+        2 => ns + (place as u64 * 200_000) % S,
+        _ => *ns,
+    };
+    let stalled = |bin: u64| match bin {
+        20..30 => 0,
+        _ => 100 + bin % 3,
     };
     let response = service.iter().enumerate().map(waited).collect();
     Report {
         name: String::new(),
         elapsed_ns: 5_000_400_000,
         window_ns: 5 * S,
-        silence: None,
         ended_by: EndedBy::Finished,
         messages: 4_980,
         data_frames: 4_980,
@@ -250,17 +234,8 @@ pub fn open_loop() -> Report {
         },
         latency: Latency::from_samples(LatencyKind::Response, response),
         service_latency: Some(Latency::from_samples(LatencyKind::Service, service)),
-        warm_up: None,
         series: Series {
-            messages: (0..50)
-                .map(|bin| {
-                    if (20..30).contains(&bin) {
-                        0
-                    } else {
-                        100 + bin % 3
-                    }
-                })
-                .collect(),
+            messages: (0..50).map(stalled).collect(),
             ..wobbling_series(50, 100)
         },
         checks: Checks {
@@ -274,8 +249,6 @@ pub fn open_loop() -> Report {
             busiest_thread_s: 0.0,
             peak_bytes: 9_100_000,
         },
-        events: Vec::new(),
-        tally: None,
         warnings: vec![
             Warning::Missed {
                 missed: 20,
@@ -293,6 +266,7 @@ pub fn open_loop() -> Report {
 
 /// All texts that a server or a user chooses are hostile.
 pub fn hostile() -> Report {
+    let sample = "reply 17: `result` is <b>20</b>, expected 19 = a + b + i";
     let texts = [
         "rpc error: code = Internal desc = <script>alert('&\"x\"')</script>",
         "rpc error: code = Internal desc = a\nError distribution:\n  [9]   forged",
@@ -316,14 +290,12 @@ pub fn hostile() -> Report {
             compared: true,
             replies_checked: 9,
             failed: 1,
-            samples: vec!["reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned()],
+            samples: vec![sample.to_owned()],
         },
-        events: Vec::new(),
-        tally: None,
         warnings: vec![
             Warning::WrongReplies {
                 wrong: 1,
-                sample: "reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned(),
+                sample: sample.to_owned(),
             },
             Warning::Reconnected { reconnects: 2 },
         ],
@@ -342,7 +314,6 @@ pub fn one_call() -> Report {
             ..Calls::default()
         },
         latency: Latency::from_samples(LatencyKind::Service, vec![1_298_123]),
-        warm_up: None,
         series: Series {
             interval_ms: 100,
             messages: vec![1],
@@ -351,9 +322,6 @@ pub fn one_call() -> Report {
             sent: vec![1],
             intended: vec![0],
         },
-        events: Vec::new(),
-        tally: None,
-        warnings: Vec::new(),
         ..no_calls()
     }
 }
@@ -385,15 +353,11 @@ fn spread(count: u64, typical_ns: u64, width: f64) -> Vec<u64> {
 }
 
 fn wobbling_series(intervals: u64, typical: u64) -> Series {
-    let messages: Vec<u64> = (0..intervals)
-        .map(|bin| {
-            if bin == 50 {
-                typical / 20
-            } else {
-                typical + typical * (bin * 7 % 11) / 60 - typical / 12
-            }
-        })
-        .collect();
+    let wobbling = |bin: u64| match bin {
+        50 => typical / 20,
+        _ => typical + typical * (bin * 7 % 11) / 60 - typical / 12,
+    };
+    let messages: Vec<u64> = (0..intervals).map(wobbling).collect();
     let calls: Vec<u64> = messages.iter().map(|messages| messages / 5_000).collect();
     let none = vec![0; messages.len()];
     Series {

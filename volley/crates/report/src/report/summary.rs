@@ -51,27 +51,21 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if !statuses.is_empty() {
         writeln!(out, "\nStatus code distribution:")?;
     }
-    let width = statuses
-        .iter()
-        .map(|(status, _)| status.len())
-        .max()
-        .unwrap_or_default();
+    let width = widest(statuses.iter().map(|(status, _)| status.len()));
     for (status, count) in statuses {
         let gap = width - status.len();
         writeln!(out, "  [{status}]{:gap$}   {count} responses", "")?;
     }
 
-    let errors = ghz::errors(report);
+    let errors = ghz::errors(report).into_iter();
+    let errors: Vec<_> = errors
+        .map(|(text, count)| (text, count.to_string()))
+        .collect();
     if !errors.is_empty() {
         writeln!(out, "\nError distribution:")?;
     }
-    let width = errors
-        .iter()
-        .map(|(_, count)| count.to_string().len())
-        .max()
-        .unwrap_or_default();
+    let width = widest(errors.iter().map(|(_, count)| count.len()));
     for (text, count) in errors {
-        let count = count.to_string();
         let gap = width - count.len();
         writeln!(out, "  [{count}]{:gap$}   {}", "", visible(&text))?;
     }
@@ -80,44 +74,22 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 
 /// One line per bar: its end in ms, its calls, and a bar of at most 40 marks.
 fn write_bars(bars: &[Bar], out: &mut impl Write) -> io::Result<()> {
-    let most = bars
-        .iter()
-        .map(|bar| bar.count)
-        .max()
-        .unwrap_or_default()
-        .max(1);
-    let rows: Vec<_> = bars
-        .iter()
-        .map(|bar| {
-            (
-                format!("{:.3}", bar.up_to_ns as f64 / 1e6),
-                bar.count.to_string(),
-                bar.count,
-            )
-        })
-        .collect();
-    let mark_width = rows
-        .iter()
-        .map(|(mark, ..)| mark.len())
-        .max()
-        .unwrap_or_default();
-    let count_width = rows
-        .iter()
-        .map(|(_, count, _)| count.len())
-        .max()
-        .unwrap_or_default();
-    for (mark, count, calls) in rows {
-        let length =
-            (u128::from(calls) * u128::from(BAR_LONGEST) + u128::from(most) / 2) / u128::from(most);
-        let gap = count_width - count.len();
-        writeln!(
-            out,
-            "  {mark:mark_width$} [{count}]{:gap$} |{}",
-            "",
-            "∎".repeat(length as usize)
-        )?;
+    let most = bars.iter().map(|bar| bar.count).max().unwrap_or_default();
+    let most = u128::from(most.max(1));
+    let mark = |bar: &Bar| format!("{:.3}", bar.up_to_ns as f64 / 1e6);
+    let mark_width = widest(bars.iter().map(|bar| mark(bar).len()));
+    let count_width = widest(bars.iter().map(|bar| bar.count.to_string().len()));
+    for bar in bars {
+        let (mark, count) = (mark(bar), bar.count.to_string());
+        let length = (u128::from(bar.count) * u128::from(BAR_LONGEST) + most / 2) / most;
+        let (gap, marks) = (count_width - count.len(), "∎".repeat(length as usize));
+        writeln!(out, "  {mark:mark_width$} [{count}]{:gap$} |{marks}", "")?;
     }
     Ok(())
+}
+
+fn widest(lengths: impl Iterator<Item = usize>) -> usize {
+    lengths.max().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -46,30 +46,29 @@ impl Default for Seen {
 /// The report of a call. Secrets are masked, unless they are to be shown.
 #[must_use]
 pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Value {
-    let fields = |fields: &mut dyn Iterator<Item = (&str, &[u8])>| {
-        let mut shown = Map::new();
-        for (name, value) in fields {
-            let is_hidden = secret::is_secret(name) && !spec.request.show_secrets;
-            let value = match is_hidden {
-                true => json!(secret::MASK),
-                false => json!(String::from_utf8_lossy(value)),
-            };
-            add(&mut shown, name, value);
-        }
+    let with = |mut shown: Map<String, Value>, name: &str, value: &[u8]| {
+        let is_hidden = secret::is_secret(name) && !spec.request.show_secrets;
+        let value = match is_hidden {
+            true => json!(secret::MASK),
+            false => json!(String::from_utf8_lossy(value)),
+        };
+        add(&mut shown, name, value);
         shown
     };
     let all = |list: &Fields| {
-        let mut list = list
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_slice()));
-        fields(&mut list)
+        let list = list.iter();
+        list.fold(Map::new(), |shown, (name, value)| with(shown, name, value))
     };
     let shared = request.head.fields.iter();
     let shared = shared.map(|field| (&*field.name, &*field.value));
     let own = own_fields(&request.literals);
-    let mut sent = shared
-        .chain(own.iter())
-        .filter_map(|(name, value)| Some((std::str::from_utf8(name).ok()?, value)));
+    let sent = shared.chain(own.iter());
+    let sent = sent.fold(Map::new(), |shown, (name, value)| {
+        match str::from_utf8(name) {
+            Ok(name) => with(shown, name, value),
+            Err(_) => shown,
+        }
+    });
     let replies = seen.replies.iter();
     let zeros = Zeros::default();
     let mut shown = json!({
@@ -80,7 +79,7 @@ pub fn json(spec: &Spec, method: &Method, request: &Request, seen: &Seen) -> Val
             SchemaSource::Proto { file, .. } | SchemaSource::Protoset(file) => json!(file),
         },
         "request": {
-            "headers": fields(&mut sent),
+            "headers": sent,
             "messages": sent_messages(&request.body, method, &zeros),
         },
         "response": {
@@ -128,17 +127,12 @@ fn add(to: &mut Map<String, Value>, name: &str, value: Value) {
 
 fn sent_messages(body: &Body, method: &Method, zeros: &Zeros) -> Vec<Value> {
     let begins = [0].into_iter().chain(body.ends.iter().copied());
-    let framed = begins
-        .zip(&body.ends)
-        .filter_map(|(begin, end)| body.bytes.get(begin..*end));
-    let shown = framed.filter_map(|framed| {
+    let shown = begins.zip(&body.ends).filter_map(|(begin, end)| {
+        let framed = body.bytes.get(begin..*end)?;
         let (prefix, message) = framed.split_at_checked(PREFIX_LEN)?;
         let inflated = prefix.starts_with(&[1]).then(|| inflated(message));
-        Some(messages::to_json(
-            inflated.as_deref().unwrap_or(message),
-            &method.input,
-            zeros,
-        ))
+        let message = inflated.as_deref().unwrap_or(message);
+        Some(messages::to_json(message, &method.input, zeros))
     });
     shown.collect()
 }

@@ -66,9 +66,9 @@ pub struct Measured {
     pub floor: Option<f64>,
 }
 
-/// The figures of a run that thresholds can name.
-#[derive(Clone, Debug)]
-pub struct Figures<'a> {
+/// The numbers of a run that thresholds can name.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
     pub elapsed_s: f64,
     pub messages: u64,
     pub ok: u64,
@@ -78,6 +78,12 @@ pub struct Figures<'a> {
     pub sent: u64,
     pub missed: u64,
     pub late: u64,
+}
+
+/// The figures of a run that thresholds can name.
+#[derive(Clone, Debug)]
+pub struct Figures<'a> {
+    pub counts: Counts,
     pub latency: &'a Latency,
     pub service: Option<&'a Latency>,
     pub send_delay: Option<&'a Latency>,
@@ -101,7 +107,7 @@ pub fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
 impl<'a> From<&'a Report> for Figures<'a> {
     fn from(report: &'a Report) -> Self {
         let Report { calls, sends, .. } = report;
-        Self {
+        let counts = Counts {
             elapsed_s: report.elapsed_s(),
             messages: report.messages,
             ok: calls.ok,
@@ -111,6 +117,9 @@ impl<'a> From<&'a Report> for Figures<'a> {
             sent: sends.sent,
             missed: sends.missed,
             late: sends.late,
+        };
+        Self {
+            counts,
             latency: &report.latency,
             service: report.service_latency.as_ref(),
             send_delay: report.send_delay.as_ref(),
@@ -134,9 +143,10 @@ impl Figures<'_> {
 
     /// A figure that is no time, in that unit.
     fn number(&self, figure: Figure, unit: Unit) -> Option<f64> {
+        let counts = &self.counts;
         match figure {
-            Figure::Rate(Rate::Calls) => Some(self.ok as f64 / self.elapsed_s),
-            Figure::Rate(Rate::Messages) => Some(self.messages as f64 / self.elapsed_s),
+            Figure::Rate(Rate::Calls) => Some(counts.ok as f64 / counts.elapsed_s),
+            Figure::Rate(Rate::Messages) => Some(counts.messages as f64 / counts.elapsed_s),
             Figure::Time(..) => None,
             Figure::Count(count) => {
                 let calls = self.count(count)? as f64;
@@ -144,28 +154,23 @@ impl Figures<'_> {
                     return Some(calls);
                 }
                 // All calls that were due: those that were never sent are among them.
-                let all = self
-                    .ended()
-                    .saturating_add(self.cut)
-                    .saturating_add(self.missed);
+                let due = [counts.ok, counts.failed, counts.cut, counts.missed];
+                let all = due.into_iter().fold(0, u64::saturating_add);
                 (all > 0).then_some(calls / all as f64 * 100.0)
             }
         }
     }
 
-    fn ended(&self) -> u64 {
-        self.ok.saturating_add(self.failed)
-    }
-
     fn count(&self, count: Count) -> Option<u64> {
+        let counts = &self.counts;
         Some(match count {
-            Count::Ok => self.ok,
-            Count::Failed => self.failed,
-            Count::Wrong => self.wrong,
-            Count::Cut => self.cut,
-            Count::Sent => self.sent,
-            Count::Missed => self.missed,
-            Count::Late => self.late,
+            Count::Ok => counts.ok,
+            Count::Failed => counts.failed,
+            Count::Wrong => counts.wrong,
+            Count::Cut => counts.cut,
+            Count::Sent => counts.sent,
+            Count::Missed => counts.missed,
+            Count::Late => counts.late,
             Count::Open
             | Count::Checks
             | Count::Dropped
@@ -200,13 +205,9 @@ impl Measured {
     /// A statistic of several distributions together, in ns. In a mean, ages count as times; it is a lower bound if p99
     /// is one. The minimum is of what ended.
     pub fn time(latencies: &[&Latency], statistic: Statistic) -> Option<Self> {
-        let latencies: Vec<&Latency> = latencies
-            .iter()
-            .copied()
-            .filter(|latency| !latency.is_empty())
-            .collect();
+        let latencies = latencies.iter().copied();
+        let latencies: Vec<_> = latencies.filter(|latency| !latency.is_empty()).collect();
         let found = |found: Percentile| Self {
-            value: found.ns as f64,
             is_at_least: found.is_at_least,
             ..Self::exact(found.ns as f64)
         };
@@ -219,12 +220,11 @@ impl Measured {
                 Some(Self::exact(min_ns as f64))
             }
             Statistic::Mean => {
-                let means = latencies
-                    .iter()
-                    .filter_map(|one| one.mean().map(|mean| (one, mean)));
-                let sum: f64 = means
-                    .map(|(one, mean)| mean.ns as f64 * (one.samples + one.open) as f64)
-                    .sum();
+                let sums = latencies.iter().filter_map(|one| {
+                    let mean_ns = one.mean()?.ns as f64;
+                    Some(mean_ns * (one.samples + one.open) as f64)
+                });
+                let sum: f64 = sums.sum();
                 let p99 = Self::time(&latencies, Statistic::Percentile(990_000))?;
                 Some(Self {
                     is_at_least: p99.is_at_least,
@@ -233,9 +233,8 @@ impl Measured {
             }
             Statistic::Max | Statistic::Percentile(1_000_000..) => {
                 let longest = latencies.iter().filter_map(|latency| latency.longest());
-                longest
-                    .max_by_key(|one| (one.ns, one.is_at_least))
-                    .map(found)
+                let longest = longest.max_by_key(|one| (one.ns, one.is_at_least));
+                longest.map(found)
             }
             Statistic::Percentile(rank_ppm) => {
                 let percentile = |rank_ppm| match latencies[..] {
@@ -280,19 +279,15 @@ impl Verdict {
             let beyond = |floor| comparison.is_from_above() && comparison.holds(floor, *limit);
             measured.too_few.is_none() || measured.floor.is_some_and(beyond)
         };
+        // What the bound is of is beyond it, and so even further from what would break the condition.
+        let is_far = !comparison.is_from_above()
+            && measured.is_some_and(|measured| !comparison.holds(measured.value, *limit));
         let is_time = matches!(figure, Figure::Time(..));
         let silence = silence.filter(|silence| is_time && silence.lasted_ns as f64 > *limit);
         let doubt = match (silence, measured) {
             (Some(Silence { since_ns, .. }), _) => Some(Doubt::Stalled { since_ns }),
             (None, Some(measured)) if exceeds && (is_at_least || is_sure(measured)) => None,
-            // What the bound is of is beyond it, and so even further from what would break the condition.
-            (None, Some(measured))
-                if is_at_least
-                    && !comparison.is_from_above()
-                    && !comparison.holds(measured.value, *limit) =>
-            {
-                None
-            }
+            (None, Some(_)) if is_at_least && is_far => None,
             (None, Some(_)) if is_at_least => Some(Doubt::NotReached),
             (None, measured) => measured.and_then(|measured| measured.too_few),
         };
@@ -362,13 +357,8 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{} is {} (`--fail-if '{}'`)",
-            self.figure,
-            self.shown(),
-            self.threshold
-        )
+        let (figure, shown, condition) = (&self.figure, self.shown(), &self.threshold);
+        write!(out, "{figure} is {shown} (`--fail-if '{condition}'`)")
     }
 }
 
@@ -388,7 +378,7 @@ mod tests {
         for (text, failed, shown) in conditions {
             let verdict = judged(report, text);
             assert_eq!(
-                (verdict.failed, verdict.shown().as_str()),
+                (verdict.failed, &*verdict.shown()),
                 (*failed, *shown),
                 "{text}"
             );
@@ -424,6 +414,8 @@ mod tests {
     fn times_of_every_kind_are_compared() {
         let mut report = samples::few_calls();
         report.gap = Some(Latency::from_samples(report.latency.kind, vec![7, 9]));
+        let missing =
+            "missing: no call has it; only an open loop (`--rps` or a load schedule) measures it";
         let conditions = [
             ("max > 4ms", false, "3.00 ms"),
             ("min >= 1.25ms", true, "1.25 ms"),
@@ -432,11 +424,7 @@ mod tests {
             ("mean > 2ms", true, "2.12 ms"),
             ("gap max > 8ns", true, "9 ns"),
             ("first-message p99 > 1s", true, "missing"),
-            (
-                "service mean > 1s",
-                true,
-                "missing: no call has it; only an open loop (`--rps` or a load schedule) measures it",
-            ),
+            ("service mean > 1s", true, missing),
         ];
         expect(&report, &conditions);
     }
@@ -448,10 +436,8 @@ mod tests {
             let verdict = judged(&report, text);
             assert_eq!((verdict.failed, verdict.value), (true, None), "{text}");
         }
-        assert_eq!(
-            judged(&report, "p99 > 1s").to_string(),
-            "p99 is missing (`--fail-if 'p99 > 1s'`)"
-        );
+        let line = "p99 is missing (`--fail-if 'p99 > 1s'`)";
+        assert_eq!(judged(&report, "p99 > 1s").to_string(), line);
         assert!(!judged(&report, "failed > 0").failed);
     }
 
@@ -469,26 +455,16 @@ mod tests {
     #[test]
     fn a_lower_bound_decides_only_if_it_is_beyond_the_limit() {
         let report = with_open();
+        let undecided = "≥ 900 ms, not decided: too many had no end";
+        let undecided_mean = "≥ 55.0 ms, not decided: too many had no end";
         let conditions = [
             ("p90 > 6ms", false, "5.00 ms"),
             ("p99 > 50ms", true, "≥ 900 ms"),
-            (
-                "p99 > 2s",
-                true,
-                "≥ 900 ms, not decided: too many had no end",
-            ),
-            (
-                "p99 < 1s",
-                true,
-                "≥ 900 ms, not decided: too many had no end",
-            ),
+            ("p99 > 2s", true, undecided),
+            ("p99 < 1s", true, undecided),
             ("p99 < 1ms", false, "≥ 900 ms"),
             ("max > 900ms", true, "≥ 1.00 s"),
-            (
-                "mean > 56ms",
-                true,
-                "≥ 55.0 ms, not decided: too many had no end",
-            ),
+            ("mean > 56ms", true, undecided_mean),
             ("mean > 54ms", true, "≥ 55.0 ms"),
             ("min > 5ms", false, "5.00 ms"),
         ];
@@ -521,14 +497,8 @@ mod tests {
             since_ns: 2_000_000_000,
             lasted_ns: 1_000_000_000,
         });
-        expect(
-            &report,
-            &[(
-                "p50 > 50ms",
-                true,
-                "5.00 ms, no answer came from second 2.00 to the end",
-            )],
-        );
+        let shown = "5.00 ms, no answer came from second 2.00 to the end";
+        expect(&report, &[("p50 > 50ms", true, shown)]);
         // It may take as long as that.
         assert!(!judged(&report, "p50 > 3s").failed);
         assert!(!judged(&report, "failed > 0").failed);

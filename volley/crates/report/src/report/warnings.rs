@@ -2,7 +2,7 @@
 
 use volley_base::units::numbers::duration;
 
-use super::model::Report;
+use super::model::{Report, Sends};
 use crate::measure::{EndedBy, Silence, Warning};
 
 /// More late sends than one in this many cause a warning.
@@ -15,79 +15,52 @@ const BUSY_LEAST_NS: u64 = 100_000_000;
 /// Adds the warnings that follow from the report's counts. `details_most` is the number of single
 /// calls that were to be kept.
 pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
-    let failed = report.calls.failed_total();
-    let (sends, silence) = (report.sends, report.silence);
+    let (failed, elapsed_ns) = (report.calls.failed_total(), report.elapsed_ns);
+    let Sends {
+        sent, missed, late, ..
+    } = report.sends;
+    let (silence, intended) = (report.silence, sent + missed);
     let (kept, count) = (report.details.len() as u64, report.calls.count());
-    let busy_percent = busy_percent(report);
-    let is_stopped = report.is_stopped();
+    let (threads, reconnects) = (report.threads, report.reconnects);
+    let (busy_percent, is_stopped) = (busy_percent(report), report.is_stopped());
+    let (wrong, sample) = (report.checks.failed, report.checks.samples.first());
+    let sample = sample.cloned().unwrap_or_default();
+    let ended = report.calls.ok + failed;
+    let interrupted = report.ended_by == EndedBy::Signal;
+    let none_ok = report.calls.ok == 0 && failed > 0;
 
     let mut warn = |due: bool, warning: Warning| {
         if due && !report.warnings.contains(&warning) {
             report.warnings.push(warning);
         }
     };
-    let ended = report.calls.ok + failed;
-    let interrupted = report.ended_by == EndedBy::Signal;
-    let after = duration(report.elapsed_ns);
-    warn(
-        interrupted,
-        match is_stopped {
-            true => Warning::Stopped { after },
-            false => Warning::Interrupted { after },
-        },
-    );
-    warn(
-        ended == 0 && skipped == 0 && !interrupted,
-        Warning::NothingEnded,
-    );
+    let after = duration(elapsed_ns);
+    let end = match is_stopped {
+        true => Warning::Stopped { after },
+        false => Warning::Interrupted { after },
+    };
+    warn(interrupted, end);
+    let nothing = ended == 0 && skipped == 0 && !interrupted;
+    warn(nothing, Warning::NothingEnded);
     warn(ended == 0 && skipped > 0, Warning::AllSkipped { skipped });
-    warn(
-        report.calls.ok == 0 && failed > 0,
-        Warning::AllFailed { count: failed },
-    );
-    let intended = sends.sent + sends.missed;
-    if let Some(Silence { since_ns, .. }) = silence {
-        let missed = sends.missed;
-        warn(true, Warning::Silent { since_ns, missed });
+    warn(none_ok, Warning::AllFailed { count: failed });
+    match silence {
+        Some(Silence { since_ns, .. }) => warn(true, Warning::Silent { since_ns, missed }),
+        None => {
+            warn(missed > 0, Warning::Missed { missed, intended });
+            warn(late > sent / LATE_PART, Warning::Late { late, sent });
+        }
     }
-    warn(
-        sends.missed > 0 && silence.is_none(),
-        Warning::Missed {
-            missed: sends.missed,
-            intended,
-        },
-    );
-    warn(
-        sends.late > sends.sent / LATE_PART && silence.is_none(),
-        Warning::Late {
-            late: sends.late,
-            sent: sends.sent,
-        },
-    );
-    warn(
-        busy_percent >= BUSY_PERCENT && report.elapsed_ns >= BUSY_LEAST_NS,
-        Warning::ClientBound {
-            busy_percent,
-            threads: report.threads,
-        },
-    );
-    warn(
-        report.reconnects > 0,
-        Warning::Reconnected {
-            reconnects: report.reconnects,
-        },
-    );
-    warn(
-        report.checks.failed > 0,
-        Warning::WrongReplies {
-            wrong: report.checks.failed,
-            sample: report.checks.samples.first().cloned().unwrap_or_default(),
-        },
-    );
-    warn(
-        details_most > 0 && kept < count,
-        Warning::DetailsCapped { kept, count },
-    );
+    let is_bound = busy_percent >= BUSY_PERCENT && elapsed_ns >= BUSY_LEAST_NS;
+    let bound = Warning::ClientBound {
+        busy_percent,
+        threads,
+    };
+    warn(is_bound, bound);
+    warn(reconnects > 0, Warning::Reconnected { reconnects });
+    warn(wrong > 0, Warning::WrongReplies { wrong, sample });
+    let is_capped = details_most > 0 && kept < count;
+    warn(is_capped, Warning::DetailsCapped { kept, count });
 }
 
 /// The share of their time that its threads spent on a CPU, or the busiest one alone.
@@ -99,11 +72,12 @@ fn busy_percent(report: &Report) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use volley_http::grpc::Code;
     use volley_load::spec::CountSpec;
 
-    use crate::measure::samples::{MS, S, cut, ended, facts, options, report, timed};
-    use crate::measure::{Cause, Cost, Outcome, RunFacts, Tally, TallyOptions, Warning};
+    use crate::measure::samples::{
+        MS, S, counting, cut, ended, facts, failed, options, report, timed,
+    };
+    use crate::measure::{Cost, Outcome, RunFacts, Tally, Warning};
 
     fn tally(sent: u64, late: u64) -> Tally {
         let mut tally = Tally::new(&options());
@@ -125,26 +99,16 @@ mod tests {
 
     #[test]
     fn more_than_one_late_call_in_a_hundred_is_warned_of() {
-        assert_eq!(
-            warnings(tally(1000, 11)),
-            [Warning::Late {
-                late: 11,
-                sent: 1000
-            }]
-        );
+        let (late, sent) = (11, 1000);
+        assert_eq!(warnings(tally(sent, late)), [Warning::Late { late, sent }]);
     }
 
     #[test]
     fn missed_sends_are_warned_of_with_what_was_intended() {
         let mut tally = tally(90, 0);
         tally.missed(0, 9, 10);
-        assert_eq!(
-            warnings(tally),
-            [Warning::Missed {
-                missed: 10,
-                intended: 100
-            }]
-        );
+        let (missed, intended) = (10, 100);
+        assert_eq!(warnings(tally), [Warning::Missed { missed, intended }]);
     }
 
     #[test]
@@ -152,20 +116,12 @@ mod tests {
         assert_eq!(warnings(tally(0, 0)), [Warning::NothingEnded]);
 
         let mut failing = tally(0, 0);
-        let outcome = Outcome::Failed {
-            code: Code::Unavailable,
-            error: "down".to_owned(),
-            cause: Cause::Answer,
-        };
-        failing.ended(&ended(0, 0, 5, outcome));
+        failing.ended(&ended(0, 0, 5, failed("down")));
         assert_eq!(warnings(failing), [Warning::AllFailed { count: 1 }]);
 
-        let mut skipping = Tally::new(&TallyOptions {
-            count: CountSpec {
-                skip_first: 9,
-                ..CountSpec::default()
-            },
-            ..options()
+        let mut skipping = counting(CountSpec {
+            skip_first: 9,
+            ..CountSpec::default()
         });
         skipping.ended(&ended(0, 0, 5, Outcome::Ok));
         assert_eq!(warnings(skipping), [Warning::AllSkipped { skipped: 1 }]);
@@ -193,10 +149,8 @@ mod tests {
             ..cost(1.0)
         };
         for cost in [cost(1.8), one_thread_alone] {
-            assert_eq!(
-                report(tally(1, 0), run(cost)).warnings,
-                std::slice::from_ref(&busy)
-            );
+            let warnings = report(tally(1, 0), run(cost)).warnings;
+            assert_eq!(warnings, std::slice::from_ref(&busy));
         }
     }
 
@@ -214,29 +168,22 @@ mod tests {
 
     #[test]
     fn single_calls_left_out_are_warned_of_only_if_any_were_asked_for() {
-        let mut some = Tally::new(&TallyOptions {
-            count: CountSpec {
-                details: 1,
-                ..CountSpec::default()
-            },
-            ..options()
+        let mut some = counting(CountSpec {
+            details: 1,
+            ..CountSpec::default()
         });
         some.ended(&ended(0, 0, 5, Outcome::Ok));
         some.cut_call(&cut(0, 0, 9));
-        assert_eq!(
-            warnings(some),
-            [Warning::DetailsCapped { kept: 1, count: 2 }]
-        );
+        let (kept, count) = (1, 2);
+        assert_eq!(warnings(some), [Warning::DetailsCapped { kept, count }]);
     }
 
     #[test]
     fn a_wrong_reply_is_warned_of() {
-        let mut wrong = tally(1, 0);
-        wrong.wrong_reply(7, "reply 0: `result` is 4, expected 3");
+        let mut tally = tally(1, 0);
         let sample = "reply 0: `result` is 4, expected 3".to_owned();
-        assert_eq!(
-            warnings(wrong),
-            [Warning::WrongReplies { wrong: 1, sample }]
-        );
+        tally.wrong_reply(7, &sample);
+        let wrong = 1;
+        assert_eq!(warnings(tally), [Warning::WrongReplies { wrong, sample }]);
     }
 }

@@ -89,11 +89,9 @@ impl Layouts {
 }
 
 fn layout(message: &Message, found: &mut Vec<Message>) -> Layout {
-    let own: Vec<_> = message.fields().collect();
-    let extensions = message.extensions().map(|one| one.field().clone());
     let mut fields = Vec::new();
     let mut all_required = Vec::new();
-    for field in own.into_iter().chain(extensions.collect::<Vec<_>>()) {
+    for field in message.fields().chain(message.extensions()) {
         let form = match field.kind() {
             Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => Form::Fixed64,
             Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => Form::Fixed32,

@@ -54,14 +54,7 @@ impl Polynomial {
     }
 
     pub(super) fn negated(&self) -> Self {
-        if self.higher.is_empty() {
-            return Self::linear(self.constant.wrapping_neg(), self.slope.wrapping_neg());
-        }
-        Self::from(
-            self.coefficients()
-                .map(u64::wrapping_neg)
-                .collect::<Vec<_>>(),
-        )
+        self.times(&Self::constant(u64::MAX))
     }
 
     pub(super) fn plus(&self, other: &Self) -> Self {

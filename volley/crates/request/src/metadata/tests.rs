@@ -1,4 +1,5 @@
 use super::*;
+use volley_testkit::texts::begins;
 
 #[test]
 fn names_are_lower_case_on_the_wire() {
@@ -20,10 +21,7 @@ fn reserved_names_are_refused_in_any_case() {
         "grpc-timeout",
     ] {
         let error = Name::new(name).unwrap_err().to_string();
-        assert!(
-            error.starts_with(&format!("metadata `{name}` is reserved: ")),
-            "{error}"
-        );
+        begins(&error, &format!("metadata `{name}` is reserved: "));
     }
     assert_eq!(
         Name::new("host").unwrap_err().to_string(),
@@ -62,10 +60,7 @@ fn a_binary_value_that_is_no_base64_is_refused() {
         .wire_value("not base64!")
         .unwrap_err()
         .to_string();
-    assert!(
-        error.starts_with("metadata `trace-bin` is not valid base64"),
-        "{error}"
-    );
+    begins(&error, "metadata `trace-bin` is not valid base64");
 }
 
 #[test]

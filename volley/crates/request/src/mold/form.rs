@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 use volley_protobuf as protobuf;
 use volley_protobuf::wire::{WireType, encode_varint};
-use volley_protobuf::{Enum, Kind, Message, PartSeed, bytes_of, float_of};
+use volley_protobuf::{Enum, Kind, Message, PartSeed, bytes_of, float_of, float_of_number};
 
 /// How a field's value is encoded.
 #[derive(Clone, Debug)]
@@ -109,26 +109,11 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Integers are not rounded twice.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a float is rounded to its nearest"
-    )]
     fn float(&self) -> Option<f32> {
-        if let Self::Quoted(text) = self {
-            return float_of(text);
+        match self {
+            Self::Quoted(text) => float_of(text),
+            _ => float_of_number(&self.number()?),
         }
-        let number = self.number()?;
-        if let Some(integer) = number.as_u64() {
-            return Some(integer as f32);
-        }
-        if let Some(integer) = number.as_i64() {
-            return Some(integer as f32);
-        }
-        let double = number.as_f64()?;
-        (f64::from(f32::MIN)..=f64::from(f32::MAX))
-            .contains(&double)
-            .then_some(double as f32)
     }
 }
 

@@ -35,8 +35,7 @@ pub(super) fn method(pool: &Pool, call: &str) -> Result<Method, SchemaError> {
 
 /// The error of a call that names a service, and no method of it.
 fn only_service(pool: &Pool, call: &str) -> Option<SchemaError> {
-    let services = pool.services();
-    let services: Vec<String> = services.map(|one| one.full_name().to_owned()).collect();
+    let services = pool.service_names();
     let service = pool.service(named(&services, call)?)?;
     let methods: Vec<_> = service.methods().collect();
     Some(SchemaError::NoMethod {
@@ -81,13 +80,8 @@ pub(super) fn split(call: &str) -> Result<(&str, &str), SchemaError> {
 }
 
 pub(super) fn service(pool: &Pool, name: &str, call: &str) -> Result<Service, SchemaError> {
-    pool.service(name).ok_or_else(|| {
-        let services: Vec<String> = pool
-            .services()
-            .map(|service| service.full_name().to_owned())
-            .collect();
-        no_service(name, &services, call)
-    })
+    let found = pool.service(name);
+    found.ok_or_else(|| no_service(name, &pool.service_names(), call))
 }
 
 /// Why there is no service of this name: these are all.

@@ -11,7 +11,7 @@ use volley_http::grpc::{Code, Status};
 use volley_protobuf as protobuf;
 use volley_protobuf::descriptor::{DescriptorProto, FileDescriptorProto};
 use volley_protobuf::full_name::join;
-use volley_protobuf::reflection::{Answer, Files, Question, Refused};
+use volley_protobuf::reflection::{Answer, Question};
 use volley_protobuf::{FilesError, Pool, compile};
 
 /// The most files of a schema, and the most services that a server may list.
@@ -100,14 +100,14 @@ pub trait Ask {
 pub fn services<A: Ask>(server: &mut A) -> Result<Vec<String>, A::Error> {
     let answers = server.ask(&[Question::Services("*".to_owned())])?;
     match answers.into_iter().next() {
-        Some(Answer::Services(list)) if list.services.len() > MOST_NAMES => {
+        Some(Answer::Services(names)) if names.len() > MOST_NAMES => {
             Err(ReflectError::TooMuch.into())
         }
-        Some(Answer::Services(list)) => {
-            let names: BTreeSet<String> = list.services.into_iter().map(|one| one.name).collect();
+        Some(Answer::Services(names)) => {
+            let names: BTreeSet<String> = names.into_iter().collect();
             Ok(names.into_iter().collect())
         }
-        Some(Answer::Refused(why)) => Err(refusal(&why).into()),
+        Some(Answer::Refused { code, message }) => Err(refusal(code, &message).into()),
         Some(Answer::Files(_) | Answer::Extensions(_)) | None => {
             Err(ReflectError::WrongAnswer.into())
         }
@@ -164,26 +164,25 @@ impl Gathered {
                     false => Err(ReflectError::WrongFile(excerpt(name, 100))),
                 }
             }
-            (Question::FileOf(_), Answer::Refused(why)) => {
-                if why.code != NOT_FOUND {
-                    self.refused.get_or_insert_with(|| refusal(&why));
+            (Question::FileOf(_), Answer::Refused { code, message }) => {
+                if code != NOT_FOUND {
+                    self.refused.get_or_insert_with(|| refusal(code, &message));
                 }
                 Ok(())
             }
-            (Question::Extensions(of), Answer::Extensions(list)) => {
-                if self.extensions.len() + list.numbers.len() > MOST_NAMES {
+            (Question::Extensions(of), Answer::Extensions(numbers)) => {
+                if self.extensions.len() + numbers.len() > MOST_NAMES {
                     return Err(ReflectError::TooMuch);
                 }
-                let of = list.numbers.into_iter().map(|number| (of.clone(), number));
-                self.extensions
-                    .extend(of.map(|(of, number)| Question::FileOfExtension(of, number)));
+                let file = |number| Question::FileOfExtension(of.clone(), number);
+                self.extensions.extend(numbers.into_iter().map(file));
                 Ok(())
             }
             (Question::FileOfExtension(..), Answer::Files(files)) => self.decode(files),
             // Not every server knows extensions.
             (Question::Extensions(_) | Question::FileOfExtension(..), _) => Ok(()),
             // Servers often lack files that only describe options: without their types, most schemas are whole.
-            (Question::File(name), Answer::Refused(_)) => {
+            (Question::File(name), Answer::Refused { .. }) => {
                 // At first only users ask for files; later, all are imported.
                 if self.seen > 0 {
                     self.add(well_known(name));
@@ -194,8 +193,8 @@ impl Gathered {
         }
     }
 
-    fn decode(&mut self, answer: Files) -> Result<(), ReflectError> {
-        for file in answer.files {
+    fn decode(&mut self, files: Vec<Vec<u8>>) -> Result<(), ReflectError> {
+        for file in files {
             self.weight.add(file.len())?;
             let file = protobuf::file(&file).map_err(|error| match error {
                 buffa::DecodeError::ElementMemoryLimitExceeded => ReflectError::Empty,
@@ -270,8 +269,7 @@ fn well_known(name: &str) -> FileDescriptorProto {
     })
 }
 
-fn refusal(why: &Refused) -> ReflectError {
-    let code = u32::try_from(why.code).ok().and_then(Code::from_u32);
-    let code = code.unwrap_or(Code::Unknown);
-    ReflectError::refused(&Status::new(code, why.message.as_str()))
+fn refusal(code: i32, message: &str) -> ReflectError {
+    let code = u32::try_from(code).ok().and_then(Code::from_u32);
+    ReflectError::refused(&Status::new(code.unwrap_or(Code::Unknown), message))
 }

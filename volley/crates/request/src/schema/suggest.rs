@@ -6,13 +6,16 @@ use volley_protobuf::Message;
 /// "did you mean …?" if one name is close; otherwise the list of names, or `none` if there are
 /// none.
 pub fn hint(typed: &str, names: &[String], none: &str) -> String {
-    if names.is_empty() {
-        return none.to_owned();
+    hint_of(typed, names, none, "there are:")
+}
+
+/// The same with these words before the list.
+pub fn hint_of(typed: &str, names: &[String], none: &str, all: &str) -> String {
+    match closest(typed, names) {
+        Some(name) => format!("did you mean `{}`?", excerpt(name, 80)),
+        None if names.is_empty() => none.to_owned(),
+        None => format!("{all} {}", list(names.iter().map(String::as_str))),
     }
-    if let Some(name) = closest(typed, names) {
-        return format!("did you mean `{}`?", excerpt(name, 80));
-    }
-    format!("there are: {}", list(names.iter().map(String::as_str)))
 }
 
 /// What the key `typed` of a message in JSON may have been: a field, or an extension if it stands in brackets.

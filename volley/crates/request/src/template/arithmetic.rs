@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::program::Program;
-    use super::super::tests::labels;
+    use super::super::tests::method;
     use super::super::{Piece, Template};
     use super::*;
     use crate::CallNumber;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn native(text: &str) -> Option<Action> {
-        let template = Template::parse(text, &labels(), true).unwrap();
+        let template = Template::parse(text, method(), true).unwrap();
         match template.pieces() {
             [Piece::Action(action @ Action::Arithmetic(_))] => Some(action.clone()),
             _ => None,
@@ -145,7 +145,7 @@ mod tests {
         ) {
             let text = format!("{{{{{expression}}}}}");
             if let Some(action) = native(&text) {
-                let program = Program::new(&text, &labels(), true).unwrap();
+                let program = Program::new(&text, method(), true).unwrap();
                 prop_assert_eq!(rendered(&action, number), rendered(&Action::Program(program), number));
             }
         }

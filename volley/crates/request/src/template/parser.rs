@@ -3,7 +3,8 @@
 use super::arithmetic::{Arithmetic, Number};
 use super::function::{Action, Function, Int};
 use super::token::{Token, tokens};
-use super::{ActionError, Labels};
+use super::{ActionError, call_data};
+use crate::schema::Method;
 
 const KEYWORDS: [&str; 10] = [
     "if", "else", "end", "range", "with", "define", "template", "block", "break", "continue",
@@ -11,8 +12,8 @@ const KEYWORDS: [&str; 10] = [
 /// How deep brackets may be nested. Nobody needs more.
 const DEEPEST: usize = 32;
 
-pub(super) fn parse(source: &str, labels: &Labels, functions: bool) -> Result<Action, ActionError> {
-    let parser = Parser { labels, functions };
+pub(super) fn parse(source: &str, method: &Method, functions: bool) -> Result<Action, ActionError> {
+    let parser = Parser { method, functions };
     let tokens = tokens(source)?;
     if let Some(Token::Name(name)) = tokens.first()
         && KEYWORDS.contains(&name.as_str())
@@ -30,7 +31,7 @@ pub(super) fn parse(source: &str, labels: &Labels, functions: bool) -> Result<Ac
 }
 
 struct Parser<'a> {
-    labels: &'a Labels,
+    method: &'a Method,
     functions: bool,
 }
 
@@ -69,7 +70,9 @@ impl Parser<'_> {
         while let Some((token, mut after)) = tokens.split_first() {
             operands.push(match token {
                 Token::Pipe | Token::Close => break,
-                Token::Field(name) => Operand::Value(Value::Action(self.labels.field(name)?)),
+                Token::Field(name) => {
+                    Operand::Value(Value::Action(call_data::field(self.method, name)?))
+                }
                 Token::Name(name) => Operand::Function(name.clone()),
                 Token::Int(value) => Operand::Value(Value::Int(*value)),
                 Token::Text(text) => Operand::Value(Value::Action(Action::Text(text.clone()))),

@@ -8,10 +8,11 @@ use gotmpl::parse::{BranchNode, DefineNode, Expr, ListNode, Node, Parser, PipeNo
 use gotmpl::{FuncMap, MissingKey, TemplateError, Value};
 use volley_base::excerpt::excerpt;
 
-use super::call_data::FIELDS;
+use super::call_data::{self, FIELDS};
 use super::function::Action;
 use super::sprig::{self, Found};
-use super::{ActionError, CallData, Labels};
+use super::{ActionError, CallData};
+use crate::schema::Method;
 
 /// No template may give more, in bytes.
 const LONGEST: usize = 4 * sprig::LONGEST;
@@ -36,12 +37,12 @@ impl Program {
     /// # Errors
     ///
     /// If it is malformed, names an unknown field or function, or calls its own templates without end.
-    pub fn new(source: &str, labels: &Labels, functions: bool) -> Result<Self, ActionError> {
+    pub fn new(source: &str, method: &Method, functions: bool) -> Result<Self, ActionError> {
         let (body, defines) = Parser::new(source, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| go(&error))?;
         let mut audit = Audit {
-            labels,
+            method,
             functions,
             found: FuncMap::new(),
             fields: BTreeMap::new(),
@@ -144,7 +145,7 @@ fn go(error: &TemplateError) -> ActionError {
 
 /// What a template names, checked before it is run.
 struct Audit<'a> {
-    labels: &'a Labels,
+    method: &'a Method,
     functions: bool,
     found: FuncMap,
     fields: BTreeMap<Arc<str>, Action>,
@@ -159,24 +160,24 @@ struct Scope {
     dollar_is_call: bool,
 }
 
+impl Scope {
+    const CALL: Self = Self {
+        dot_is_call: true,
+        dollar_is_call: true,
+    };
+    /// That of a named template.
+    const NAMED: Self = Self {
+        dot_is_call: false,
+        dollar_is_call: false,
+    };
+}
+
 impl Audit<'_> {
     /// Returns how many actions it has once named templates stand where they are called.
     fn all(&mut self, body: &ListNode, defines: &[DefineNode]) -> Result<usize, ActionError> {
-        self.list(
-            body,
-            Scope {
-                dot_is_call: true,
-                dollar_is_call: true,
-            },
-        )?;
+        self.list(body, Scope::CALL)?;
         for define in defines {
-            self.list(
-                &define.body,
-                Scope {
-                    dot_is_call: false,
-                    dollar_is_call: false,
-                },
-            )?;
+            self.list(&define.body, Scope::NAMED)?;
         }
         self.size(body, defines)
     }
@@ -188,11 +189,12 @@ impl Audit<'_> {
                 Node::Action(action) => self.pipe(&action.pipe, scope)?,
                 Node::If(branch) => self.branch(branch, scope, scope)?,
                 Node::Range(branch) | Node::With(branch) => {
+                    let dot_is_call = false;
                     self.branch(
                         branch,
                         scope,
                         Scope {
-                            dot_is_call: false,
+                            dot_is_call,
                             ..scope
                         },
                     )?;
@@ -202,13 +204,7 @@ impl Audit<'_> {
                         self.pipe(pipe, scope)?;
                     }
                 }
-                Node::Define(define) => {
-                    let scope = Scope {
-                        dot_is_call: false,
-                        dollar_is_call: false,
-                    };
-                    self.list(&define.body, scope)?;
-                }
+                Node::Define(define) => self.list(&define.body, Scope::NAMED)?,
                 Node::Text(_) | Node::Break(_) | Node::Continue(_) => {}
             }
         }
@@ -270,7 +266,7 @@ impl Audit<'_> {
         let Some(name) = name.map(AsRef::as_ref) else {
             return Ok(());
         };
-        let action = self.labels.field(name)?;
+        let action = call_data::field(self.method, name)?;
         self.fields.insert(name.into(), action);
         Ok(())
     }

@@ -4,7 +4,8 @@ use flate2::read::GzDecoder;
 use volley_load::spec::{Data, Spec};
 use volley_request::Source;
 
-use crate::support::{everything, first, json, messages, method, refusal, shown};
+use crate::support::{both, everything, first, json, messages, method, refusal, shown};
+use volley_testkit::texts::begins;
 
 fn binary(data: &[u8]) -> Spec {
     let mut spec = Spec::default();
@@ -30,10 +31,7 @@ fn an_object_is_every_call_s_message() {
 #[test]
 fn calls_that_are_the_same_share_everything() {
     let mut source = Source::new(&json(r#"{"a": 1}"#), &method("GetSum")).unwrap();
-    let (one, other) = (
-        source.next(0, 0).unwrap().clone(),
-        source.next(1, 1).unwrap().clone(),
-    );
+    let (one, other) = both(&mut source, (0, 0), (1, 1));
     assert!(std::sync::Arc::ptr_eq(&one.head, &other.head));
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));
     assert!(std::sync::Arc::ptr_eq(&one.expected, &other.expected));
@@ -53,10 +51,7 @@ fn unary_calls_take_the_elements_of_an_array_in_turn() {
 #[test]
 fn calls_that_take_turns_share_their_head() {
     let mut source = Source::new(&json(r#"[{"a":1},{"a":2}]"#), &method("GetSum")).unwrap();
-    let (one, other) = (
-        source.next(0, 0).unwrap().clone(),
-        source.next(0, 1).unwrap().clone(),
-    );
+    let (one, other) = both(&mut source, (0, 0), (0, 1));
     assert!(std::sync::Arc::ptr_eq(&one.head, &other.head));
     assert_ne!(one.body, other.body);
 }
@@ -185,11 +180,9 @@ fn binary_messages_after_their_lengths_are_several() {
 #[test]
 fn binary_data_that_is_neither_is_refused() {
     let error = refusal(&binary(&[2, 8, 1, 9]), &method("GetSum"));
-    assert!(
-        error.starts_with(
-            "the binary data is neither one `benchmark.SumRequest` nor several with length prefixes: "
-        ),
-        "{error}"
+    begins(
+        &error,
+        "the binary data is neither one `benchmark.SumRequest` nor several with length prefixes: ",
     );
 }
 

@@ -13,6 +13,7 @@ use volley_protobuf::descriptor::{
 use volley_request::schema::{self, text};
 
 use crate::support::proto;
+use volley_testkit::texts::{begins, has};
 
 /// The files of these texts; the last one imports the others.
 fn files(texts: &[(&'static str, &str)]) -> Vec<FileDescriptorProto> {
@@ -230,10 +231,9 @@ fn a_file_of_an_edition_is_described_as_one() {
         "edition = \"2023\";\noption features.field_presence = IMPLICIT;\n\n\
          message M {\n  int32 a = 1;\n  e.M b = 2 [features.message_encoding = DELIMITED];\n  repeated e.M c = 3;\n}\n"
     );
-    assert!(
-        text::declaration(&pool, "later.M")
-            .unwrap()
-            .starts_with("edition = \"unknown\";\n")
+    begins(
+        &text::declaration(&pool, "later.M").unwrap(),
+        "edition = \"unknown\";\n",
     );
 }
 
@@ -374,9 +374,9 @@ fn a_message_of_many_fields_and_a_file_of_many_messages_are_shown_whole() {
     assert_eq!(text.matches(" int32 f = 1;\n").count(), count as usize);
     let one = text::declaration(&pool, "A").unwrap();
     assert_eq!(one.lines().count(), 1 + 1 + 1 + count as usize + 1 + 1);
-    assert!(
-        one.starts_with("message A {\n  oneof o {\n    int32 x = 30000;\n    int32 f30001"),
-        "{one}"
+    begins(
+        &one,
+        "message A {\n  oneof o {\n    int32 x = 30000;\n    int32 f30001",
     );
 }
 
@@ -423,10 +423,7 @@ fn extensions_are_declared_as_their_ranges_are() {
          message T {} extend M { optional T e = 4; }",
     )]);
     assert!(whole.contains("  extensions 10 to 20, 30;\n"), "{whole}");
-    assert!(
-        whole.contains(" to max [verification = UNVERIFIED];"),
-        "{whole}"
-    );
+    has(&whole, " to max [verification = UNVERIFIED];");
 }
 
 #[test]
@@ -471,15 +468,13 @@ fn options_that_the_schema_does_not_know_are_told() {
         let at = at.unwrap_or_else(|| panic!("{number}\n{whole}"));
         assert!(before.is_empty() || lines[at - 1] == before, "{whole}");
     }
-    assert!(
-        whole.contains(
-            "  // unknown options: 50002, 50003\n  optional int32 n = 1 [deprecated = true];\n"
-        ),
-        "{whole}"
+    has(
+        &whole,
+        "  // unknown options: 50002, 50003\n  optional int32 n = 1 [deprecated = true];\n",
     );
-    assert!(
-        whole.contains("  // unknown options: 50002\n  optional group G = 3 {}\n"),
-        "{whole}"
+    has(
+        &whole,
+        "  // unknown options: 50002\n  optional group G = 3 {}\n",
     );
     // It can be compiled without them.
     let text = whole.replace("import \"o.proto\";", "");

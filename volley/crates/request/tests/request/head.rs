@@ -4,7 +4,7 @@ use volley_http::http2::hpack::{Indexing, literal_name};
 use volley_load::spec::{Spec, Templates};
 use volley_request::Source;
 
-use crate::support::{first, header, json, metadata, method, nth, refusal};
+use crate::support::{both, first, header, json, metadata, method, nth, refusal};
 
 fn spec() -> Spec {
     let mut spec = json("{}");
@@ -120,10 +120,7 @@ fn metadata_is_rendered_for_every_call_and_the_body_is_not() {
         spec
     };
     let mut source = Source::new(&spec, &method("GetSum")).unwrap();
-    let (one, other) = (
-        source.next(0, 0).unwrap().clone(),
-        source.next(7, 41).unwrap().clone(),
-    );
+    let (one, other) = both(&mut source, (0, 0), (7, 41));
     assert_eq!(header(&one, "x-id").as_deref(), Some("night:g0c0-0"));
     assert_eq!(header(&other, "x-id").as_deref(), Some("night:g7c1-41"));
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));

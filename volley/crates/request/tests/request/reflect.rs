@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use volley_protobuf::compile::compile;
 use volley_protobuf::descriptor::FileDescriptorProto;
-use volley_protobuf::reflection::{
-    Answer, Extensions, Files, Question, Refused, Service, Services,
-};
+use volley_protobuf::reflection::{Answer, Question};
 use volley_protobuf::{FilesError, Pool, encoded_file};
 use volley_request::schema::{self, reflect, text};
 use volley_request::{Ask, ReflectError, messages};
 
 use crate::support::proto;
+use volley_testkit::texts::has;
 
 /// What the last of these files declares, with what it imports.
 fn compiled(files: &[(&'static str, &str)]) -> Pool {
@@ -21,6 +20,22 @@ fn compiled(files: &[(&'static str, &str)]) -> Pool {
     let mut open = move |name: &str| Ok(texts.get(name).map(|text| text.clone().into_bytes()));
     let files = compile(files.last().unwrap().0, &mut open);
     Pool::new(files.unwrap_or_else(|error| panic!("{error}"))).unwrap()
+}
+
+/// A server that answers each question on its own.
+struct Answers<F>(F);
+
+impl<F: Fn(&Question) -> Answer> Ask for Answers<F> {
+    type Error = ReflectError;
+
+    fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+        Ok(questions.iter().map(&self.0).collect())
+    }
+}
+
+fn refused(code: i32, message: &str) -> Answer {
+    let message = message.to_owned();
+    Answer::Refused { code, message }
 }
 
 /// A server that answers each question with one file, as long as it has it.
@@ -64,13 +79,8 @@ impl Ask for OneByOne {
                 _ => &self.root,
             };
             match self.files.get(name) {
-                Some(file) => Answer::Files(Files {
-                    files: vec![encoded_file(file)],
-                }),
-                None => Answer::Refused(Refused {
-                    code: 5,
-                    message: String::new(),
-                }),
+                Some(file) => Answer::Files(vec![encoded_file(file)]),
+                None => refused(5, ""),
             }
         };
         Ok(questions.iter().map(answer).collect())
@@ -120,36 +130,20 @@ fn a_server_may_lack_googles_files_and_those_that_only_describe_options() {
 
 #[test]
 fn a_symbol_that_the_server_refuses_hides_no_other() {
-    struct Choosy;
-    impl Ask for Choosy {
-        type Error = ReflectError;
-        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
-            let answer = |question: &Question| match question {
-                Question::FileOf(symbol) if symbol == "a.M" => {
-                    let pool =
-                        compiled(&[("a.proto", "syntax = \"proto3\"; package a; message M {}")]);
-                    Answer::Files(Files {
-                        files: pool.files().map(encoded_file).collect(),
-                    })
-                }
-                _ => Answer::Refused(Refused {
-                    code: 3,
-                    message: "no symbol".to_owned(),
-                }),
-            };
-            Ok(questions.iter().map(answer).collect())
+    let known = compiled(&[("a.proto", "syntax = \"proto3\"; package a; message M {}")]);
+    let mut choosy = Answers(|question: &Question| match question {
+        Question::FileOf(symbol) if symbol == "a.M" => {
+            Answer::Files(known.files().map(encoded_file).collect())
         }
-    }
-    let ask = |symbols: &[&str]| {
+        _ => refused(3, "no symbol"),
+    });
+    let mut ask = |symbols: &[&str]| {
         let symbols: Vec<String> = symbols.iter().map(|&name| name.to_owned()).collect();
-        reflect::pool(&mut Choosy, &symbols)
+        reflect::pool(&mut choosy, &symbols)
     };
     assert!(ask(&["a", "a.M"]).unwrap().message("a.M").is_some());
     let error = ask(&["a"]).unwrap_err().to_string();
-    assert!(
-        error.contains("InvalidArgument desc = no symbol"),
-        "{error}"
-    );
+    has(&error, "InvalidArgument desc = no symbol");
 }
 
 #[test]
@@ -238,18 +232,11 @@ fn a_service_that_is_listed_and_has_no_file_is_not_guessed() {
         type Error = Box<dyn std::error::Error>;
         fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, Self::Error> {
             let answer = |question: &Question| match (question, self.0) {
-                (Question::Services(_), _) => Answer::Services(Services {
-                    services: ["a.S", "b.S"]
-                        .map(|name| Service {
-                            name: name.to_owned(),
-                        })
-                        .to_vec(),
-                }),
-                (_, Some(code)) => Answer::Refused(Refused {
-                    code,
-                    message: String::new(),
-                }),
-                _ => Answer::Files(Files { files: Vec::new() }),
+                (Question::Services(_), _) => {
+                    Answer::Services(["a.S", "b.S"].map(str::to_owned).to_vec())
+                }
+                (_, Some(code)) => refused(code, ""),
+                _ => Answer::Files(Vec::new()),
             };
             Ok(questions.iter().map(answer).collect())
         }
@@ -275,29 +262,6 @@ fn a_service_that_is_listed_and_has_no_file_is_not_guessed() {
 
 #[test]
 fn extensions_are_asked_for() {
-    struct Extended(Vec<FileDescriptorProto>);
-    impl Ask for Extended {
-        type Error = ReflectError;
-        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
-            let file = |at: usize| {
-                Answer::Files(Files {
-                    files: vec![encoded_file(&self.0[at])],
-                })
-            };
-            let answer = |question: &Question| match question {
-                Question::FileOf(_) => file(0),
-                Question::Extensions(of) if of == "x.M.N" => {
-                    Answer::Extensions(Extensions { numbers: vec![7] })
-                }
-                Question::FileOfExtension(of, 7) if of == "x.M.N" => file(1),
-                _ => Answer::Refused(Refused {
-                    code: 12,
-                    message: String::new(),
-                }),
-            };
-            Ok(questions.iter().map(answer).collect())
-        }
-    }
     let files = compiled(&[
         (
             "x.proto",
@@ -308,11 +272,14 @@ fn extensions_are_asked_for() {
             "syntax = \"proto2\"; package y; import \"x.proto\"; extend x.M.N { optional int32 more = 7; }",
         ),
     ]);
-    let pool = reflect::pool(
-        &mut Extended(files.files().cloned().collect()),
-        &["x.M".to_owned()],
-    )
-    .unwrap();
+    let file = |at| Answer::Files(files.files().skip(at).take(1).map(encoded_file).collect());
+    let mut extended = Answers(|question: &Question| match question {
+        Question::FileOf(_) => file(0),
+        Question::Extensions(of) if of == "x.M.N" => Answer::Extensions(vec![7]),
+        Question::FileOfExtension(of, 7) if of == "x.M.N" => file(1),
+        _ => refused(12, ""),
+    });
+    let pool = reflect::pool(&mut extended, &["x.M".to_owned()]).unwrap();
     let message = pool.message("x.M").unwrap();
     let sent = messages::from_json(r#"{"n": {"[y.more]": 3}}"#, &message).unwrap();
     assert_eq!(sent[0].bytes, [10, 2, 56, 3]);
@@ -320,21 +287,6 @@ fn extensions_are_asked_for() {
 
 #[test]
 fn few_bytes_of_a_server_do_not_become_many_names() {
-    struct Repeating(FileDescriptorProto, usize);
-    impl Ask for Repeating {
-        type Error = ReflectError;
-        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
-            let answer = |question: &Question| match question {
-                Question::Extensions(_) => Answer::Extensions(Extensions {
-                    numbers: vec![7; self.1],
-                }),
-                _ => Answer::Files(Files {
-                    files: vec![encoded_file(&self.0)],
-                }),
-            };
-            Ok(questions.iter().map(answer).collect())
-        }
-    }
     let text =
         "syntax = \"proto2\"; package x; message M { extensions 7; } message N { extensions 7; }";
     let mut file = compiled(&[("x.proto", text)])
@@ -343,7 +295,11 @@ fn few_bytes_of_a_server_do_not_become_many_names() {
         .unwrap()
         .clone();
     let ask = |file: &FileDescriptorProto, numbers| {
-        let asked = reflect::pool(&mut Repeating(file.clone(), numbers), &["x.M".to_owned()]);
+        let mut repeating = Answers(|question: &Question| match question {
+            Question::Extensions(_) => Answer::Extensions(vec![7; numbers]),
+            _ => Answer::Files(vec![encoded_file(file)]),
+        });
+        let asked = reflect::pool(&mut repeating, &["x.M".to_owned()]);
         asked.map(|pool| pool.messages().count())
     };
     assert_eq!(ask(&file, 100), Ok(2));
@@ -360,14 +316,6 @@ proptest! {
     fn whatever_bytes_a_server_changes_there_is_a_schema_or_one_line(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        struct Garbled(Vec<Vec<u8>>);
-        impl Ask for Garbled {
-            type Error = ReflectError;
-            fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
-                let files = Files { files: self.0.clone() };
-                Ok(questions.iter().map(|_| Answer::Files(files.clone())).collect())
-            }
-        }
         let pool = everything();
         let mut files: Vec<Vec<u8>> = pool.files().map(encoded_file).collect();
         for (place, byte) in edits {
@@ -375,7 +323,8 @@ proptest! {
             let at = place.index(file.len());
             file[at] = byte;
         }
-        match reflect::pool(&mut Garbled(files), &["everything.Everything".to_owned()]) {
+        let mut garbled = Answers(|_: &Question| Answer::Files(files.clone()));
+        match reflect::pool(&mut garbled, &["everything.Everything".to_owned()]) {
             Ok(pool) => for message in pool.messages() {
                 prop_assert!(text::declaration(&pool, message.full_name()).is_some());
             },

@@ -5,6 +5,7 @@ use volley_request::{Body, Source};
 use volley_testkit::table::table;
 
 use crate::support::{everything, load, messages, metadata, method, nth, proto, refusal, shown};
+use volley_testkit::texts::begins;
 
 fn spec(data: Data) -> Spec {
     let mut spec = Spec::default();
@@ -220,10 +221,7 @@ fn a_file_of_rows_with_another_name_gets_a_hint() {
         assert!(!alone.contains("looks like"), "{alone}");
         spec.request.data_file = Some("users.txt".into());
         let error = refusal(&spec, &method);
-        assert!(
-            error.starts_with("`users.txt`: the data is not valid JSON: "),
-            "{error}"
-        );
+        begins(&error, "`users.txt`: the data is not valid JSON: ");
         assert_eq!(error.contains("looks like"), !hint.is_empty(), "{error}");
         assert!(error.contains(hint), "{error}");
     }
@@ -280,9 +278,10 @@ fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
     sent.dedup();
     assert_eq!(sent.len(), 5);
     spec.request.stream.interval = std::time::Duration::from_millis(1);
-    assert!(refusal(&spec, &method).starts_with(
-        "--expect names a field of the request, but --stream-dynamic-messages with pauses"
-    ));
+    begins(
+        &refusal(&spec, &method),
+        "--expect names a field of the request, but --stream-dynamic-messages with pauses",
+    );
     spec.checks.expect.clear();
     let mut source = Source::new(&spec, &method).unwrap();
     let first = source.message(0, 0, 0).unwrap().unwrap().to_vec();

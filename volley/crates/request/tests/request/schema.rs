@@ -7,9 +7,11 @@ use volley_load::spec::SchemaSource;
 use volley_protobuf::compile::compile;
 use volley_protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley_request::{Shape, Source};
+use volley_testkit::scratch::Scratch;
 use volley_testkit::table::table;
 
 use crate::support::{json, load, method, proto};
+use volley_testkit::texts::{begins, ends, has};
 
 /// The test's own file of all kinds of fields, with all that it imports.
 fn everything() -> FileDescriptorSet {
@@ -30,29 +32,6 @@ fn benchmark() -> SchemaSource {
     SchemaSource::Proto {
         file: PathBuf::from("../../../requests/benchmark.proto"),
         import_paths: Vec::new(),
-    }
-}
-
-/// A file in its own folder, which is removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("volley-{test}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn file(&self, name: &str, content: &[u8]) -> PathBuf {
-        let file = self.0.join(name);
-        fs::write(&file, content).unwrap();
-        file
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -130,32 +109,29 @@ fn an_absolute_path_is_a_path() {
 
 #[test]
 fn a_descriptor_set_serves_as_well() {
-    let scratch = Scratch::new("protoset");
+    let scratch = Scratch::new();
     let set = everything();
-    let file = scratch.file("set.bin", &set.encode_to_vec());
+    let file = scratch.write("set.bin", &set.encode_to_vec());
     let method = load(&SchemaSource::Protoset(file), "everything.Everything.Chat").unwrap();
     assert_eq!(method.shape, Shape::Bidirectional);
 }
 
 #[test]
 fn a_descriptor_set_that_is_none_is_refused() {
-    let scratch = Scratch::new("no-protoset");
-    let file = scratch.file("set.bin", b"these are no descriptors");
+    let scratch = Scratch::new();
+    let file = scratch.write("set.bin", b"these are no descriptors");
     let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
-    assert!(
-        error.contains("/set.bin` is not a descriptor set, or a damaged one: "),
-        "{error}"
+    has(
+        &error,
+        "/set.bin` is not a descriptor set, or a damaged one: ",
     );
-    assert!(
-        error.ends_with("; make one with `protoc --include_imports -o FILE`"),
-        "{error}"
-    );
+    ends(&error, "; make one with `protoc --include_imports -o FILE`");
 }
 
 #[test]
 fn a_file_of_text_is_not_taken_for_a_descriptor_set() {
-    let scratch = Scratch::new("text-protoset");
-    let file = scratch.file("a.proto", b"syntax = \"proto3\"; message M {}");
+    let scratch = Scratch::new();
+    let file = scratch.write("a.proto", b"syntax = \"proto3\"; message M {}");
     let shown = file.display().to_string();
     let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
     assert_eq!(
@@ -166,7 +142,7 @@ fn a_file_of_text_is_not_taken_for_a_descriptor_set() {
 
 #[test]
 fn few_bytes_of_a_descriptor_set_do_not_take_much_memory() {
-    let scratch = Scratch::new("empty-protoset");
+    let scratch = Scratch::new();
     // Messages, enums, files and unknown fields: empty ones, in a set and in its files.
     let inside = |parts: Vec<u8>| {
         let mut set = vec![0x0a];
@@ -179,26 +155,20 @@ fn few_bytes_of_a_descriptor_set_do_not_take_much_memory() {
         [0x0a, 0].repeat(500_000),
         inside([0xa0, 1, 0].repeat(1_100_000)),
     ] {
-        let file = scratch.file("set.bin", &bytes);
+        let file = scratch.write("set.bin", &bytes);
         let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
-        assert!(
-            error.starts_with("cannot use the descriptor set `"),
-            "{error}"
-        );
-        assert!(
-            error.ends_with("`: it has too many parts that are empty or unknown"),
-            "{error}"
-        );
+        begins(&error, "cannot use the descriptor set `");
+        ends(&error, "`: it has too many parts that are empty or unknown");
     }
 }
 
 #[test]
 fn a_descriptor_set_may_lack_what_is_not_used() {
-    let scratch = Scratch::new("half-protoset");
+    let scratch = Scratch::new();
     let mut set = everything();
     set.file
         .retain(|file| file.name.as_deref() == Some("everything.proto"));
-    let file = scratch.file("set.bin", &set.encode_to_vec());
+    let file = scratch.write("set.bin", &set.encode_to_vec());
     let method = load(&SchemaSource::Protoset(file), "everything.Everything/Call").unwrap();
     assert!(Source::new(&json(r#"{"int32": 1}"#), &method).is_ok());
     for [data, missing] in table(
@@ -216,7 +186,7 @@ fn a_descriptor_set_may_lack_what_is_not_used() {
 
 #[test]
 fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
-    let scratch = Scratch::new("broken-protoset");
+    let scratch = Scratch::new();
     let whole = everything();
     let refused = |edit: fn(&mut FileDescriptorProto), reason: &str| {
         let mut set = whole.clone();
@@ -226,7 +196,7 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
                 .find(|file| file.name.as_deref() == Some("everything.proto"))
                 .unwrap(),
         );
-        let file = scratch.file("set.bin", &set.encode_to_vec());
+        let file = scratch.write("set.bin", &set.encode_to_vec());
         let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
         assert!(error.contains(reason), "{error}");
         assert!(!error.contains("not a descriptor set"), "{error}");
@@ -258,13 +228,13 @@ fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
 
 #[test]
 fn a_line_break_anywhere_in_a_descriptor_set_makes_no_error_of_two_lines() {
-    let scratch = Scratch::new("broken-lines");
+    let scratch = Scratch::new();
     let set = everything();
     let bytes = set.encode_to_vec();
     for at in 0..bytes.len() {
         let mut bytes = bytes.clone();
         bytes[at] = b'\n';
-        assert_one_line(scratch.file("set.bin", &bytes));
+        assert_one_line(scratch.write("set.bin", &bytes));
     }
 }
 
@@ -288,21 +258,21 @@ proptest! {
     fn whatever_bytes_of_a_descriptor_set_are_changed_there_is_a_request_or_one_line(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let scratch = Scratch::new("garbled-protoset");
+        let scratch = Scratch::new();
         let set = everything();
         let mut bytes = set.encode_to_vec();
         for (place, byte) in edits {
             let at = place.index(bytes.len());
             bytes[at] = byte;
         }
-        assert_one_line(scratch.file("set.bin", &bytes));
+        assert_one_line(scratch.write("set.bin", &bytes));
     }
 }
 
 #[test]
 fn an_empty_descriptor_set_has_no_services() {
-    let scratch = Scratch::new("empty-protoset");
-    let file = scratch.file("set.bin", b"");
+    let scratch = Scratch::new();
+    let file = scratch.write("set.bin", b"");
     assert_eq!(
         refusal(&SchemaSource::Protoset(file), "a.B/C"),
         "the schema describes no service, so there is no `a.B/C` to call"
@@ -349,8 +319,8 @@ fn a_file_of_another_kind_is_refused() {
 
 #[test]
 fn a_folder_is_no_file() {
-    let scratch = Scratch::new("folder");
-    let folder = scratch.0.join("folder.proto");
+    let scratch = Scratch::new();
+    let folder = scratch.path("folder.proto");
     fs::create_dir(&folder).unwrap();
     let path = folder.display();
     let line = format!(
@@ -399,27 +369,24 @@ fn a_file_without_a_service_is_refused() {
 
 #[test]
 fn comments_may_be_in_any_encoding() {
-    let scratch = Scratch::new("latin");
+    let scratch = Scratch::new();
     let text =
         b"syntax = \"proto3\"; // \xe9t\xe9\nservice A { rpc B(M) returns (M); } message M {}";
-    let file = scratch.file("latin.proto", text);
+    let file = scratch.write("latin.proto", text);
     assert!(load(&proto_file(file), "A/B").is_ok());
 }
 
 #[test]
 fn endless_nesting_is_refused() {
-    let scratch = Scratch::new("nesting");
+    let scratch = Scratch::new();
     let deep = format!(
         "syntax = \"proto3\";\n{}{}",
         "message A { ".repeat(100_000),
         "}".repeat(100_000)
     );
-    let file = scratch.file("deep.proto", deep.as_bytes());
+    let file = scratch.write("deep.proto", &deep);
     let error = refusal(&proto_file(file), "a.B/C");
-    assert!(
-        error.contains("messages are nested more than 31 deep"),
-        "{error}"
-    );
+    has(&error, "messages are nested more than 31 deep");
 }
 
 #[test]

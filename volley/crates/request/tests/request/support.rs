@@ -61,6 +61,12 @@ pub fn nth(spec: &Spec, method: &Method, worker: u32, number: u64) -> Request {
     source.next(worker, number).unwrap().clone()
 }
 
+/// What two workers send, as calls of these numbers.
+pub fn both(source: &mut Source, one: (u32, u64), other: (u32, u64)) -> (Request, Request) {
+    let mut next = |(worker, number)| source.next(worker, number).unwrap().clone();
+    (next(one), next(other))
+}
+
 /// What a run sends first.
 pub fn first(spec: &Spec, method: &Method) -> Request {
     nth(spec, method, 0, 0)

@@ -5,7 +5,9 @@ use volley_load::spec::Templates;
 use volley_request::Source;
 use volley_testkit::table::table;
 
-use crate::support::{everything, first, header, json, metadata, method, nth, refusal, shown};
+use crate::support::{
+    both, everything, first, header, json, metadata, method, nth, refusal, shown,
+};
 
 /// The output of a string template in one call.
 fn rendered(template: &str) -> String {
@@ -239,10 +241,7 @@ fn a_message_made_when_it_is_sent_is_held_against_the_limit() {
 fn fields_that_never_change_cost_no_rendering() {
     let spec = json(r#"{"string":"{{.MethodName}}"}"#);
     let mut source = Source::new(&spec, &everything("Call")).unwrap();
-    let (one, other) = (
-        source.next(0, 0).unwrap().clone(),
-        source.next(1, 1).unwrap().clone(),
-    );
+    let (one, other) = both(&mut source, (0, 0), (1, 1));
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));
 }
 

@@ -165,10 +165,9 @@ fn what_is_not_http_or_smuggles_ends_the_connection() {
         );
         assert!(answer.contains("connection: close"));
         assert!(client.server.is_finished());
-        assert_eq!(
-            (client.counts.calls_failed, client.counts.calls_open()),
-            (1, 0)
-        );
+        client
+            .counts
+            .are(|it| [it.calls_failed, it.calls_open()], [1, 0]);
         client.send(&post(NEW));
         assert_eq!(client.see(), "", "nothing is served after it");
     }

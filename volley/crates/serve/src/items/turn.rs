@@ -2,14 +2,10 @@
 
 use super::{Answer, Exchange};
 use crate::call::Call;
-use crate::farewell::End;
-use crate::faults::Fault;
 use crate::outbox::{Mark, Outbox};
-use crate::turn::{GARBAGE, Turn};
-use volley_http::http2::ErrorCode;
-use volley_http::http2::frame::{
-    DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_data, write_rst_stream, write_whole,
-};
+use crate::turn::{Turn, cut};
+use volley_http::http2::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_data, write_whole};
+use volley_http::http2::hpack::literal;
 use volley_http::http2::window::SendWindow;
 
 /// One turn of a call whose `exchange` has its answer.
@@ -20,19 +16,8 @@ pub fn go_on(
     outbox: &mut Outbox,
     window: &mut SendWindow,
 ) -> Turn {
-    match call.fault {
-        Some(Fault::Reset) => {
-            write_rst_stream(outbox.buffer(), stream, ErrorCode::InternalError);
-            outbox.mark(Mark::CallFailed);
-            call.request_done = true; // The stream is closed for both sides already.
-            return Turn::Done;
-        }
-        Some(Fault::Garbage) => {
-            outbox.buffer().extend_from_slice(GARBAGE);
-            return Turn::Ends(End::Silent);
-        }
-        Some(Fault::Close) => return Turn::Ends(End::Cut),
-        _ => {}
+    if let Some(cut) = cut(call, stream, outbox) {
+        return cut;
     }
     let Exchange {
         answer,
@@ -50,18 +35,14 @@ pub fn go_on(
         write_whole(outbox.buffer(), Kind::Headers, flags, stream, scratch);
     }
     while !rest.is_empty() {
-        let room = call.window.available().min(window.available());
+        let room = call.room(window);
         if room == 0 {
-            return match call.window.available() {
-                0 => Turn::Waiting,
-                _ => Turn::Starved,
-            };
+            return Turn::blocked(call);
         }
         let n = rest.len().min(room).min(DEFAULT_MAX_FRAME_SIZE);
         let (data, after) = rest.split_at(n);
         write_data(outbox.buffer(), stream, data, after.is_empty());
-        call.window.consume(n);
-        window.consume(n);
+        call.spend(n, window);
         *sent += n;
         rest = after;
     }
@@ -88,16 +69,11 @@ fn push_block(block: &mut Vec<u8>, answer: &Answer) {
         push_number(block, &[0x0f, 0x0d], answer.body.len());
     }
     if let Some(location) = answer.location() {
-        block.extend_from_slice(&[0x0f, 0x1f, location.len() as u8]);
-        block.extend_from_slice(&location);
+        literal(&[0x0f, 0x1f], &location, block);
     }
 }
 
 /// Appends a field: its name's index, and a number as text.
 fn push_number(block: &mut Vec<u8>, name: &[u8], number: usize) {
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(number).as_bytes();
-    block.extend_from_slice(name);
-    block.push(digits.len() as u8);
-    block.extend_from_slice(digits);
+    literal(name, itoa::Buffer::new().format(number).as_bytes(), block);
 }

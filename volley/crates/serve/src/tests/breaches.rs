@@ -1,5 +1,5 @@
 use super::super::Config;
-use super::{Client, Seen};
+use super::{Client, Seen, config};
 use proptest::prelude::*;
 use volley_http::http2::ErrorCode;
 use volley_http::http2::frame::{
@@ -122,10 +122,7 @@ fn a_stream_error_resets_that_stream_alone() {
 
 #[test]
 fn a_client_that_overruns_its_window_is_reset() {
-    let config = Config {
-        window: 10,
-        ..Config::default()
-    };
+    let config = config(|config| config.window = 10);
     let mut client = Client::new(&config);
     client.open(1, "CollectSum");
     client.send(|out| write_data(out, 1, &[0; 11], false));

@@ -89,10 +89,8 @@ impl Client {
     pub fn open_with(&mut self, stream: u32, fields: &[(&str, &str)]) {
         let fields: Vec<Field> = fields
             .iter()
-            .map(|(name, value)| Field {
-                name: name.as_bytes().into(),
-                value: value.as_bytes().into(),
-                indexing: Indexing::Incremental,
+            .map(|(name, value)| {
+                Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
             })
             .collect();
         let mut block = Vec::new();
@@ -124,6 +122,18 @@ impl Client {
             bytes.extend_from_slice(self.server.output());
             self.server.consume_output(n, &mut self.counts);
         }
+    }
+
+    /// Checks that it sends this now.
+    #[track_caller]
+    pub fn sees(&mut self, wanted: &[Seen]) {
+        assert_eq!(self.see(), wanted);
+    }
+
+    /// Checks what it has counted.
+    #[track_caller]
+    pub fn counted<const N: usize>(&self, some: fn(&Counts) -> [u64; N], wanted: [u64; N]) {
+        self.counts.are(some, wanted);
     }
 
     fn read(&mut self, mut bytes: &[u8]) -> Vec<Seen> {

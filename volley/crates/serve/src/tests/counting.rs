@@ -1,5 +1,5 @@
 use super::super::Config;
-use super::{Client, Seen};
+use super::{Client, Seen, config};
 use volley_http::http2::ErrorCode;
 use volley_http::http2::frame::{HEADER_LEN, write_rst_stream};
 
@@ -18,15 +18,9 @@ fn a_reply_counts_when_its_last_byte_is_written() {
     client.server.consume_output(1, &mut client.counts);
     assert_eq!(client.counts.messages_sent, 1);
     client.server.consume_output(2 * reply, &mut client.counts);
-    assert_eq!(
-        (client.counts.messages_sent, client.counts.calls_ok),
-        (3, 0)
-    );
+    client.counted(|it| [it.messages_sent, it.calls_ok], [3, 0]);
     client.see();
-    assert_eq!(
-        (client.counts.messages_sent, client.counts.calls_ok),
-        (3, 1)
-    );
+    client.counted(|it| [it.messages_sent, it.calls_ok], [3, 1]);
 }
 
 #[test]
@@ -38,14 +32,8 @@ fn a_call_that_its_client_resets_is_counted_as_such_and_ends() {
     client.send(|out| write_rst_stream(out, 1, ErrorCode::Cancel));
     client.messages(1, &[&[8, 1]], true);
     assert_eq!(client.see(), []);
-    assert_eq!(
-        (client.counts.calls_reset, client.counts.calls_open()),
-        (1, 0)
-    );
-    assert_eq!(
-        (client.counts.messages_received, client.counts.messages_sent),
-        (1, 1)
-    );
+    client.counted(|it| [it.calls_reset, it.calls_open()], [1, 0]);
+    client.counted(|it| [it.messages_received, it.messages_sent], [1, 1]);
 }
 
 #[test]
@@ -59,18 +47,15 @@ fn calls_whose_trailers_were_not_written_are_lost_with_the_connection() {
         server, mut counts, ..
     } = client;
     server.lost(&mut counts);
-    assert_eq!(
-        (counts.calls_started, counts.calls_ok, counts.calls_reset),
-        (2, 0, 2)
+    counts.are(
+        |it| [it.calls_started, it.calls_ok, it.calls_reset],
+        [2, 0, 2],
     );
 }
 
 #[test]
 fn streams_over_the_limit_are_refused_and_are_no_calls() {
-    let config = Config {
-        max_concurrent_streams: Some(1),
-        ..Config::default()
-    };
+    let config = config(|config| config.max_concurrent_streams = Some(1));
     let mut client = Client::silent(&config);
     assert!(matches!(&client.see()[0], Seen::Settings(pairs) if pairs.contains(&(3, 1))));
     let mut client = Client::new(&config);
@@ -80,9 +65,6 @@ fn streams_over_the_limit_are_refused_and_are_no_calls() {
     client.messages(1, &[], true);
     client.see();
     client.call(5, "GetSum", 1, 1, 0);
-    assert_eq!(
-        client.see(),
-        [Seen::response(5), Seen::reply(5, 2), Seen::ok(5)]
-    );
+    client.sees(&[Seen::response(5), Seen::reply(5, 2), Seen::ok(5)]);
     assert_eq!(client.counts.calls_started, 2);
 }

@@ -2,7 +2,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::super::{Config, Faults};
-use super::{Client, Seen};
+use super::{Client, Seen, config};
 use volley_http::http2::ErrorCode;
 use volley_http::http2::frame::{write_data, write_rst_stream, write_window_update};
 
@@ -67,11 +67,8 @@ fn every(n: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(n)
 }
 
-fn with(faults: Faults) -> Client {
-    Client::new(&Config {
-        faults,
-        ..Config::default()
-    })
+fn with(change: impl FnOnce(&mut Faults)) -> Client {
+    Client::new(&config(|config| change(&mut config.faults)))
 }
 
 #[test]
@@ -91,16 +88,13 @@ fn an_item_is_created_read_changed_and_deleted() {
     assert_eq!(gone.status, "404");
     assert_eq!(gone.body, r#"{"error":"there is no such item or path"}"#);
     let counts = client.counts;
-    assert_eq!(
-        (counts.created, counts.read, counts.patched, counts.deleted),
-        (1, 2, 1, 1)
+    counts.are(
+        |it| [it.created, it.read, it.patched, it.deleted],
+        [1, 2, 1, 1],
     );
     // The check value of CRC-32.
     assert_eq!((counts.patch_hash, counts.duplicates), (0xcbf4_3926, 1));
-    assert_eq!(
-        (counts.live(), counts.calls_ok, counts.calls_failed),
-        (0, 5, 1)
-    );
+    counts.are(|it| [it.live(), it.calls_ok, it.calls_failed], [0, 5, 1]);
 }
 
 #[test]
@@ -164,18 +158,12 @@ fn what_cannot_be_done_is_said_in_json() {
     }
     let answer = client.ask(9, "HEAD", "/v1/items", "");
     assert_eq!((&answer.status[..], &answer.body[..]), ("405", ""));
-    assert_eq!(
-        (client.counts.duplicates, client.counts.calls_failed),
-        (0, 5)
-    );
+    client.counted(|it| [it.duplicates, it.calls_failed], [0, 5]);
 }
 
 #[test]
 fn a_token_says_how_long_it_is_valid() {
-    let mut client = Client::new(&Config {
-        token_life: Duration::from_secs(5),
-        ..Config::default()
-    });
+    let mut client = Client::new(&config(|config| config.token_life = Duration::from_secs(5)));
     let form = "grant_type=client_credentials";
     let [first, second] =
         [1, 3].map(|stream| client.ask(stream, "POST", "/oauth/token", form).body);
@@ -221,10 +209,9 @@ fn buffers_of_one_request_leave_nothing_in_the_next() {
 
 #[test]
 fn a_status_on_purpose_or_no_answer_carries_nothing_out() {
-    let mut client = with(Faults {
-        statuses: vec![(503, every(3).unwrap())],
-        unanswered_every: every(2),
-        ..Faults::default()
+    let mut client = with(|faults| {
+        faults.statuses = vec![(503, every(3).unwrap())];
+        faults.unanswered_every = every(2);
     });
     let statuses: Vec<String> = (1..=6)
         .map(|n| client.ask(2 * n - 1, "POST", "/v1/items", NEW).status)
@@ -232,21 +219,17 @@ fn a_status_on_purpose_or_no_answer_carries_nothing_out() {
     assert_eq!(statuses, ["201", "", "503", "", "201", "503"]);
     assert_eq!((client.counts.created, client.counts.calls_open()), (2, 2));
     client.send(|out| write_rst_stream(out, 3, ErrorCode::Cancel));
-    assert_eq!(
-        (client.counts.calls_reset, client.counts.calls_open()),
-        (1, 1)
-    );
+    client.counted(|it| [it.calls_reset, it.calls_open()], [1, 1]);
 }
 
 #[test]
 fn an_item_can_lack_its_location_or_be_wrong_twice_there_cut_or_broken() {
-    let mut client = with(Faults {
-        no_location_every: every(2),
-        duplicate_every: every(3),
-        wrong_value_every: every(5),
-        bad_json_every: every(7),
-        truncate_every: every(8),
-        ..Faults::default()
+    let mut client = with(|faults| {
+        faults.no_location_every = every(2);
+        faults.duplicate_every = every(3);
+        faults.wrong_value_every = every(5);
+        faults.bad_json_every = every(7);
+        faults.truncate_every = every(8);
     });
     let answers: Vec<Answer> = (0..8)
         .map(|n| client.ask(2 * n + 1, "POST", "/v1/items", NEW))
@@ -272,10 +255,9 @@ fn an_item_can_lack_its_location_or_be_wrong_twice_there_cut_or_broken() {
 
 #[test]
 fn faults_of_grpc_hit_requests_of_items_too() {
-    let mut client = with(Faults {
-        reset_every: every(2),
-        goaway_after: every(3),
-        ..Faults::default()
+    let mut client = with(|faults| {
+        faults.reset_every = every(2);
+        faults.goaway_after = every(3);
     });
     client.create(1);
     client.request(3, "POST", "/v1/items", NEW);
@@ -284,10 +266,7 @@ fn faults_of_grpc_hit_requests_of_items_too() {
     let seen = client.see();
     assert!(seen.iter().any(|frame| matches!(frame, Seen::GoAway(..))));
     assert_eq!(answer(&seen, 5).status, "201");
-    let mut client = with(Faults {
-        close_every: every(1),
-        ..Faults::default()
-    });
+    let mut client = with(|faults| faults.close_every = every(1));
     client.request(1, "POST", "/v1/items", NEW);
     assert_eq!(client.see(), []);
     assert!(client.server.is_finished() && client.server.is_cut());
@@ -296,10 +275,9 @@ fn faults_of_grpc_hit_requests_of_items_too() {
 
 #[test]
 fn only_every_nth_answer_is_late_if_so_asked() {
-    let mut client = with(Faults {
-        delay: Duration::from_nanos(100),
-        delay_every: every(2),
-        ..Faults::default()
+    let mut client = with(|faults| {
+        faults.delay = Duration::from_nanos(100);
+        faults.delay_every = every(2);
     });
     assert_eq!(client.ask(1, "POST", "/v1/items", NEW).status, "201");
     assert_eq!(client.ask(3, "POST", "/v1/items", NEW).status, "");

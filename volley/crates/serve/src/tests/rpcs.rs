@@ -12,10 +12,7 @@ use volley_http::http2::frame::{write_data, write_ping};
 fn get_sum_is_answered_with_headers_reply_and_trailers() {
     let mut client = Client::new(&Config::default());
     client.call(1, "GetSum", 20, 22, 0);
-    assert_eq!(
-        client.see(),
-        [Seen::response(1), Seen::reply(1, 42), Seen::ok(1)]
-    );
+    client.sees(&[Seen::response(1), Seen::reply(1, 42), Seen::ok(1)]);
 }
 
 #[test]
@@ -49,10 +46,7 @@ fn a_stream_of_many_replies_wraps_around_and_loses_none() {
         .collect();
     assert_eq!(replies(&seen, 1), expected);
     assert_eq!(seen.len(), 20_002);
-    assert_eq!(
-        (client.counts.messages_sent, client.counts.calls_ok),
-        (20_000, 1)
-    );
+    client.counted(|it| [it.messages_sent, it.calls_ok], [20_000, 1]);
 }
 
 #[test]
@@ -65,10 +59,7 @@ fn collect_sum_adds_up_messages_cut_anywhere() {
     }
     assert_eq!(client.see(), []);
     client.messages(1, &[], true);
-    assert_eq!(
-        client.see(),
-        [Seen::response(1), Seen::reply(1, 42), Seen::ok(1)]
-    );
+    client.sees(&[Seen::response(1), Seen::reply(1, 42), Seen::ok(1)]);
     assert_eq!(client.counts.messages_received, 4);
 }
 
@@ -77,10 +68,7 @@ fn echo_sum_answers_each_message_as_it_comes() {
     let mut client = Client::new(&Config::default());
     client.open(1, "EchoSum");
     client.messages(1, &[&[8, 1], &[8, 2]], false);
-    assert_eq!(
-        client.see(),
-        [Seen::response(1), Seen::reply(1, 1), Seen::reply(1, 2)]
-    );
+    client.sees(&[Seen::response(1), Seen::reply(1, 1), Seen::reply(1, 2)]);
     client.messages(1, &[&[8, 3]], false);
     assert_eq!(client.see(), [Seen::reply(1, 3)]);
     client.messages(1, &[], true);

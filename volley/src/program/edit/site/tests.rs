@@ -12,6 +12,7 @@ use super::*;
 use crate::spec::ListenAddress;
 use crate::watch::Server;
 use volley_testkit::scripted;
+use volley_testkit::texts::has;
 
 const TOKEN: &str = "t0ken";
 
@@ -104,6 +105,11 @@ impl Served {
         self.ask(method, path, &[&own[..], headers].concat(), body)
     }
 
+    fn check(&self, text: &str) -> Value {
+        let found = self.call("POST", "/v1/check", &[], text.as_bytes());
+        found.json()
+    }
+
     fn on_disk(&self, name: &str) -> String {
         fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
@@ -170,20 +176,16 @@ fn a_file_is_read_changed_and_saved_once() {
     assert_eq!(got.json()["exists"], true);
     let seen = [("if-match", got.version())];
     let saved = served.call("PUT", "/v1/file", &seen, "# ä\n".as_bytes());
-    assert_eq!(
-        (saved.status, served.on_disk("a.yaml").as_str()),
-        (200, "# ä\n")
-    );
+    assert_eq!(saved.status, 200);
+    assert_eq!(served.on_disk("a.yaml"), "# ä\n");
     // That version is gone.
     let stale = served.call("PUT", "/v1/file", &seen, b"# new\n");
     assert_eq!(stale.status, 412, "{}", stale.body);
     assert!(stale.body.contains("has changed since it was opened"));
     assert_eq!(served.on_disk("a.yaml"), "# ä\n");
     let seen = [("if-match", saved.version())];
-    assert_eq!(
-        served.call("PUT", "/v1/file", &seen, b"# new\n").status,
-        200
-    );
+    let again = served.call("PUT", "/v1/file", &seen, b"# new\n");
+    assert_eq!(again.status, 200);
     assert_eq!(served.call("PUT", "/v1/file", &[], b"").status, 428);
 }
 
@@ -195,16 +197,9 @@ fn a_file_that_is_missing_begins_with_a_scenario_that_is_whole() {
         let file = got.json();
         assert_eq!(file["exists"], false);
         let text = file["text"].as_str().unwrap();
-        let found = served
-            .call("POST", "/v1/check", &[], text.as_bytes())
-            .json();
+        let found = served.check(text);
         assert_eq!(found["mistakes"], json!([]), "{text}");
-        assert!(
-            found["outline"]
-                .as_str()
-                .unwrap()
-                .contains("1 user for 10s")
-        );
+        has(found["outline"].as_str().unwrap(), "1 user for 10s");
         let seen = [("if-match", got.version())];
         assert_eq!(served.call("PUT", "/v1/file", &seen, b"{}").status, 200);
         assert_eq!(served.on_disk(name), "{}");
@@ -214,28 +209,16 @@ fn a_file_that_is_missing_begins_with_a_scenario_that_is_whole() {
 #[test]
 fn mistakes_have_their_line_and_place() {
     let served = Served::new("a.yaml", None);
-    let check = |text: &str| {
-        served
-            .call("POST", "/v1/check", &[], text.as_bytes())
-            .json()
-    };
     let text = "targets: {a: http://h:1}\nscenarios:\n  s:\n    steps:\n      - {gett: x}\n";
-    let first = &check(text)["mistakes"][0];
+    let first = &served.check(text)["mistakes"][0];
     assert_eq!(first["line"], 5);
-    assert_eq!(
-        first["place"],
-        json!(["scenarios", "s", "steps", 0, "gett"])
-    );
-    assert!(
-        first["problem"]
-            .as_str()
-            .unwrap()
-            .contains("did you mean `get`?")
-    );
-    assert_eq!(check("a: [")["mistakes"][0]["place"], json!([]));
+    let place = json!(["scenarios", "s", "steps", 0, "gett"]);
+    assert_eq!(first["place"], place);
+    has(first["problem"].as_str().unwrap(), "did you mean `get`?");
+    assert_eq!(served.check("a: [")["mistakes"][0]["place"], json!([]));
     let text = "targets: {a: http://h:1}\ndata: {d: {csv: no.csv}}\n\
                 scenarios: {s: {steps: [{get: \"${a}/${d.x}\"}]}}\n";
-    let problem = check(text)["mistakes"][0]["problem"].to_string();
+    let problem = served.check(text)["mistakes"][0]["problem"].to_string();
     assert!(problem.contains("no.csv"), "{problem}");
 }
 

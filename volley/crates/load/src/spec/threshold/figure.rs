@@ -120,8 +120,9 @@ impl Statistic {
     }
 }
 
-/// The names of times; the main latency has none.
-const TIMES: [(&str, Times, Runs); 8] = [
+/// The names of times; that of the main latency is empty.
+const TIMES: [(&str, Times, Runs); 9] = [
+    ("", Times::Latency, Runs::Any),
     ("first-message", Times::FirstMessage, Runs::Calls),
     ("gap", Times::Gap, Runs::Calls),
     ("service", Times::Service, Runs::Any),
@@ -170,7 +171,7 @@ impl Runs {
 
     /// The figures that these runs have, for a message.
     pub(super) fn known(self) -> String {
-        let times = TIMES.iter().filter(|(.., of)| self.have(*of));
+        let times = TIMES.iter().skip(1).filter(|(.., of)| self.have(*of));
         let times = either(times.map(|(name, ..)| format!("`{name}`")));
         let plain = PLAIN.iter().filter(|(.., of)| self.have(*of));
         let plain = either(plain.map(|(name, ..)| (*name).to_owned()));
@@ -208,9 +209,8 @@ impl FromStr for Statistic {
         let ppm = percent * 10_000.0;
         // Nothing finer than a millionth can be told apart.
         let is_rank = ppm > 0.5 && ppm <= 1e6 && (ppm - ppm.round()).abs() < 1e-6;
-        is_rank
-            .then_some(Self::Percentile(ppm.round() as u32))
-            .ok_or(())
+        let percentile = Self::Percentile(ppm.round() as u32);
+        is_rank.then_some(percentile).ok_or(())
     }
 }
 
@@ -218,21 +218,16 @@ impl Figure {
     /// Reads a figure that these runs have.
     pub fn read(name: &str, runs: Runs) -> Result<Self, ThresholdError> {
         let words: Vec<&str> = name.split_whitespace().collect();
+        let time = |times: &str, statistic: &str| {
+            let (_, times, of) = TIMES.iter().find(|(name, ..)| *name == times)?;
+            Some((Self::Time(*times, statistic.parse().ok()?), *of))
+        };
         let found = match words[..] {
             [name] => match PLAIN.iter().find(|(known, ..)| *known == name) {
                 Some((_, figure, of)) => Some((*figure, *of)),
-                None => name
-                    .parse()
-                    .ok()
-                    .map(|statistic| (Self::Time(Times::Latency, statistic), Runs::Any)),
+                None => time("", name),
             },
-            [times, statistic] => {
-                let times = TIMES.iter().find(|(name, ..)| *name == times);
-                let statistic = statistic.parse().ok();
-                times
-                    .zip(statistic)
-                    .map(|((_, times, of), statistic)| (Self::Time(*times, statistic), *of))
-            }
+            [times, statistic] => time(times, statistic),
             _ => None,
         };
         match found {
@@ -282,9 +277,10 @@ impl Figure {
                     read => read.ok_or_else(|| wrong("a number of calls, or a share such as 0.1%")),
                 }
             }
-            Self::Rate(_) => number(text)
-                .map(|rate| (rate, Unit::PerSecond))
-                .ok_or_else(|| wrong("a number per second")),
+            Self::Rate(_) => match number(text) {
+                Some(rate) => Ok((rate, Unit::PerSecond)),
+                None => Err(wrong("a number per second")),
+            },
         }
     }
 
@@ -319,7 +315,8 @@ impl Figure {
 impl fmt::Display for Figure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Time(times, statistic) = self {
-            if let Some((name, ..)) = TIMES.iter().find(|(_, known, _)| known == times) {
+            let mut named = TIMES.iter().skip(1);
+            if let Some((name, ..)) = named.find(|(_, known, _)| known == times) {
                 write!(out, "{name} ")?;
             }
             return statistic.fmt(out);

@@ -1,13 +1,13 @@
 //! Enums: numbers, names, aliases.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use buffa_descriptor::generated::descriptor::Edition;
 use buffa_descriptor::generated::descriptor::feature_set::EnumType;
 
 use super::super::error::{Fault, shown};
 use super::super::names;
-use super::super::tree::Enum;
+use super::super::tree::{Enum, place};
 use super::numbers::{self, Span};
 
 pub(super) fn check(item: &Enum, edition: Edition) -> Result<(), Fault> {
@@ -35,9 +35,7 @@ fn aliases(item: &Enum) -> Result<(), Fault> {
         .options
         .as_option()
         .and_then(|options| options.allow_alias);
-    let mut written = item.options.iter();
-    let written = written.find(|option| option.sets("allow_alias"));
-    let option_at = written.map_or(item.at, |option| option.at);
+    let option_at = place(&item.options, "allow_alias", item.at);
     if allowed == Some(false) {
         return Err(option_at.fault("`allow_alias = false` has no effect: remove it"));
     }
@@ -90,28 +88,18 @@ fn reserved(item: &Enum) -> Result<(), Fault> {
         if first > last {
             return Err(at.fault("the range ends before it starts"));
         }
-        let (at, what) = (*at, "reserved");
         spans.push(Span {
             first,
             last,
-            at,
-            what,
+            at: *at,
+            what: "reserved",
         });
     }
     numbers::disjoint(&mut spans)?;
-    let mut names = HashSet::new();
-    for (name, at) in &item.reserved_names {
-        if !names.insert(name.as_str()) {
-            return Err(at.fault(format!("{} is reserved twice", shown(name))));
-        }
-    }
+    let names = numbers::reserved_names(&item.reserved_names)?;
     for value in &item.values {
         numbers::is_free(&spans, value.number(), value.number_at)?;
-        if names.contains(value.name()) {
-            return Err(value
-                .at
-                .fault(format!("{} is reserved", shown(value.name()))));
-        }
+        numbers::is_free_name(&names, value.name(), value.at)?;
     }
     Ok(())
 }

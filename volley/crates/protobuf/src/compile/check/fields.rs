@@ -9,8 +9,7 @@ use super::super::error::{Fault, shown};
 use super::super::features::{has_edition, is_2024, own};
 use super::super::parse::MAX_NUMBER;
 use super::super::settle;
-use super::super::tree::{Field, Message};
-use super::super::universe::{EnumInfo, TypeRef};
+use super::super::tree::{Field, Message, place};
 use super::{Checker, declarations, json, numbers, presence, style};
 
 /// The messages that proto3 may extend.
@@ -43,24 +42,20 @@ impl Checker<'_> {
         if field.proto.label == Some(Label::LABEL_REQUIRED) {
             return Err(field.at.fault("an extension cannot be required"));
         }
+        let at = field.extendee_at;
         if self.is_proto3() && !OPTIONS.contains(&extendee.full_name.as_str()) {
-            return Err(field
-                .extendee_at
-                .fault("proto3 extends only the messages of options"));
+            return Err(at.fault("proto3 extends only the messages of options"));
         }
         let is_single_message = field.proto.r#type == Some(Type::TYPE_MESSAGE)
             && field.proto.label == Some(Label::LABEL_OPTIONAL);
         if extendee.message_set && !is_single_message {
-            return Err(field
-                .type_at
-                .fault("a message set has only single messages"));
+            let at = field.type_at;
+            return Err(at.fault("a message set has only single messages"));
         }
         let lite = |file: usize| self.universe.files.get(file).is_some_and(|info| info.lite);
         let own = self.universe.files.len().saturating_sub(1);
         if lite(own) && !lite(extendee.file) {
-            return Err(field
-                .extendee_at
-                .fault("a lite file extends only messages of lite files"));
+            return Err(at.fault("a lite file extends only messages of lite files"));
         }
         declarations::extension(self.universe, field, extendee, &join(scope, field.name()))?;
         self.field(field, None)
@@ -93,13 +88,6 @@ impl Checker<'_> {
         }
     }
 
-    fn enum_of(&self, field: &Field) -> Option<&EnumInfo> {
-        match field.target {
-            Some(TypeRef::Enum(index)) => self.universe.enums.get(index),
-            _ => None,
-        }
-    }
-
     fn proto3(&self, field: &Field) -> Result<(), Fault> {
         let proto = &field.proto;
         if proto.label == Some(Label::LABEL_REQUIRED) {
@@ -111,7 +99,11 @@ impl Checker<'_> {
         if proto.r#type == Some(Type::TYPE_GROUP) {
             return Err(field.type_at.fault("proto3 has no groups"));
         }
-        match self.enum_of(field).filter(|item| item.closed) {
+        match self
+            .universe
+            .enum_of(field.target)
+            .filter(|item| item.closed)
+        {
             Some(item) => {
                 let name = shown(&item.full_name);
                 Err(field.type_at.fault(format!(
@@ -126,7 +118,8 @@ impl Checker<'_> {
     fn entry(&self, field: &Field) -> Result<(), Fault> {
         let at = field.type_at;
         if field.number() == 2 {
-            return match self.enum_of(field).and_then(|item| item.first) {
+            let item = self.universe.enum_of(field.target);
+            return match item.and_then(|item| item.first) {
                 Some(first) if first != 0 => {
                     Err(at.fault("the enum of a map's values must have 0 as its first value"))
                 }
@@ -147,17 +140,11 @@ impl Checker<'_> {
     }
 
     fn field_options(&self, field: &Field) -> Result<(), Fault> {
-        let proto = &field.proto;
+        let (proto, at) = (&field.proto, field.type_at);
         let kind = proto.r#type;
-        let map = match field.target {
-            Some(TypeRef::Message(index)) => self.universe.messages.get(index),
-            _ => None,
-        };
-        let map = map.filter(|info| info.map_entry);
-        if map.is_some_and(|_| !field.is_map) {
-            return Err(field
-                .type_at
-                .fault("the entry of a map is no type: write `map<key, value>`"));
+        let message = self.universe.message_of(field.target);
+        if message.is_some_and(|info| info.map_entry) && !field.is_map {
+            return Err(at.fault("the entry of a map is no type: write `map<key, value>`"));
         }
         let Some(options) = proto.options.as_option() else {
             return Ok(());
@@ -166,14 +153,12 @@ impl Checker<'_> {
         let is_lazy = options.lazy == Some(true) || options.unverified_lazy == Some(true);
         let delimited = field.features.encoding == MessageEncoding::DELIMITED;
         if is_lazy && (kind != Some(Type::TYPE_MESSAGE) || delimited) {
-            return Err(field.type_at.fault("`lazy` is for messages alone"));
+            return Err(at.fault("`lazy` is for messages alone"));
         }
         let packable = kind.is_some_and(settle::is_packable);
         let repeated = proto.label == Some(Label::LABEL_REPEATED);
         if options.packed == Some(true) && !(packable && repeated) {
-            return Err(field
-                .type_at
-                .fault("`packed` is for repeated numbers, enums and bool alone"));
+            return Err(at.fault("`packed` is for repeated numbers, enums and bool alone"));
         }
         if options.packed.is_some() && has_edition(self.edition) {
             return Err(field.at.fault(
@@ -195,9 +180,7 @@ impl Checker<'_> {
         );
         let asked = options.jstype.filter(|asked| *asked != JSType::JS_NORMAL);
         if asked.is_some() && !long {
-            let mut written = field.options.iter();
-            let written = written.find(|option| option.sets("jstype"));
-            let at = written.map_or(field.at, |option| option.at);
+            let at = place(&field.options, "jstype", field.at);
             return Err(at.fault("`jstype` is for whole numbers of 64 bits alone"));
         }
         Ok(())

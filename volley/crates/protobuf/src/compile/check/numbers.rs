@@ -28,39 +28,43 @@ pub(super) fn message(universe: &Universe, message: &Message) -> Result<(), Faul
     let max = if is_set { i32::MAX } else { MAX_NUMBER + 1 };
     let mut used: Vec<Span> = Vec::new();
     for (range, at) in &message.reserved {
-        let (start, end) = (
-            range.start.unwrap_or_default(),
-            range.end.unwrap_or_default(),
-        );
-        used.push(of_fields(start, end, i32::MAX, *at, "reserved")?);
+        used.push(of_fields(
+            range.start,
+            range.end,
+            i32::MAX,
+            *at,
+            "reserved",
+        )?);
     }
     for range in &message.ranges {
-        let proto = &range.proto;
-        let (start, end) = (
-            proto.start.unwrap_or_default(),
-            proto.end.unwrap_or_default(),
-        );
+        let (start, end) = (range.proto.start, range.proto.end);
         used.push(of_fields(start, end, max, range.at, "for extensions")?);
     }
     disjoint(&mut used)?;
     for field in &message.fields {
         is_free(&used, field.number(), field.number_at)?;
     }
+    let names = reserved_names(&message.reserved_names)?;
+    let mut fields = message.fields.iter();
+    fields.try_for_each(|field| is_free_name(&names, field.name(), field.at))
+}
+
+/// The names that are reserved, each once.
+pub(super) fn reserved_names(all: &[(String, Pos)]) -> Result<HashSet<&str>, Fault> {
     let mut names = HashSet::new();
-    for (name, at) in &message.reserved_names {
+    for (name, at) in all {
         if !names.insert(name.as_str()) {
             return Err(at.fault(format!("{} is reserved twice", shown(name))));
         }
     }
-    match message
-        .fields
-        .iter()
-        .find(|field| names.contains(field.name()))
-    {
-        Some(field) => Err(field
-            .at
-            .fault(format!("{} is reserved", shown(field.name())))),
-        None => Ok(()),
+    Ok(names)
+}
+
+/// Checks that a name is not reserved.
+pub(super) fn is_free_name(names: &HashSet<&str>, name: &str, at: Pos) -> Result<(), Fault> {
+    match names.contains(name) {
+        true => Err(at.fault(format!("{} is reserved", shown(name)))),
+        false => Ok(()),
     }
 }
 
@@ -73,7 +77,14 @@ pub(super) struct Span {
 }
 
 /// A span of numbers of fields, without its end.
-fn of_fields(start: i32, end: i32, max: i32, at: Pos, what: &'static str) -> Result<Span, Fault> {
+fn of_fields(
+    start: Option<i32>,
+    end: Option<i32>,
+    max: i32,
+    at: Pos,
+    what: &'static str,
+) -> Result<Span, Fault> {
+    let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
     if start <= 0 {
         return Err(at.fault("the number of a field is 1 or more"));
     }

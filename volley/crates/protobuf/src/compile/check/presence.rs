@@ -7,7 +7,7 @@ use super::super::error::Fault;
 use super::super::features::own;
 use super::super::settle;
 use super::super::tree::{Field, Message};
-use super::super::universe::{TypeRef, Universe};
+use super::super::universe::Universe;
 
 /// Checks what a field sets, and what holds for it.
 pub(super) fn check(
@@ -26,10 +26,7 @@ pub(super) fn check(
         if field.default_at.is_some() {
             return fault("a field without presence has no default");
         }
-        let item = match field.target {
-            Some(TypeRef::Enum(index)) => universe.enums.get(index),
-            _ => None,
-        };
+        let item = universe.enum_of(field.target);
         if item.is_some_and(|item| item.closed) {
             return Err(field
                 .type_at
@@ -81,14 +78,8 @@ pub(super) fn check(
 
 /// The type of a field, or those of a map's keys and values.
 fn kinds(field: &Field, universe: &Universe) -> Vec<Option<Type>> {
-    match field.target {
-        Some(TypeRef::Message(index)) if field.is_map => {
-            let info = universe.messages.get(index);
-            info.into_iter()
-                .flat_map(|info| &info.fields)
-                .map(|part| Some(part.kind))
-                .collect()
-        }
+    match universe.message_of(field.target) {
+        Some(info) if field.is_map => info.fields.iter().map(|part| Some(part.kind)).collect(),
         _ => vec![field.proto.r#type],
     }
 }

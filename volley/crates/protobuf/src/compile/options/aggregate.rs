@@ -265,11 +265,7 @@ impl<'a> Reader<'a, '_> {
             used
         });
         let bytes = inner.encode()?;
-        let datum = match field.kind {
-            Type::TYPE_GROUP => Datum::Group(bytes),
-            _ => Datum::Bytes(bytes),
-        };
-        let slot = record.push(field, datum);
+        let slot = record.push(field, Datum::message(field.kind, bytes));
         slot.used = slot_used.unwrap_or_default();
         Ok(())
     }
@@ -333,10 +329,7 @@ impl<'a> Reader<'a, '_> {
         let Datum::Varint(bits) = datum else {
             return None;
         };
-        let known = match field.target {
-            Some(TypeRef::Enum(index)) => self.interpreter.universe.enums.get(index)?,
-            _ => return None,
-        };
+        let known = self.interpreter.universe.enum_of(field.target)?;
         let number = i32::try_from(bits as i64).ok()?;
         (!known.closed || known.numbers.contains(&number)).then_some(datum)
     }

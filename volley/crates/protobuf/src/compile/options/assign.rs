@@ -186,10 +186,7 @@ impl<'a> Interpreter<'a> {
         for field in outer.iter().rev() {
             let mut inside = Vec::new();
             datum.write(number, &mut inside);
-            datum = match field.kind {
-                Type::TYPE_GROUP => Datum::Group(inside),
-                _ => Datum::Bytes(inside),
-            };
+            datum = Datum::message(field.kind, inside);
             number = field.number;
         }
         datum.write(number, bytes);
@@ -210,10 +207,7 @@ impl<'a> Interpreter<'a> {
         match (field.kind, &option.value) {
             (Type::TYPE_MESSAGE | Type::TYPE_GROUP, Value::Block(text, at)) => {
                 let bytes = aggregate::encode(self, field, text, *at, target, used)?;
-                Ok(match field.kind {
-                    Type::TYPE_GROUP => Datum::Group(bytes),
-                    _ => Datum::Bytes(bytes),
-                })
+                Ok(Datum::message(field.kind, bytes))
             }
             (Type::TYPE_MESSAGE | Type::TYPE_GROUP, _) => Err(wrong("a message in braces")),
             (Type::TYPE_STRING | Type::TYPE_BYTES, Value::Text(text)) => {

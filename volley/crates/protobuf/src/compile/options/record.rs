@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::{Fault, Pos, shown};
-use super::super::universe::{FieldInfo, MessageInfo, TypeRef};
+use super::super::universe::{FieldInfo, MessageInfo};
 use super::super::wire::Datum;
 use super::assign::{Interpreter, Used};
 
@@ -57,31 +57,21 @@ impl<'a> Record<'a> {
         }
         for field in &info.fields {
             if !self.slots.contains_key(&field.number) {
-                let first = match field.target {
-                    Some(TypeRef::Enum(index)) => interpreter.universe.enums.get(index),
-                    _ => None,
+                let info = interpreter.universe.enum_of(field.target);
+                let datum = match info.and_then(|info| info.first) {
+                    Some(first) => Datum::Varint(i64::from(first) as u64),
+                    None => Datum::zero(field.kind),
                 };
-                let first = first
-                    .and_then(|info| info.first)
-                    .map(|first| i64::from(first) as u64);
-                let datum = first.map_or_else(|| Datum::zero(field.kind), Datum::Varint);
                 self.push(field, datum);
             }
         }
     }
 
     pub fn encode(&self) -> Result<Vec<u8>, Fault> {
-        let missing = self
-            .info
-            .required
-            .iter()
-            .find(|number| !self.slots.contains_key(number));
-        if let Some(missing) = missing {
-            let name = self
-                .info
-                .fields
-                .iter()
-                .find(|field| field.number == *missing);
+        let mut required = self.info.required.iter();
+        if let Some(missing) = required.find(|number| !self.slots.contains_key(number)) {
+            let mut fields = self.info.fields.iter();
+            let name = fields.find(|field| field.number == *missing);
             let name = shown(name.map_or("", |field| &field.name));
             return Err(self.at.fault(format!("{name} is required, but not set")));
         }

@@ -53,25 +53,14 @@ impl Parser<'_> {
             item.reserved_names.extend(names);
             return Ok(());
         }
-        loop {
-            let at = self.cursor.at();
-            let start = self.cursor.signed("a name, or the number of a value,")?;
-            let mut end = start;
-            if self.cursor.take("to")? {
-                end = match self.cursor.take("max")? {
-                    true => i32::MAX,
-                    false => self.cursor.signed("a number, or `max`,")?,
-                };
-            }
+        for (start, end, at) in self.ranges("a name, or the number of a value,", true)? {
             let range = EnumReservedRange {
                 start: Some(start),
-                end: Some(end),
+                end: Some(end.unwrap_or(i32::MAX)),
                 ..EnumReservedRange::default()
             };
             item.reserved.push((range, at));
-            if !self.cursor.take(",")? {
-                return self.cursor.expect(";");
-            }
         }
+        self.cursor.expect(";")
     }
 }

@@ -143,30 +143,18 @@ impl Parser<'_> {
     fn extension_ranges(&mut self, message: &mut Message) -> Result<(), Fault> {
         self.cursor.advance()?;
         let first = message.ranges.len();
-        loop {
-            let at = self.cursor.at();
-            let start = self.cursor.positive("the number of a field")?;
-            let (mut end, mut to_max) = (start, false);
-            if self.cursor.take("to")? {
-                to_max = self.cursor.take("max")?;
-                if !to_max {
-                    end = self.cursor.positive("a number, or `max`,")?;
-                }
-            }
+        for (start, end, at) in self.ranges("the number of a field", false)? {
             let proto = ExtensionRange {
                 start: Some(start),
-                end: Some(end.wrapping_add(1)),
+                end: Some(end.unwrap_or(start).wrapping_add(1)),
                 ..ExtensionRange::default()
             };
             message.ranges.push(Range {
                 proto,
-                to_max,
+                to_max: end.is_none(),
                 at,
                 ..Range::default()
             });
-            if !self.cursor.take(",")? {
-                break;
-            }
         }
         let (at, left) = (self.cursor.at(), self.cursor.left());
         let options = self.bracketed()?;
@@ -201,24 +189,35 @@ impl Parser<'_> {
             message.reserved_names.extend(names);
             return Ok(());
         }
-        loop {
-            let at = self.cursor.at();
-            let start = self.cursor.positive("a name, or the number of a field,")?;
-            let mut end = start;
-            if self.cursor.take("to")? {
-                end = match self.cursor.take("max")? {
-                    true => MAX_NUMBER,
-                    false => self.cursor.positive("a number, or `max`,")?,
-                };
-            }
+        for (start, end, at) in self.ranges("a name, or the number of a field,", false)? {
             let range = ReservedRange {
                 start: Some(start),
-                end: Some(end.wrapping_add(1)),
+                end: Some(end.unwrap_or(MAX_NUMBER).wrapping_add(1)),
                 ..ReservedRange::default()
             };
             message.reserved.push((range, at));
+        }
+        self.cursor.expect(";")
+    }
+
+    /// `1, 3 to 5, 7 to max`: the first and the last number of each range, `None` for `max`, and its place.
+    pub(super) fn ranges(&mut self, wanted: &str, is_signed: bool) -> Result<Vec<Numbers>, Fault> {
+        let number = |parser: &mut Self, wanted: &str| match is_signed {
+            true => parser.cursor.signed(wanted),
+            false => parser.cursor.positive(wanted),
+        };
+        let mut ranges = Vec::new();
+        loop {
+            let at = self.cursor.at();
+            let start = number(self, wanted)?;
+            let end = match self.cursor.take("to")? {
+                false => Some(start),
+                true if self.cursor.take("max")? => None,
+                true => Some(number(self, "a number, or `max`,")?),
+            };
+            ranges.push((start, end, at));
             if !self.cursor.take(",")? {
-                return self.cursor.expect(";");
+                return Ok(ranges);
             }
         }
     }
@@ -253,6 +252,7 @@ impl Parser<'_> {
 }
 
 type Reserved = (String, Pos);
+type Numbers = (i32, Option<i32>, Pos);
 
 /// A proto3 field with `optional` is alone in a oneof, which comes after the written ones.
 fn synthetic_oneofs(message: &mut Message) {

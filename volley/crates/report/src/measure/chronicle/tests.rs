@@ -45,6 +45,10 @@ fn places(told: &[Told]) -> Vec<(bool, u64, u64)> {
     told.iter().map(place).collect()
 }
 
+fn samples(seconds: &[Second]) -> Vec<u64> {
+    seconds.iter().map(|second| second.samples).collect()
+}
+
 #[test]
 fn a_second_is_told_once_all_threads_have_passed_it() {
     let mut chronicle = Chronicle::new(2, 0, false);
@@ -60,8 +64,7 @@ fn a_second_is_told_once_all_threads_have_passed_it() {
     assert_eq!(history.warm_up, None);
     let bins = history.bins.clone();
     let seconds = history.into_seconds(3 * S);
-    let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
-    assert_eq!(samples, [6, 1, 0]);
+    assert_eq!(samples(&seconds), [6, 1, 0]);
     let first = &seconds[0];
     assert_eq!((first.p50_ns, first.p99_ns, first.max_ns), (100, 300, 300));
     assert_eq!((bins.len(), bins[0].ok, bins[10].ok), (30, 6, 1));
@@ -74,15 +77,8 @@ fn the_warm_ups_seconds_come_before_those_of_the_window() {
     let told = chronicle.take(1, passed(vec![second(0, true, &[1])], false, 1));
     assert_eq!(places(&told), [(true, 0, 2)]);
     // One thread is in the window already, the other one is not.
-    let told = chronicle.take(
-        0,
-        passed(
-            vec![second(1, true, &[1, 1]), second(0, false, &[1])],
-            true,
-            1,
-        ),
-    );
-    assert_eq!(told, []);
+    let both = vec![second(1, true, &[1, 1]), second(0, false, &[1])];
+    assert_eq!(chronicle.take(0, passed(both, true, 1)), []);
     let told = chronicle.take(1, passed(vec![second(1, true, &[1])], true, 1));
     assert_eq!(places(&told), [(true, 1, 3), (false, 0, 1)]);
     assert_eq!(chronicle.finish(S, 2 * S, |_| 0).warm_up, Some(vec![4, 6]));
@@ -106,10 +102,8 @@ fn a_thread_that_is_over_holds_no_second_up() {
 fn calls_that_are_open_move_the_figures_of_the_second_that_is_over() {
     let mut chronicle = Chronicle::new(2, 0, false);
     let (open, closed) = ([(50, 1), (900, 2)], [(900, 1)]);
-    chronicle.take(
-        0,
-        with_ages(passed(vec![second(0, false, &[100; 3])], true, 1), &open),
-    );
+    let first = passed(vec![second(0, false, &[100; 3])], true, 1);
+    chronicle.take(0, with_ages(first, &open));
     let told = chronicle.take(1, with_ages(passed(Vec::new(), true, 1), &closed));
     let bound = Some((900, true));
     assert_eq!(figures(&told[0]), [Some((100, false)), bound, bound]);
@@ -185,9 +179,8 @@ fn the_end_tells_the_seconds_that_nobody_was_told_of() {
     let told = chronicle.end(2 * S + S / 2);
     assert_eq!(places(&told), [(false, 1, 4), (false, 2, 0)]);
     assert_eq!(chronicle.end(2 * S + S / 2), []);
-    let samples = |second: &Second| second.samples;
     let seconds = chronicle.finish(3 * S, 0, |_| 0).into_seconds(3 * S);
-    assert_eq!(seconds.iter().map(samples).collect::<Vec<_>>(), [1, 4, 0]);
+    assert_eq!(samples(&seconds), [1, 4, 0]);
 }
 
 #[test]
@@ -196,8 +189,7 @@ fn seconds_that_were_never_passed_are_counted_at_the_end() {
     chronicle.add(vec![second(0, false, &[5]), second(2, false, &[5, 5])]);
     let history = chronicle.finish(2 * S + 1, 0, |_| 0);
     let seconds = history.into_seconds(2 * S + 1);
-    let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
-    assert_eq!(samples, [1, 0, 2]);
+    assert_eq!(samples(&seconds), [1, 0, 2]);
 }
 
 #[test]
@@ -209,11 +201,10 @@ fn a_second_far_beyond_a_day_takes_no_room() {
 
 #[test]
 fn a_warm_up_of_more_than_two_hours_is_not_told() {
-    let warm_up = |warmup_ns| {
-        Chronicle::new(1, 0, false)
-            .finish(S, warmup_ns, |_| 0)
-            .warm_up
+    let told = |warmup_ns| {
+        let chronicle = Chronicle::new(1, 0, false);
+        let warm_up = chronicle.finish(S, warmup_ns, |_| 0).warm_up;
+        warm_up.map(|seconds| seconds.len())
     };
-    assert_eq!(warm_up(7200 * S).map(|seconds| seconds.len()), Some(7200));
-    assert_eq!(warm_up(7200 * S + 1), None);
+    assert_eq!([7200 * S, 7200 * S + 1].map(told), [Some(7200), None]);
 }

@@ -1,14 +1,15 @@
 //! A sweep as one line of JSON; all durations are whole nanoseconds.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use volley_base::units::timestamp;
 
-use super::{Interval, Point, Shot, Sweep};
+use super::{Interval, Point, Sweep};
+use crate::measure::Latency;
+use crate::report::Checks;
 use crate::report::escape::write_json;
-use crate::report::json::spread::{ChecksView, Spread};
+use crate::report::json::spread::Spread;
 
 /// The schema's version; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -39,20 +40,9 @@ struct View<'a> {
     peak_bytes: u64,
     threads: u32,
     reconnects: u64,
-    checks: ChecksView<'a>,
-    points: Vec<PointView<'a>>,
+    checks: &'a Checks,
+    points: &'a [Point],
     warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct PointView<'a> {
-    connections: u32,
-    requests: u32,
-    rate: RateView,
-    ok: u64,
-    failed: &'a BTreeMap<&'static str, u64>,
-    latency_ns: Spread,
-    shots: Vec<ShotView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -60,14 +50,6 @@ struct RateView {
     median: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct ShotView<'a> {
-    order: u64,
-    span_ns: u64,
-    ok: u64,
-    failed: &'a BTreeMap<&'static str, u64>,
 }
 
 fn view(sweep: &Sweep) -> View<'_> {
@@ -87,39 +69,24 @@ fn view(sweep: &Sweep) -> View<'_> {
         peak_bytes: sweep.cost.peak_bytes,
         threads: sweep.threads,
         reconnects: sweep.reconnects,
-        checks: ChecksView::of(&sweep.checks),
-        points: sweep.points.iter().map(point).collect(),
+        checks: &sweep.checks,
+        points: &sweep.points,
         warnings: sweep.warnings.iter().map(ToString::to_string).collect(),
     }
 }
 
-fn point(point: &Point) -> PointView<'_> {
-    PointView {
-        connections: point.connections,
-        requests: point.requests,
-        rate: rate(point.rate),
-        ok: point.ok,
-        failed: &point.failed,
-        latency_ns: Spread::of(&point.latency),
-        shots: point.shots.iter().map(shot).collect(),
-    }
-}
-
-fn rate(rate: Option<Interval>) -> RateView {
-    RateView {
+/// All are null without a blast.
+pub(super) fn rate<S: Serializer>(rate: &Option<Interval>, to: S) -> Result<S::Ok, S::Error> {
+    let view = RateView {
         median: rate.map(|rate| rate.median),
         low: rate.map(|rate| rate.low),
         high: rate.map(|rate| rate.high),
-    }
+    };
+    view.serialize(to)
 }
 
-fn shot(shot: &Shot) -> ShotView<'_> {
-    ShotView {
-        order: shot.order,
-        span_ns: shot.span_ns,
-        ok: shot.ok,
-        failed: &shot.failed,
-    }
+pub(super) fn spread<S: Serializer>(latency: &Latency, to: S) -> Result<S::Ok, S::Error> {
+    Spread::of(latency).serialize(to)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use volley_base::units::numbers::{duration, grouped, rate};
 
 use super::{Point, Sweep, failing_from, full_at, largest_fired};
-use crate::measure::Percentile;
+use crate::measure::latency::shown;
 use crate::report::escape::visible;
 
 /// How many error texts are shown.
@@ -26,26 +26,16 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
         "" => String::new(),
         name => format!("{}: ", visible(name)),
     };
+    let (call, target) = (visible(&sweep.call), visible(&sweep.target));
+    writeln!(out, "{name}{call} at {target}")?;
+    let shots = sweep.points.iter().map(|point| point.shots.len() as u64);
+    let planned = sweep.points.len() as u64 * u64::from(sweep.repetitions);
+    let [fired, planned] = [shots.sum(), planned].map(grouped);
+    let (elapsed, seed) = (duration(sweep.elapsed_ns), sweep.seed);
+    let low_and_high = meaning_of_low_and_high(sweep);
     writeln!(
         out,
-        "{name}{} at {}",
-        visible(&sweep.call),
-        visible(&sweep.target)
-    )?;
-    writeln!(
-        out,
-        "{} of {} blasts in {}, seed {}; calls/s is the median, low and high are {}",
-        grouped(
-            sweep
-                .points
-                .iter()
-                .map(|point| point.shots.len() as u64)
-                .sum()
-        ),
-        grouped(sweep.points.len() as u64 * u64::from(sweep.repetitions)),
-        duration(sweep.elapsed_ns),
-        sweep.seed,
-        meaning_of_low_and_high(sweep)
+        "{fired} of {planned} blasts in {elapsed}, seed {seed}; calls/s is the median, low and high are {low_and_high}"
     )?;
     for way in sweep.ways() {
         writeln!(out)?;
@@ -56,10 +46,9 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
 
 fn meaning_of_low_and_high(sweep: &Sweep) -> &'static str {
     let fewest = sweep.points.iter().map(|point| point.shots.len()).min();
-    if fewest.unwrap_or(0) < LEAST_FOR_AN_INTERVAL {
-        "its 95 % confidence interval (of fewer than 6 blasts: the extremes)"
-    } else {
-        "its 95 % confidence interval"
+    match fewest.unwrap_or(0) < LEAST_FOR_AN_INTERVAL {
+        true => "its 95 % confidence interval (of fewer than 6 blasts: the extremes)",
+        false => "its 95 % confidence interval",
     }
 }
 
@@ -111,29 +100,26 @@ fn write_row(
 fn row(point: &Point) -> [String; HEADS.len()] {
     let told = |per_s: Option<f64>| per_s.map_or_else(|| "–".to_owned(), rate);
     let latency = &point.latency;
-    let ns = |found: Option<Percentile>| found.map_or_else(|| "–".to_owned(), |it| it.to_string());
     [
         grouped(point.requests.into()),
         told(point.rate.map(|rate| rate.median)),
         told(point.rate.map(|rate| rate.low)),
         told(point.rate.map(|rate| rate.high)),
-        ns(latency.at(500_000)),
-        ns(latency.at(990_000)),
-        ns(latency.longest()),
+        shown(latency.at(500_000)),
+        shown(latency.at(990_000)),
+        shown(latency.longest()),
     ]
 }
 
 /// `0`, or the number of calls of each status.
 fn failed(point: &Point) -> String {
-    let statuses = point.failed.iter();
-    let statuses: Vec<String> = statuses
-        .map(|(status, count)| format!("{} {status}", grouped(*count)))
-        .collect();
-    match statuses.as_slice() {
-        [] if point.shots.is_empty() => "–".to_owned(),
-        [] => "0".to_owned(),
-        statuses => statuses.join(", "),
+    if point.failed.is_empty() {
+        let number = if point.shots.is_empty() { "–" } else { "0" };
+        return number.to_owned();
     }
+    let statuses = point.failed.iter();
+    let statuses = statuses.map(|(status, count)| format!("{} {status}", grouped(*count)));
+    statuses.collect::<Vec<_>>().join(", ")
 }
 
 fn write_errors(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
@@ -173,9 +159,7 @@ mod tests {
         sweep.points = vec![samples::point(1, 5, 0.0)];
         sweep.points[0].failed.insert("Unavailable", 5);
         let text = written(&sweep);
-        assert!(
-            text.contains("  no call succeeded; calls fail from 5 on\n"),
-            "{text}"
-        );
+        let end = "  no call succeeded; calls fail from 5 on\n";
+        assert!(text.contains(end), "{text}");
     }
 }

@@ -12,11 +12,8 @@ pub struct Axis {
 impl Axis {
     /// An axis from 0 that includes `greatest`; only whole numbers if `whole`.
     pub fn holding(greatest: f64, most: usize, whole: bool) -> Self {
-        let greatest = if greatest.is_finite() && greatest > 0.0 {
-            greatest
-        } else {
-            1.0
-        };
+        let is_usable = greatest.is_finite() && greatest > 0.0;
+        let greatest = if is_usable { greatest } else { 1.0 };
         let step = round_step(greatest / most as f64);
         let step = if whole { step.max(1.0) } else { step };
         let count = (greatest / step - 1e-9).ceil().max(1.0) as usize;
@@ -37,6 +34,13 @@ impl Axis {
         Self { end, ticks, step }
     }
 
+    /// The places of the ticks, as shares of the axis, with their labels.
+    pub fn labelled(&self, label: impl Fn(&Self, f64) -> String) -> Vec<(f64, String)> {
+        let ticks = self.ticks.iter();
+        let labelled = ticks.map(|tick| (tick / self.end, label(self, *tick)));
+        labelled.collect()
+    }
+
     /// A tick with as many decimals as the step needs.
     pub fn label(&self, tick: f64) -> String {
         let decimals = (-self.step.log10()).ceil().max(0.0) as usize;
@@ -47,9 +51,8 @@ impl Axis {
 /// The smallest of 1, 2, 5 × 10^n that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
-    let times = [1.0, 2.0, 5.0]
-        .into_iter()
-        .find(|times| times * power >= least * (1.0 - 1e-9));
+    let is_enough = |times: &f64| times * power >= least * (1.0 - 1e-9);
+    let times = [1.0, 2.0, 5.0].into_iter().find(is_enough);
     times.unwrap_or(10.0) * power
 }
 

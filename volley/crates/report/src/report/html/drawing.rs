@@ -13,22 +13,18 @@ pub struct Size {
 }
 
 pub const SIZES: [Size; 3] = [
-    Size {
-        class: "small",
-        width: 358.0,
-        height: 250.0,
-    },
-    Size {
-        class: "medium",
-        width: 600.0,
-        height: 290.0,
-    },
-    Size {
-        class: "large",
-        width: 912.0,
-        height: 330.0,
-    },
+    size("small", 358.0, 250.0),
+    size("medium", 600.0, 290.0),
+    size("large", 912.0, 330.0),
 ];
+
+const fn size(class: &'static str, width: f64, height: f64) -> Size {
+    Size {
+        class,
+        width,
+        height,
+    }
+}
 
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 10.0;
@@ -79,15 +75,17 @@ impl Drawing {
             self.put(format_args!(
                 "<line class=\"{class}\" x1=\"{left:.1}\" y1=\"{y:.1}\" x2=\"{right:.1}\" y2=\"{y:.1}\"/>"
             ));
-            let (x, y) = (left - 8.0, y + 4.0);
-            self.put(format_args!(
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
-                html(label)
-            ));
+            self.ending("", (left - 8.0, y + 4.0), label);
         }
+        let unit = html(unit);
+        self.put(format_args!("<text x=\"0\" y=\"12\">{unit}</text>\n"));
+    }
+
+    /// Words to the left of a place, in pixels.
+    fn ending(&mut self, class: &str, (x, y): (f64, f64), words: &str) {
+        let words = html(words);
         self.put(format_args!(
-            "<text x=\"0\" y=\"12\">{}</text>\n",
-            html(unit)
+            "<text{class} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{words}</text>\n"
         ));
     }
 
@@ -105,19 +103,13 @@ impl Drawing {
             free_from = x + half + 8.0;
             // The outermost labels must stay inside the picture.
             let shown = x.min(self.size.width - half);
+            let (end, below, label) = (y + 4.0, y + 18.0, html(label));
             self.put(format_args!(
-                "<line class=\"base\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\"/>\
-                 <text x=\"{shown:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-                y + 4.0,
-                y + 18.0,
-                html(label)
+                "<line class=\"base\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{x:.1}\" y2=\"{end:.1}\"/>\
+                 <text x=\"{shown:.1}\" y=\"{below:.1}\" text-anchor=\"middle\">{label}</text>\n"
             ));
         }
-        let (x, y) = (self.x(1.0), y + 38.0);
-        self.put(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
-            html(unit)
-        ));
+        self.ending("", (self.x(1.0), y + 38.0), unit);
     }
 
     pub fn curve(&mut self, points: &[(f64, f64)], class: &str) {
@@ -154,11 +146,9 @@ impl Drawing {
         let (left, right, ground) = (self.x(from), self.x(to), self.y(0.0));
         let top = self.y(height).min(ground - 1.0);
         let gap = ((right - left) * 0.08).min(2.0);
+        let (x, width, height) = (left + gap / 2.0, right - left - gap, ground - top);
         self.put(format_args!(
-            "<rect class=\"bar\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1\"/>\n",
-            left + gap / 2.0,
-            right - left - gap,
-            ground - top
+            "<rect class=\"bar\" x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"1\"/>\n"
         ));
     }
 
@@ -179,10 +169,7 @@ impl Drawing {
             return;
         }
         self.said.push((from, to, y));
-        self.put(format_args!(
-            "<text class=\"said\" x=\"{to:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
-            html(said)
-        ));
+        self.ending(" class=\"said\"", (to, y), said);
     }
 
     /// The finished `<svg>`; `id` must be unique in the page.
@@ -192,13 +179,11 @@ impl Drawing {
             width,
             height,
         } = self.size;
+        let (title, description, svg) = (html(title), html(description), self.svg);
         format!(
             "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-labelledby=\"{id}-{class}-title {id}-{class}-desc\">\n<title id=\"{id}-{class}-title\">{}</title>\n\
-             <desc id=\"{id}-{class}-desc\">{}</desc>\n{}</svg>\n",
-            html(title),
-            html(description),
-            self.svg
+             aria-labelledby=\"{id}-{class}-title {id}-{class}-desc\">\n<title id=\"{id}-{class}-title\">{title}</title>\n\
+             <desc id=\"{id}-{class}-desc\">{description}</desc>\n{svg}</svg>\n"
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use volley_base::units::numbers::{Unit, duration, grouped, megabytes};
+use volley_base::units::numbers::{Unit, grouped, megabytes};
 
 use crate::measure::LatencyKind;
 use crate::report::escape::html;
@@ -44,13 +44,9 @@ pub fn section(report: &Report) -> String {
     }
     // A Value has string keys only, so this cannot fail.
     let options = serde_json::to_string_pretty(&report.options).unwrap_or_default();
-    let lines: Vec<String> = options.lines().map(html).collect();
-    let _ = write!(
-        out,
-        "</dl>\n<details>\n<summary>Options, durations in ns</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        lines.join("\n")
-    );
-    out
+    let options = options.lines().map(html).collect::<Vec<_>>().join("\n");
+    out += "</dl>\n<details>\n<summary>Options, durations in ns</summary>\n<pre>";
+    out + &options + "</pre>\n</details>\n</section>\n"
 }
 
 /// With three decimals, so that the run and its window can be told apart.
@@ -60,12 +56,7 @@ fn span(ns: u64) -> String {
 }
 
 fn cpu(report: &Report) -> String {
-    let per_message = match report.messages {
-        0 => String::new(),
-        messages => format!(
-            ", {} per message",
-            duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
-        ),
-    };
+    let per_message = report.cost_per_message();
+    let per_message = per_message.map_or(String::new(), |it| format!(", {it} per message"));
     format!("{:.2} s{per_message}", report.cost.cpu_s)
 }

@@ -21,11 +21,9 @@ pub struct Figure<'a> {
 impl Figure<'_> {
     /// Draws the picture for every window size.
     pub fn html(&self, draw: impl Fn(&mut Drawing)) -> String {
-        let mut out = format!(
-            "<section>\n<h2>{}</h2>\n<p class=\"about\">{}</p>\n<figure>\n",
-            html(self.title),
-            html(self.about)
-        );
+        let (title, about) = (html(self.title), html(self.about));
+        let mut out =
+            format!("<section>\n<h2>{title}</h2>\n<p class=\"about\">{about}</p>\n<figure>\n");
         if !self.keys.is_empty() {
             out += "<figcaption>";
             for (place, key) in self.keys.iter().enumerate() {
@@ -46,6 +44,7 @@ impl Figure<'_> {
 }
 
 /// The contents of a table.
+#[derive(Default)]
 pub struct Table {
     /// Column headers, units included.
     pub columns: Vec<String>,
@@ -61,12 +60,9 @@ pub struct Table {
 
 impl Table {
     pub fn html(&self) -> String {
-        let class = |column: usize| {
-            if self.words.contains(&column) {
-                " class=\"words\""
-            } else {
-                ""
-            }
+        let class = |column: usize| match self.words.contains(&column) {
+            true => " class=\"words\"",
+            false => "",
         };
         let mut out = format!(
             "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n<table{}>\n<thead><tr>",
@@ -74,21 +70,16 @@ impl Table {
             if self.full { " class=\"full\"" } else { "" }
         );
         for (column, name) in self.columns.iter().enumerate() {
-            let _ = write!(
-                out,
-                "<th scope=\"col\"{}>{}</th>",
-                class(column),
-                html(name)
-            );
+            let (class, name) = (class(column), html(name));
+            let _ = write!(out, "<th scope=\"col\"{class}>{name}</th>");
         }
         out += "</tr></thead>\n<tbody>\n";
         for row in &self.rows {
             out += "<tr>";
             for (column, cell) in row.iter().enumerate() {
-                let (tag, scope) = if column == 0 {
-                    ("th", " scope=\"row\"")
-                } else {
-                    ("td", "")
+                let (tag, scope) = match column {
+                    0 => ("th", " scope=\"row\""),
+                    _ => ("td", ""),
                 };
                 let _ = write!(out, "<{tag}{scope}{}>{}</{tag}>", class(column), html(cell));
             }

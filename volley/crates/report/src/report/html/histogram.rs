@@ -25,33 +25,22 @@ pub fn section(report: &Report) -> String {
     let bars = &chosen.bars;
     let greatest = bars.iter().map(|bar| bar.count).max().unwrap_or_default();
     let axis = Axis::holding(greatest as f64, 6, true);
-    let y_ticks: Vec<_> = axis
-        .ticks
-        .iter()
-        .map(|tick| (tick / axis.end, short(&axis, *tick)))
-        .collect();
+    let y_ticks = axis.labelled(short);
     let place = |edge: usize| edge as f64 / bars.len() as f64;
-    let edges: Vec<(f64, u64)> = std::iter::once((0.0, chosen.from_ns))
-        .chain(
-            bars.iter()
-                .enumerate()
-                .map(|(edge, bar)| (place(edge + 1), bar.up_to_ns)),
-        )
-        .collect();
+    let ends = bars.iter().enumerate();
+    let ends = ends.map(|(edge, bar)| (place(edge + 1), bar.up_to_ns));
+    let edges: Vec<(f64, u64)> = std::iter::once((0.0, chosen.from_ns)).chain(ends).collect();
 
     let most = bars.iter().max_by_key(|bar| bar.count);
+    let end_ns = most.map_or(0, |bar| bar.up_to_ns);
+    let [from, to, end] = [latency.min_ns, latency.max_ns, end_ns].map(duration);
+    let [samples, greatest] = [latency.samples, greatest].map(grouped);
     let description = format!(
-        "Calls: {}, from {} to {}. The highest bar holds {} and ends at {}.",
-        grouped(latency.samples),
-        duration(latency.min_ns),
-        duration(latency.max_ns),
-        grouped(greatest),
-        duration(most.map_or(0, |bar| bar.up_to_ns))
+        "Calls: {samples}, from {from} to {to}. The highest bar holds {greatest} and ends at {end}."
     );
-    let steps = if chosen.even {
-        "in equal steps"
-    } else {
-        "each bar a quarter wider than the previous one"
+    let steps = match chosen.even {
+        true => "in equal steps",
+        false => "each bar a quarter wider than the previous one",
     };
     Figure {
         id: "histogram",
@@ -80,9 +69,8 @@ fn ticks(edges: &[(f64, u64)], width: f64, even: bool) -> Vec<(f64, String)> {
     };
     let room = (width / 60.0) as usize;
     let only = |allowed: &[&str]| -> Vec<(f64, u64)> {
-        let fits = |(_, ns): &&(f64, u64)| {
-            leading(*ns).is_some_and(|digit| allowed.contains(&digit.as_str()))
-        };
+        let is_allowed = |digit: String| allowed.contains(&digit.as_str());
+        let fits = |(_, ns): &&(f64, u64)| leading(*ns).is_some_and(is_allowed);
         edges.iter().filter(fits).copied().collect()
     };
     let mut shown = edges.to_vec();
@@ -92,10 +80,8 @@ fn ticks(edges: &[(f64, u64)], width: f64, even: bool) -> Vec<(f64, String)> {
         }
         shown = only(allowed);
     }
-    shown
-        .into_iter()
-        .map(|(place, ns)| (place, mark(ns)))
-        .collect()
+    let shown = shown.into_iter();
+    shown.map(|(place, ns)| (place, mark(ns))).collect()
 }
 
 /// The fixed marks between the first and the last bar that has a call. If the calls lie close
@@ -151,9 +137,8 @@ fn table(chosen: &Bars, latency: &Latency) -> Table {
             "Calls".to_owned(),
             "Share (%)".to_owned(),
         ],
-        words: &[],
-        full: false,
         label: "Latency histogram".to_owned(),
+        ..Table::default()
     }
 }
 
@@ -187,14 +172,8 @@ mod tests {
             (1..5_000).map(|ns| ns * 777).collect(),
         ] {
             let count = samples.len() as u64;
-            assert_eq!(
-                chosen(samples)
-                    .bars
-                    .iter()
-                    .map(|bar| bar.count)
-                    .sum::<u64>(),
-                count
-            );
+            let counts = chosen(samples).bars.into_iter().map(|bar| bar.count);
+            assert_eq!(counts.sum::<u64>(), count);
         }
     }
 

@@ -3,7 +3,7 @@
 use volley_base::units::numbers::{Unit, at_least, grouped};
 
 use super::figure::Table;
-use crate::measure::{Latency, LatencyKind, Percentile};
+use crate::measure::{Latency, Percentile};
 use crate::report::model::Report;
 
 /// A column's name, and its value for a latency.
@@ -33,62 +33,41 @@ fn least(latency: &Latency) -> Option<Percentile> {
 }
 
 pub fn section(report: &Report) -> String {
-    let kind = |latency: &Latency| match latency.kind {
-        LatencyKind::Service => "Service",
-        LatencyKind::Response => "Response",
-    };
-    let mut columns = vec![(kind(&report.latency), &report.latency)];
-    columns.extend(
-        report
-            .service_latency
-            .as_ref()
-            .map(|latency| (kind(latency), latency)),
-    );
-    columns.extend(
-        report
-            .first_message
-            .as_ref()
-            .map(|latency| ("First message", latency)),
-    );
-    columns.extend(report.gap.as_ref().map(|latency| ("Message gap", latency)));
+    let main = [Some(&report.latency), report.service_latency.as_ref()];
+    let main = main.into_iter().flatten();
+    let others = [
+        ("First message", &report.first_message),
+        ("Message gap", &report.gap),
+    ];
+    let others = others.into_iter();
+    let mut columns: Vec<(&str, &Latency)> = main
+        .map(|latency| (latency.kind.title(), latency))
+        .chain(others.filter_map(|(name, latency)| Some((name, latency.as_ref()?))))
+        .collect();
     columns.retain(|(_, latency)| !latency.is_empty());
     if columns.is_empty() {
         return String::new();
     }
     let units: Vec<Unit> = columns.iter().map(|(_, latency)| unit(latency)).collect();
-    let mut rows: Vec<Vec<String>> = FIGURES
-        .iter()
-        .map(|(name, figure)| {
-            let cells = columns
-                .iter()
-                .zip(&units)
-                .map(|((_, latency), unit)| show(*unit, figure(latency)));
-            std::iter::once((*name).to_owned()).chain(cells).collect()
-        })
-        .collect();
-    let samples = columns.iter().map(|(_, latency)| grouped(latency.samples));
-    rows.push(
-        std::iter::once("Samples".to_owned())
-            .chain(samples)
-            .collect(),
-    );
-    let names = columns
-        .iter()
-        .zip(&units)
-        .map(|((name, _), unit)| format!("{name} ({})", unit.name));
+    let columns = || columns.iter().zip(&units);
+    let row = |name: &str, cells: Vec<String>| [vec![name.to_owned()], cells].concat();
+    let figures = FIGURES.iter().map(|(name, figure)| {
+        let cells = columns().map(|((_, latency), unit)| show(*unit, figure(latency)));
+        row(name, cells.collect())
+    });
+    let samples = columns().map(|((_, latency), _)| grouped(latency.samples));
+    let samples = row("Samples", samples.collect());
+    let names = columns().map(|((name, _), unit)| format!("{name} ({})", unit.name));
+    let about = columns().map(|((name, _), _)| explained(name));
     let table = Table {
-        columns: std::iter::once("Latency".to_owned()).chain(names).collect(),
-        rows,
+        columns: row("Latency", names.collect()),
+        rows: figures.chain([samples]).collect(),
         words: &[0],
-        full: false,
         label: "Latencies".to_owned(),
+        ..Table::default()
     };
-    let about: Vec<&str> = columns.iter().map(|(name, _)| explained(name)).collect();
-    format!(
-        "<section>\n<h2>Latencies</h2>\n<p class=\"about\">{}</p>\n{}</section>\n",
-        about.join(" "),
-        table.html()
-    )
+    let (about, table) = (about.collect::<Vec<_>>().join(" "), table.html());
+    format!("<section>\n<h2>Latencies</h2>\n<p class=\"about\">{about}</p>\n{table}</section>\n")
 }
 
 fn explained(name: &str) -> &'static str {
@@ -106,10 +85,9 @@ fn unit(latency: &Latency) -> Unit {
     let found_ns = |found: Option<Percentile>| found.map_or(0, |found| found.ns);
     let median_ns = found_ns(latency.at(500_000));
     let larger = Unit::for_ns(median_ns.saturating_mul(10));
-    if found_ns(latency.longest()) as f64 >= 100.0 * larger.ns {
-        larger
-    } else {
-        Unit::for_ns(median_ns)
+    match found_ns(latency.longest()) as f64 >= 100.0 * larger.ns {
+        true => larger,
+        false => Unit::for_ns(median_ns),
     }
 }
 
@@ -121,10 +99,9 @@ fn show(unit: Unit, found: Option<Percentile>) -> String {
         return "–".to_owned();
     };
     let value = ns as f64 / unit.ns;
-    let figure = if value >= 999.5 {
-        grouped(value.round() as u64)
-    } else {
-        unit.show(ns)
+    let figure = match value >= 999.5 {
+        true => grouped(value.round() as u64),
+        false => unit.show(ns),
     };
     at_least(&figure, is_at_least)
 }
@@ -132,6 +109,7 @@ fn show(unit: Unit, found: Option<Percentile>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::LatencyKind;
 
     #[test]
     fn a_column_has_the_unit_that_reads_best_from_median_to_maximum() {

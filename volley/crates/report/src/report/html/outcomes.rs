@@ -15,23 +15,18 @@ pub fn thresholds(report: &Report) -> String {
     }
     let row = |verdict: &Verdict| {
         let result = if verdict.failed { "failed" } else { "passed" };
-        vec![
-            verdict.threshold.clone(),
-            verdict.shown(),
-            result.to_owned(),
-        ]
+        let threshold = verdict.threshold.clone();
+        vec![threshold, verdict.shown(), result.to_owned()]
     };
     let table = Table {
         columns: ["Fails if", "Figure", "Result"].map(str::to_owned).to_vec(),
         rows: report.thresholds.iter().map(row).collect(),
         words: &[0, 2],
-        full: false,
         label: "Thresholds".to_owned(),
+        ..Table::default()
     };
-    format!(
-        "<section>\n<h2>Thresholds</h2>\n{}</section>\n",
-        table.html()
-    )
+    let table = table.html();
+    format!("<section>\n<h2>Thresholds</h2>\n{table}</section>\n")
 }
 
 pub fn section(report: &Report) -> String {
@@ -40,36 +35,30 @@ pub fn section(report: &Report) -> String {
         return String::new();
     }
     let share = |calls: u64| format!("{:.2}", calls as f64 / count as f64 * 100.0);
-    let statuses = report
-        .calls
-        .failed
-        .iter()
-        .map(|(code, calls)| (*code, *calls));
-    let rows = [("OK", report.calls.ok)]
-        .into_iter()
+    let calls = &report.calls;
+    let statuses = calls.failed.iter().map(|(code, calls)| (*code, *calls));
+    let rows = std::iter::once(("OK", calls.ok))
         .chain(statuses)
-        .chain([("open at the end, cut", report.calls.cut)])
+        .chain([("open at the end, cut", calls.cut)])
         .filter(|(_, calls)| *calls > 0)
         .map(|(status, calls)| vec![status.to_owned(), grouped(calls), share(calls)]);
     let statuses = Table {
         rows: rows.collect(),
         columns: ["Status", "Calls", "Share (%)"].map(str::to_owned).to_vec(),
         words: &[0],
-        full: false,
         label: "Calls by status".to_owned(),
+        ..Table::default()
     };
     let mut out = format!("<section>\n<h2>How calls ended</h2>\n{}", statuses.html());
-    let errors: Vec<_> = ghz::errors(report)
-        .into_iter()
-        .filter(|(text, _)| text != ghz::CUT_ERROR)
+    let errors = ghz::errors(report).into_iter();
+    let errors = errors.filter(|(text, _)| text != ghz::CUT_ERROR);
+    let rows: Vec<_> = errors
+        .map(|(text, calls)| vec![grouped(calls), text])
         .collect();
-    if !errors.is_empty() {
+    if !rows.is_empty() {
         let errors = Table {
             columns: ["Calls", "Error"].map(str::to_owned).to_vec(),
-            rows: errors
-                .into_iter()
-                .map(|(text, calls)| vec![grouped(calls), text])
-                .collect(),
+            rows,
             words: &[1],
             full: true,
             label: "Errors".to_owned(),

@@ -17,15 +17,17 @@ const NAMED: [(u32, &str); 6] = [
     (999_990, "99.999 %"),
 ];
 
+const OPEN_LOOP: &str =
+    "Response time starts when a call was due, service time when it was really sent.";
+const CLOSED_LOOP: &str = "Measured from when a call was really sent: a closed loop cannot see calls that a stall delayed.";
+
 pub fn section(report: &Report) -> String {
     let latency = &report.latency;
     let Some(longest) = latency.longest() else {
         return String::new();
     };
-    let service = report
-        .service_latency
-        .as_ref()
-        .filter(|service| !service.is_empty());
+    let service = report.service_latency.as_ref();
+    let service = service.filter(|service| !service.is_empty());
     let greatest_ns = greatest_ns(latency, service);
     let unit = Unit::for_ns(greatest_ns);
     let axis = Axis::holding(greatest_ns as f64 / unit.ns, 6, false);
@@ -33,55 +35,33 @@ pub fn section(report: &Report) -> String {
     let at =
         |(rank_ppm, ns): (u32, u64)| (nines(rank_ppm) / nines_most, ns as f64 / unit.ns / axis.end);
     let curve: Vec<_> = points(latency).into_iter().map(at).collect();
-    let other: Vec<_> = service
-        .map(|service| points(service).into_iter().map(at).collect())
-        .unwrap_or_default();
-    let dots: Vec<_> = NAMED
-        .iter()
-        .filter(|(rank_ppm, _)| is_told(*rank_ppm, all(latency)))
-        .filter_map(|(rank_ppm, _)| latency.at(*rank_ppm))
+    let other = service.map_or_else(Vec::new, points);
+    let other: Vec<_> = other.into_iter().map(at).collect();
+    let dots = NAMED.iter().map(|(rank_ppm, _)| *rank_ppm);
+    let dots = dots.filter(|rank_ppm| is_told(*rank_ppm, all(latency)));
+    let dots: Vec<_> = dots.filter_map(|rank_ppm| latency.at(rank_ppm)).collect();
+
+    let y_ticks = axis.labelled(Axis::label);
+    let x_ticks = [(0, "0 %")].into_iter().chain(NAMED);
+    let x_ticks: Vec<_> = x_ticks
+        .map(|(rank_ppm, name)| (nines(rank_ppm) / nines_most, name.to_owned()))
+        .filter(|(place, _)| *place <= 1.001)
         .collect();
 
-    let y_ticks: Vec<_> = axis
-        .ticks
-        .iter()
-        .map(|tick| (tick / axis.end, axis.label(*tick)))
-        .collect();
-    let mut x_ticks = vec![(0.0, "0 %".to_owned())];
-    x_ticks.extend(
-        NAMED
-            .iter()
-            .map(|(rank_ppm, name)| (nines(*rank_ppm) / nines_most, (*name).to_owned())),
-    );
-    x_ticks.retain(|(place, _)| *place <= 1.001);
-
-    let told: Vec<_> = dots
-        .iter()
-        .map(|found| format!("p{} {found}", f64::from(found.rank_ppm) / 1e4))
-        .collect();
-    let description = format!(
-        "Latency by percentile, {}: {}, max {longest}.",
-        latency.kind.name(),
-        told.join(", "),
-    );
-    let about = match service {
-        Some(_) => {
-            "Response time starts when a call was due, service time when it was really sent."
-        }
-        None => {
-            "Measured from when a call was really sent: a closed loop cannot see calls that a stall delayed."
-        }
+    let told = dots.iter();
+    let told = told.map(|found| format!("p{} {found}", f64::from(found.rank_ppm) / 1e4));
+    let (kind, told) = (latency.kind.name(), told.collect::<Vec<_>>().join(", "));
+    let description = format!("Latency by percentile, {kind}: {told}, max {longest}.");
+    let (about, keys): (_, &[&str]) = match service {
+        Some(_) => (OPEN_LOOP, &["response", "service"]),
+        None => (CLOSED_LOOP, &[]),
     };
     Figure {
         id: "percentiles",
         title: "Latency by percentile",
         about,
         description: &description,
-        keys: if service.is_some() {
-            &["response", "service"]
-        } else {
-            &[]
-        },
+        keys,
         table: table(latency, service),
     }
     .html(|drawing| {
@@ -115,17 +95,17 @@ fn is_told(rank_ppm: u32, samples: u64) -> bool {
 /// The curve: minimum, the ranks that the samples can distinguish, and the maximum at its own rank.
 fn points(latency: &Latency) -> Vec<(u32, u64)> {
     let mut points = vec![(0, least_ns(latency))];
-    let told = latency
-        .percentiles
-        .iter()
-        .filter(|percentile| is_told(percentile.rank_ppm, all(latency)));
-    points.extend(told.map(|percentile| (percentile.rank_ppm, percentile.ns)));
+    points.extend(told(latency).map(|percentile| (percentile.rank_ppm, percentile.ns)));
     let last = 1_000_000 - (1_000_000 / all(latency).max(1)).clamp(1, 1_000_000) as u32;
-    points.push((
-        last.max(points.last().map_or(0, |point| point.0)),
-        greatest_ns(latency, None),
-    ));
+    let before = points.last().map_or(0, |point| point.0);
+    points.push((last.max(before), greatest_ns(latency, None)));
     points
+}
+
+/// The ranks that the samples can distinguish.
+fn told(latency: &Latency) -> impl Iterator<Item = &Percentile> {
+    let percentiles = latency.percentiles.iter();
+    percentiles.filter(|percentile| is_told(percentile.rank_ppm, all(latency)))
 }
 
 /// Calls that ended, and those that were open.
@@ -149,10 +129,8 @@ fn greatest_ns(latency: &Latency, service: Option<&Latency>) -> u64 {
 fn table(latency: &Latency, service: Option<&Latency>) -> Table {
     let unit = Unit::for_ns(greatest_ns(latency, service));
     let mut columns = vec!["Percentile (%)".to_owned()];
-    columns.extend([Some(latency), service].into_iter().flatten().map(|one| {
-        let name = one.kind.name();
-        format!("{}{} ({})", name[..1].to_uppercase(), &name[1..], unit.name)
-    }));
+    let both = [Some(latency), service].into_iter().flatten();
+    columns.extend(both.map(|one| format!("{} ({})", one.kind.title(), unit.name)));
     let row = |name: String, of: &dyn Fn(&Latency) -> Option<Percentile>| {
         let cell = |one| match of(one) {
             Some(found) => at_least(&unit.precise(found.ns), found.is_at_least),
@@ -165,23 +143,16 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
     let mut first = vec!["0".to_owned(), unit.precise(least_ns(latency))];
     first.extend(service.map(|service| unit.precise(least_ns(service))));
     let mut rows = vec![first];
-    for percentile in latency
-        .percentiles
-        .iter()
-        .filter(|percentile| is_told(percentile.rank_ppm, all(latency)))
-    {
-        let rank_ppm = percentile.rank_ppm;
-        rows.push(row(format!("{}", f64::from(rank_ppm) / 1e4), &|one| {
-            one.at(rank_ppm)
-        }));
+    for Percentile { rank_ppm, .. } in told(latency) {
+        let name = f64::from(*rank_ppm) / 1e4;
+        rows.push(row(name.to_string(), &|one| one.at(*rank_ppm)));
     }
     rows.push(row("100".to_owned(), &Latency::longest));
     Table {
         columns,
         rows,
-        words: &[],
-        full: false,
         label: "Latency by percentile".to_owned(),
+        ..Table::default()
     }
 }
 

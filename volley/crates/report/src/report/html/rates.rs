@@ -33,53 +33,37 @@ pub fn section(report: &Report) -> String {
         return String::new();
     };
     let end_s = last.to_s;
-    let greatest = bins.iter().map(Bin::messages_per_s).fold(0.0, f64::max);
-    let least = bins
-        .iter()
-        .map(Bin::messages_per_s)
-        .fold(f64::INFINITY, f64::min);
+    let rates = || bins.iter().map(Bin::messages_per_s);
+    let greatest = rates().fold(0.0, f64::max);
+    let least = rates().fold(f64::INFINITY, f64::min);
     let mean = report.messages_per_s();
     let axis = Axis::holding(greatest.max(mean), 6, false);
     let at = |s: f64, rate: f64| (s / end_s, rate / axis.end);
 
     let mut points = vec![at(0.0, bins.first().map_or(0.0, Bin::messages_per_s))];
-    points.extend(
-        bins.iter()
-            .map(|bin| at(f64::midpoint(bin.from_s, bin.to_s), bin.messages_per_s())),
-    );
+    let middle = |bin: &Bin| f64::midpoint(bin.from_s, bin.to_s);
+    points.extend(bins.iter().map(|bin| at(middle(bin), bin.messages_per_s())));
     points.push(at(end_s, last.messages_per_s()));
 
-    let ticks: Vec<_> = axis
-        .ticks
-        .iter()
-        .map(|tick| (tick / axis.end, short(&axis, *tick)))
-        .collect();
+    let ticks = axis.labelled(short);
     let interval = mark((bins.first().map_or(0.0, |bin| bin.to_s) * 1e9) as u64);
+    let [mean_rate, least, greatest] = [mean, least, greatest].map(rate);
+    let mean_of_run = format!("mean of the run, {mean_rate}");
     let description = format!(
-        "Over {end_s:.2} s in intervals of {interval}: mean {}, minimum {}, maximum {}.",
-        rate(mean),
-        rate(least),
-        rate(greatest)
+        "Over {end_s:.2} s in intervals of {interval}: mean {mean_rate}, minimum {least}, maximum {greatest}."
     );
     Figure {
         id: "rate",
         title: "Messages per second",
         about: &format!("In intervals of {interval}."),
         description: &description,
-        keys: &[
-            "messages per second",
-            &format!("mean of the run, {}", rate(mean)),
-        ],
+        keys: &["messages per second", &mean_of_run],
         table: table(&bins),
     }
     .html(|drawing| {
         drawing.y_axis(&ticks, "messages/s");
         let time = Axis::ending(end_s, if drawing.size.width < 400.0 { 5 } else { 10 });
-        let ticks: Vec<_> = time
-            .ticks
-            .iter()
-            .map(|tick| (tick / end_s, time.label(*tick)))
-            .collect();
+        let ticks = time.labelled(Axis::label);
         drawing.x_axis(&ticks, "seconds since the window opened");
         drawing.area(&points);
         drawing.curve(&points, "curve");
@@ -94,9 +78,8 @@ fn bins(report: &Report) -> Vec<Bin> {
     let intervals = series.messages.len();
     let interval_s = series.interval_ms as f64 / 1e3;
     let per_bin = (0..).flat_map(|power| [1, 2, 5].map(|times| times * 10usize.pow(power)));
-    let per_bin = per_bin
-        .take(40)
-        .find(|per_bin| intervals.div_ceil(*per_bin) as u64 <= POINTS_MOST);
+    let are_few = |per_bin: &usize| intervals.div_ceil(*per_bin) as u64 <= POINTS_MOST;
+    let per_bin = per_bin.take(40).find(are_few);
     let Some(per_bin) = per_bin.filter(|_| interval_s > 0.0) else {
         return Vec::new();
     };
@@ -128,31 +111,18 @@ fn bins(report: &Report) -> Vec<Bin> {
 }
 
 fn table(bins: &[Bin]) -> Table {
+    let calls = ["sent", "ok", "failed"].map(|what| format!("Calls {what}"));
+    let columns = ["From (s)", "Messages/s"].map(str::to_owned);
+    let row = |bin: &Bin| {
+        let calls = [bin.sent, bin.ok, bin.failed].map(grouped);
+        let begin = [format!("{:.1}", bin.from_s), rate(bin.messages_per_s())];
+        begin.into_iter().chain(calls).collect()
+    };
     Table {
-        columns: [
-            "From (s)",
-            "Messages/s",
-            "Calls sent",
-            "Calls ok",
-            "Calls failed",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: bins
-            .iter()
-            .map(|bin| {
-                vec![
-                    format!("{:.1}", bin.from_s),
-                    rate(bin.messages_per_s()),
-                    grouped(bin.sent),
-                    grouped(bin.ok),
-                    grouped(bin.failed),
-                ]
-            })
-            .collect(),
-        words: &[],
-        full: false,
+        columns: columns.into_iter().chain(calls).collect(),
+        rows: bins.iter().map(row).collect(),
         label: "Messages per second".to_owned(),
+        ..Table::default()
     }
 }
 
@@ -161,15 +131,16 @@ mod tests {
     use super::*;
     use crate::report::samples;
 
+    fn messages(bins: &[Bin]) -> u64 {
+        bins.iter().map(|bin| bin.messages).sum()
+    }
+
     #[test]
     fn a_short_rest_joins_the_interval_before_it() {
         let report = samples::stream();
         let bins = bins(&report);
         assert_eq!((report.series.messages.len(), bins.len()), (51, 50));
-        assert_eq!(
-            bins.iter().map(|bin| bin.messages).sum::<u64>(),
-            report.series.messages.iter().sum::<u64>()
-        );
+        assert_eq!(messages(&bins), report.series.messages.iter().sum::<u64>());
         assert_eq!(bins.last().map(|bin| bin.to_s), Some(report.elapsed_s()));
     }
 
@@ -180,10 +151,7 @@ mod tests {
         report.series.messages = (0..36_000).collect();
         let bins = bins(&report);
         assert_eq!(bins.len(), 72);
-        assert_eq!(
-            bins.iter().map(|bin| bin.messages).sum::<u64>(),
-            (0..36_000).sum::<u64>()
-        );
+        assert_eq!(messages(&bins), (0..36_000).sum::<u64>());
     }
 
     #[test]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Details;
-use super::spread::{ChecksView, Spread, is_zero};
-use crate::measure::{Compressed, Event, Latency, Silence, Use};
-use crate::report::model::Report;
+use super::spread::{Spread, is_zero};
+use crate::measure::{Compressed, Event, Latency, LatencySeries, Second, Silence, Use};
+use crate::report::model::{Calls, Checks, Report, Sends, Series};
 use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
@@ -27,12 +27,10 @@ pub(super) struct Member<'a> {
     elapsed_s: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     silence: Option<Silence>,
-    calls: CallsView<'a>,
+    calls: &'a Calls,
     calls_per_s: f64,
-    sent: u64,
-    missed: u64,
-    late: u64,
-    retried: u64,
+    #[serde(flatten)]
+    sends: Sends,
     latency_ns: LatencyView<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_latency_ns: Option<LatencyView<'a>>,
@@ -40,11 +38,11 @@ pub(super) struct Member<'a> {
     send_delay_ns: Option<LatencyView<'a>>,
     first_message_ns: Option<LatencyView<'a>>,
     gap_ns: Option<LatencyView<'a>>,
-    series: SeriesView<'a>,
+    series: &'a Series,
     #[serde(skip_serializing_if = "Option::is_none")]
     warmup: Option<WarmUpView<'a>>,
     seconds: Vec<SecondView>,
-    latency_series: LatencySeriesView<'a>,
+    latency_series: &'a LatencySeries,
     cpu_s: f64,
     cpu_total_s: f64,
     peak_bytes: u64,
@@ -55,7 +53,7 @@ pub(super) struct Member<'a> {
     planned_reconnects: u64,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     addresses: &'a BTreeMap<String, Use>,
-    checks: ChecksView<'a>,
+    checks: &'a Checks,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     events: Vec<EventView>,
     warnings: Vec<String>,
@@ -68,14 +66,6 @@ pub(super) struct Member<'a> {
 }
 
 #[derive(Serialize)]
-struct CallsView<'a> {
-    ok: u64,
-    failed: &'a BTreeMap<&'static str, u64>,
-    cut: u64,
-    ignored: u64,
-}
-
-#[derive(Serialize)]
 struct LatencyView<'a> {
     #[serde(flatten)]
     spread: Spread,
@@ -84,16 +74,6 @@ struct LatencyView<'a> {
     histogram: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     ages: &'a str,
-}
-
-#[derive(Serialize)]
-struct SeriesView<'a> {
-    interval_ms: u64,
-    messages: &'a [u64],
-    ok: &'a [u64],
-    failed: &'a [u64],
-    sent: &'a [u64],
-    intended: &'a [u64],
 }
 
 /// Replies per second since the first call; the last second may be cut.
@@ -110,13 +90,6 @@ struct SecondView {
     p99: Option<u64>,
     max: Option<u64>,
     samples: u64,
-}
-
-/// The main latency in slices of equal length.
-#[derive(Serialize)]
-struct LatencySeriesView<'a> {
-    interval_s: u64,
-    histograms: &'a [String],
 }
 
 /// A change while the run went on; its time counts from the window's opening, and is negative in the warm-up.
@@ -153,51 +126,21 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         window_s: report.window_ns as f64 / 1e9,
         elapsed_s: report.elapsed_s(),
         silence: report.silence,
-        calls: CallsView {
-            ok: report.calls.ok,
-            failed: &report.calls.failed,
-            cut: report.calls.cut,
-            ignored: report.calls.ignored,
-        },
+        calls: &report.calls,
         calls_per_s: report.calls_per_s(),
-        sent: report.sends.sent,
-        missed: report.sends.missed,
-        late: report.sends.late,
-        retried: report.sends.retried,
+        sends: report.sends,
         latency_ns: latency(&report.latency),
         service_latency_ns: report.service_latency.as_ref().map(latency),
         send_delay_ns: report.send_delay.as_ref().map(latency),
         first_message_ns: report.first_message.as_ref().map(latency),
         gap_ns: report.gap.as_ref().map(latency),
-        series: SeriesView {
-            interval_ms: report.series.interval_ms,
-            messages: &report.series.messages,
-            ok: &report.series.ok,
-            failed: &report.series.failed,
-            sent: &report.series.sent,
-            intended: &report.series.intended,
-        },
+        series: &report.series,
         warmup: report.warm_up.as_ref().map(|warm_up| WarmUpView {
             elapsed_s: warm_up.elapsed_ns as f64 / 1e9,
             seconds: &warm_up.seconds,
         }),
-        seconds: report
-            .seconds
-            .iter()
-            .map(|second| {
-                let told = |ns| (second.samples > 0).then_some(ns);
-                SecondView {
-                    p50: told(second.p50_ns),
-                    p99: told(second.p99_ns),
-                    max: told(second.max_ns),
-                    samples: second.samples,
-                }
-            })
-            .collect(),
-        latency_series: LatencySeriesView {
-            interval_s: report.latency_series.interval_s,
-            histograms: &report.latency_series.histograms,
-        },
+        seconds: report.seconds.iter().map(second).collect(),
+        latency_series: &report.latency_series,
         cpu_s: report.cost.cpu_s,
         cpu_total_s: report.cost.cpu_total_s,
         peak_bytes: report.cost.peak_bytes,
@@ -206,12 +149,22 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         reconnects: report.reconnects,
         planned_reconnects: report.planned_reconnects,
         addresses: &report.addresses,
-        checks: ChecksView::of(&report.checks),
+        checks: &report.checks,
         events: report.events.iter().map(event).collect(),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
         thresholds: report.thresholds.iter().map(threshold).collect(),
         details,
         tally: report.tally.as_ref(),
+    }
+}
+
+fn second(second: &Second) -> SecondView {
+    let told = |ns| (second.samples > 0).then_some(ns);
+    SecondView {
+        p50: told(second.p50_ns),
+        p99: told(second.p99_ns),
+        max: told(second.max_ns),
+        samples: second.samples,
     }
 }
 

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::measure::Latency;
 use crate::measure::latency::bounds;
-use crate::report::model::Checks;
 
 /// A distribution's figures, in ns; null without samples. Min and samples are of what ended.
 #[derive(Serialize)]
@@ -77,26 +76,6 @@ impl Spread {
             oldest: latency.oldest_ns,
             ended_mean: if latency.open > 0 { latency.mean_ns } else { 0 },
             at_least: at_least(latency),
-        }
-    }
-}
-
-/// Replies compared with what they should have been.
-#[derive(Serialize)]
-pub struct ChecksView<'a> {
-    compared: bool,
-    replies_checked: u64,
-    failed: u64,
-    samples: &'a [String],
-}
-
-impl<'a> ChecksView<'a> {
-    pub fn of(checks: &'a Checks) -> Self {
-        Self {
-            compared: checks.compared,
-            replies_checked: checks.replies_checked,
-            failed: checks.failed,
-            samples: &checks.samples,
         }
     }
 }

@@ -6,7 +6,7 @@ use volley_protobuf::descriptor::descriptor_proto::ExtensionRange;
 use volley_protobuf::descriptor::field_descriptor_proto::Type;
 use volley_protobuf::descriptor::{EnumValueDescriptorProto, SymbolVisibility};
 use volley_protobuf::full_name::{self, join};
-use volley_protobuf::{Enum, Extension, Field, Message, Oneof, Pool, json_name};
+use volley_protobuf::{Enum, Field, Message, Oneof, Pool, json_name};
 
 use super::options::{Bracketed, bracketed};
 use super::{Syntax, Text, quoted};
@@ -15,11 +15,9 @@ use super::{Syntax, Text, quoted};
 const LAST_FIELD: i32 = (1 << 29) - 1;
 
 impl Text {
-    pub(super) fn extension(&mut self, extension: &Extension) {
-        let begin = format!("extend {}", extension.extendee().full_name());
-        self.block(&begin, |text| {
-            text.field(extension.field(), label(extension.field()));
-        });
+    pub(super) fn extension(&mut self, extension: &Field) {
+        let begin = format!("extend {}", extension.message().full_name());
+        self.block(&begin, |text| text.field(extension, label(extension)));
     }
 
     pub(super) fn oneof(&mut self, oneof: &Oneof) {
@@ -197,7 +195,6 @@ pub(super) fn declared_by(message: &Message) -> Option<Field> {
     let own = message
         .parent()
         .and_then(|outer| outer.field_by_name(&name));
-    let extension = pool.extension(&full).map(|one| one.field().clone());
     let file = |symbol| pool.file_of(symbol).map(|file| &file.name);
     let is_it = |field: &Field| {
         field.is_delimited()
@@ -206,7 +203,7 @@ pub(super) fn declared_by(message: &Message) -> Option<Field> {
             && field.full_name() == full
             && file(&full) == file(message.full_name())
     };
-    own.into_iter().chain(extension).find(is_it)
+    own.into_iter().chain(pool.extension(&full)).find(is_it)
 }
 
 fn group(field: &Field) -> Option<Message> {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use buffa::MessageName;
 use buffa_descriptor::MapKey;
-use volley_protobuf::{DynamicMessage, Extension, Field, Kind, Message, Pool, Value, compile};
+use volley_protobuf::{DynamicMessage, Field, Kind, Message, Pool, Value, compile, key_text};
 
 use super::quoted;
 
@@ -101,7 +101,7 @@ fn own() -> &'static Pool {
 /// The fields that are set; extensions have their full names in parentheses.
 fn fields(of: &Message, message: &DynamicMessage) -> Vec<(String, Field, Value)> {
     let own = of.fields().map(|field| (field.name().to_owned(), field));
-    let extension = |one: Extension| (format!("({})", one.full_name()), one.field().clone());
+    let extension = |one: Field| (format!("({})", one.full_name()), one);
     let set = own
         .chain(of.extensions().map(extension))
         .filter_map(|(name, field)| {
@@ -151,11 +151,7 @@ fn entries(field: &Field, value: &Value) -> Vec<String> {
             let all = all.into_iter().map(|(key, value)| {
                 let key = match key {
                     MapKey::String(key) => quoted(key),
-                    MapKey::Bool(key) => key.to_string(),
-                    MapKey::I32(key) => key.to_string(),
-                    MapKey::I64(key) => key.to_string(),
-                    MapKey::U32(key) => key.to_string(),
-                    MapKey::U64(key) => key.to_string(),
+                    key => key_text(key),
                 };
                 format!("{{ key: {key} value: {} }}", text(&kind, value))
             });

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
+use crate::testkit::texts::begins;
 
 /// All rows that a user draws until there are no more.
 fn all(store: &Arc<Store>) -> Vec<Vec<String>> {
@@ -162,8 +163,7 @@ fn what_is_broken_in_a_file_is_named_with_its_line() {
         names: Vec::new(),
     };
     let error = open(sequential(source), crowd(1, 1), LITTLE).unwrap_err();
-    let start = "cannot read `/no such file`: ";
-    assert!(error.to_string().starts_with(start), "{error}");
+    begins(&error.to_string(), "cannot read `/no such file`: ");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{failure, finish, report};
 use crate::report::Report;
 use crate::tally::Reason;
 use crate::testkit::table::table;
+use crate::testkit::texts::begins;
 
 const ITEM: &str =
     r#"{"item": {"rev": 7, "id": 12345678901234567890, "name": "a\"b", "list": [1]}}"#;
@@ -142,10 +143,7 @@ fn a_check_of_a_script_and_an_error_are_reasons_of_their_own() {
     let steps = "      - {name: create, get: '${api}/', lua: \"function request(req) req:set_header('host', 'x') end\"}\n";
     let (reason, words) = fault(&once(&server, 2, steps), "create");
     assert_eq!((reason, server.asked().len()), (Reason::Lua, 0));
-    assert!(
-        words.starts_with("test.yaml:6: `host` is the target's"),
-        "{words}"
-    );
+    begins(&words, "test.yaml:6: `host` is the target's");
     let steps = "      - {name: create, get: '${api}/', expect: {status: 200}, lua: \"function response(res) return false end\"}\n";
     assert_eq!(fault(&once(&server, 2, steps), "create").0, Reason::Status);
 }

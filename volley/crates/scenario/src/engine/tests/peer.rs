@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::testkit::scripted::write_block;
+use crate::testkit::scripted::{self, write_block};
 use volley_http::http2::ErrorCode;
 use volley_http::http2::frame::{
-    DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data,
-    write_go_away, write_rst_stream, write_settings, write_settings_ack,
+    DEFAULT_MAX_FRAME_SIZE, HEADER_LEN, Kind, flag, write_data, write_go_away, write_rst_stream,
 };
 use volley_http::http2::hpack::{Decoder, HeaderList};
 
@@ -177,11 +176,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn hold(mut self) -> Option<()> {
-        self.read(3)?;
-        match self.bytes.starts_with(b"PRI") {
-            true => self.hold_two(),
-            false => self.hold_one(),
+    fn hold(self) -> Option<()> {
+        let mut first = [0; 3];
+        while self.socket.peek(&mut first).ok().filter(|n| *n > 0)? < 3 {
+            thread::yield_now();
+        }
+        match &first {
+            b"PRI" => self.hold_two(),
+            _ => self.hold_one(),
         }
     }
 
@@ -265,65 +267,51 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn hold_two(mut self) -> Option<()> {
-        self.take(PREFACE.len())?;
-        let mut out = Vec::new();
-        write_settings(&mut out, &[]);
-        self.socket.write_all(&out).ok()?;
+    fn hold_two(self) -> Option<()> {
         let mut decoder = Decoder::new(4096, 1 << 20);
         let mut open: Vec<(u32, Asked)> = Vec::new();
-        loop {
-            let header = self.take(HEADER_LEN)?;
-            let header = FrameHeader::parse(header[..].try_into().unwrap());
-            let payload = self.take(header.length as usize)?;
-            let mut out = Vec::new();
-            match header.kind {
-                Kind::Settings if !header.has(flag::ACK) => write_settings_ack(&mut out),
-                Kind::Headers => {
-                    let mut list = HeaderList::default();
-                    decoder.decode(&payload, &mut list).unwrap();
-                    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-                    let get = |name: &str| list.get(name.as_bytes()).map(text).unwrap_or_default();
-                    let mut fields: Vec<_> = list
-                        .iter()
-                        .map(|(name, value)| (text(name), text(value)))
-                        .collect();
-                    fields.push(("host".to_owned(), get(":authority")));
-                    let asked = Asked {
-                        method: get(":method"),
-                        path: get(":path"),
-                        fields,
-                        ..Asked::default()
-                    };
-                    open.push((header.stream, asked));
-                }
-                _ => {}
+        let held = scripted::converse(self.socket.try_clone().ok()?, |header, peer| {
+            if header.kind == Kind::Headers {
+                let mut list = HeaderList::default();
+                decoder.decode(&peer.payload, &mut list).unwrap();
+                let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+                let get = |name: &str| list.get(name.as_bytes()).map(text).unwrap_or_default();
+                let fields = list.iter().map(|(name, value)| (text(name), text(value)));
+                let host = ("host".to_owned(), get(":authority"));
+                let asked = Asked {
+                    method: get(":method"),
+                    path: get(":path"),
+                    fields: fields.chain([host]).collect(),
+                    ..Asked::default()
+                };
+                open.push((header.stream, asked));
             }
             if !matches!(header.kind, Kind::Headers | Kind::Data) {
-                self.socket.write_all(&out).ok()?;
-                continue;
+                return true;
             }
-            let at = open
-                .iter()
-                .position(|(stream, _)| *stream == header.stream)?;
-            open[at].1.bytes += (HEADER_LEN + payload.len()) as u64;
-            if header.has(flag::END_STREAM) {
-                let (stream, asked) = open.remove(at);
-                let is_head = asked.method == "HEAD";
-                match self.does(asked) {
-                    Does::Replies(reply) => write_reply(&reply, stream, is_head, &mut out),
-                    Does::Resets => write_rst_stream(&mut out, stream, ErrorCode::InternalError),
-                    Does::GoesAway => {
-                        write_go_away(&mut out, stream, ErrorCode::InternalError, b"bye");
-                        self.socket.write_all(&out).ok()?;
-                        return None;
-                    }
-                    Does::Closes | Does::Dies => return None,
-                    Does::Waits => {}
+            let mut streams = open.iter().map(|(stream, _)| *stream);
+            let Some(at) = streams.position(|stream| stream == header.stream) else {
+                return false;
+            };
+            open[at].1.bytes += (HEADER_LEN + peer.payload.len()) as u64;
+            if !header.has(flag::END_STREAM) {
+                return true;
+            }
+            let (stream, asked) = open.remove(at);
+            let is_head = asked.method == "HEAD";
+            match self.does(asked) {
+                Does::Replies(reply) => write_reply(&reply, stream, is_head, &mut peer.out),
+                Does::Resets => write_rst_stream(&mut peer.out, stream, ErrorCode::InternalError),
+                Does::GoesAway => {
+                    write_go_away(&mut peer.out, stream, ErrorCode::InternalError, b"bye");
+                    return false;
                 }
+                Does::Closes | Does::Dies => return false,
+                Does::Waits => {}
             }
-            self.socket.write_all(&out).ok()?;
-        }
+            true
+        });
+        held.ok()
     }
 }
 

@@ -7,6 +7,7 @@ use super::plan;
 use super::wires::{api, is_ok, reasons, run, step, words};
 use crate::report::Report;
 use crate::tally::Reason;
+use crate::testkit::texts::has;
 
 const ROUTED: &str = "route: authority, ";
 
@@ -141,7 +142,6 @@ fn a_name_without_an_address_fails_and_leaves_the_others_alone() {
     ];
     let report = each(&urls);
     assert_eq!(reasons(&report, "get"), [(Reason::Connect, 1)]);
-    let words = words(&report, "get");
-    assert!(words.contains(&label), "{words}");
+    has(words(&report, "get"), &label);
     assert_eq!(there.asked().len(), 1);
 }

@@ -10,6 +10,7 @@ use super::load::done;
 use super::peer::{Asked, Does, Peer};
 use super::{failure, finish, finish_by};
 use crate::report::StepReport;
+use crate::testkit::texts::begins;
 
 #[test]
 fn teardown_runs_after_a_signal_and_after_a_halt() {
@@ -208,7 +209,7 @@ load: [{users: 1, for: 5m}]
         let age = bad.trim_matches('"');
         let start = format!("setup: step `token` failed: `{age}` is no number of seconds above 0");
         let failure = failure(finish(&server, 1, file));
-        assert!(failure.starts_with(&start), "{failure}");
+        begins(&failure, &start);
     }
     let (signal, asked) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
     let ends = Arc::clone(&signal);
@@ -242,10 +243,9 @@ teardown: [{name: bye, get: '${api}/bye'}]
 thresholds: ['max(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye) < 1', 'sent <= 5']
 ";
     let Finished { report, failure } = finish(&server, 1, file).unwrap();
-    let failure = failure.unwrap().to_string();
-    assert!(
-        failure.starts_with("teardown: step `bye` failed: "),
-        "{failure}"
+    begins(
+        &failure.unwrap().to_string(),
+        "teardown: step `bye` failed: ",
     );
     let steps = report.shown_steps();
     let counts = steps.map(|step| (&*step.names.name, step.counts.sent, step.counts.failed));
