@@ -46,7 +46,7 @@ use volley_base::units::timestamp::unix_ns;
 use volley_load::pace::PhasedUsers;
 use volley_load::spec::Share;
 use volley_net::{Clock, NetError, allow_sockets, spare_cpus};
-use volley_report::measure::{Cost, process};
+use volley_report::measure::process;
 use volley_request::RequestError;
 
 /// A run that could not be made, or came to nothing.
@@ -229,20 +229,14 @@ pub fn run(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: options.name.clone(),
         tags: plan.tags.clone(),
-        targets: Vec::new(),
-        load: Vec::new(),
         started_unix_ns: unix_ns(SystemTime::now()),
-        elapsed_ns: 0,
-        load_ns: 0,
         ended_by: EndedBy::Finished,
-        ran_out: Vec::new(),
-        events: Vec::new(),
         threads,
         connections,
-        cost: Cost::default(),
         warnings: { warning.into_iter().chain(coalesced).chain(raised) }
             .chain(hasty)
             .collect(),
+        ..Facts::default()
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
     let of_load = Common {

@@ -75,8 +75,7 @@ fn imported(node: &Node, path: &Path) -> Result<Loaded, Mistakes> {
 #[cfg(not(feature = "import"))]
 fn imported(_: &Node, path: &Path) -> Result<Loaded, Mistakes> {
     let problem = format!("a file of h2loadrunner: {}", Lacks("import"));
-    let mistake = Mistake::new(1_usize, mistake::Path::default(), problem);
-    Err(Mistakes::sorted(path, vec![mistake]))
+    Err(Mistakes::whole(path, 1, problem))
 }
 
 /// What is right, and hardly meant so.
@@ -105,11 +104,8 @@ fn doubts(text: &str, plan: &Plan) -> Vec<String> {
 ///
 /// It cannot be read.
 pub fn text(path: &Path) -> Result<String, Mistakes> {
-    input::text(path, LARGEST).map_err(|reason| {
-        let problem = format!("cannot read the file: {reason}");
-        let mistake = Mistake::new(1_usize, mistake::Path::default(), problem);
-        Mistakes::sorted(path, vec![mistake])
-    })
+    input::text(path, LARGEST)
+        .map_err(|reason| Mistakes::whole(path, 1, format!("cannot read the file: {reason}")))
 }
 
 /// Compiles the text of a file. `env` knows the environment's variables.
@@ -137,9 +133,9 @@ fn is_config(node: &Node) -> bool {
 }
 
 fn node(text: &str, path: &Path) -> Result<Node, Mistakes> {
-    Node::read(text).map_err(|mistake| {
-        let mistake = broken_json(text, path).unwrap_or(mistake);
-        Mistakes::sorted(path, vec![mistake])
+    Node::read(text).map_err(|(line, reason)| {
+        let (line, reason) = broken_json(text, path).unwrap_or((line, reason));
+        Mistakes::whole(path, line, reason)
     })
 }
 
@@ -162,8 +158,8 @@ fn compile_node(
     Err(Mistakes::sorted(path, all))
 }
 
-/// Why a file is no JSON, if it is to be JSON: what breaks YAML, too, has other names there.
-fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
+/// Why a file is no JSON, if it is to be JSON, and its line: what breaks YAML, too, has other names there.
+fn broken_json(text: &str, path: &Path) -> Option<(usize, String)> {
     let is_json = path
         .extension()
         .is_some_and(|extension| extension == "json");
@@ -172,12 +168,12 @@ fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
         if error.is_eof() {
             let line = text.trim_end().lines().count();
             let problem = "the JSON is cut short: a value or a bracket is missing at its end";
-            return Mistake::new(line, mistake::Path::default(), problem.to_owned());
+            return (line, problem.to_owned());
         }
         let reason = error.to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         let problem = format!("the JSON is broken at column {}: {reason}", error.column());
-        Mistake::new(error.line(), mistake::Path::default(), problem)
+        (error.line(), problem)
     })
 }
 

@@ -121,6 +121,17 @@ pub struct Kept {
 }
 
 impl Exchange {
+    /// All names and values of it.
+    fn fields(&self) -> [&Fields; 5] {
+        [
+            &self.headers,
+            &self.fields,
+            &self.trailers,
+            &self.saved,
+            &self.secrets,
+        ]
+    }
+
     /// The beginning of a response's body for a message, without secrets.
     #[must_use]
     pub fn said(&self) -> Option<String> {
@@ -224,17 +235,8 @@ impl Record {
             bytes.sum::<usize>()
         };
         let exchange = self.exchange.as_ref().map_or(0, |one| {
-            let lists = [
-                &one.headers,
-                &one.fields,
-                &one.trailers,
-                &one.saved,
-                &one.secrets,
-            ];
-            lists.map(fields).iter().sum::<usize>()
-                + one.url.len()
-                + one.body.bytes.len()
-                + one.reply.bytes.len()
+            let lists = one.fields().map(fields).iter().sum::<usize>();
+            lists + one.url.len() + one.body.bytes.len() + one.reply.bytes.len()
         });
         let words: usize = self.faults.iter().map(|(_, words)| words.len()).sum();
         size_of::<Self>() + words + exchange

@@ -19,6 +19,7 @@ pub use step::{CheckCounts, StepCounts, Timing, Verdicts};
 pub(crate) use iterations::Iterations;
 pub(crate) use step::StepTally;
 
+use seconds::add;
 use volley_report::measure::SecondCounts;
 
 /// The counters of one thread.
@@ -52,12 +53,8 @@ impl Tally {
     pub fn new(scenarios: usize, steps: usize, start_ns: u64) -> Self {
         Self {
             start_ns,
-            scenarios: std::iter::repeat_with(Iterations::default)
-                .take(scenarios)
-                .collect(),
-            steps: std::iter::repeat_with(StepTally::default)
-                .take(steps)
-                .collect(),
+            scenarios: (0..scenarios).map(|_| Iterations::default()).collect(),
+            steps: (0..steps).map(|_| StepTally::default()).collect(),
             tells: false,
         }
     }
@@ -115,7 +112,7 @@ impl Tally {
         };
         step.counts.received_bytes += bytes;
         if let Some(status) = status {
-            step.count_status(status, 1);
+            add(&mut step.statuses, status, 1);
         }
         match verdict {
             Ok(()) => step.ok(timing, ns, tells),
@@ -249,12 +246,8 @@ impl Tally {
         let ns = self.since_start(now_ns);
         let step = |step: &mut StepTally| {
             let times = step.times.as_mut();
-            (
-                step.counts,
-                times
-                    .map(|times| times.seconds.take(ns))
-                    .unwrap_or_default(),
-            )
+            let seconds = times.map(|times| times.seconds.take(ns));
+            (step.counts, seconds.unwrap_or_default())
         };
         Passed {
             verdicts: self.steps.iter().map(StepTally::verdicts).collect(),

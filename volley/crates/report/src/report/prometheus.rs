@@ -118,30 +118,59 @@ fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::R
 
 /// Percentiles with the calls that were open, and whether each of them is reached.
 fn write_percentiles(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
+    const RANKS_PPM: [u32; 6] = [500_000, 900_000, 950_000, 990_000, 999_000, 999_900];
     let mut write = |name, help, value: fn(Percentile) -> f64| {
         head(out, name, help, "gauge")?;
-        for rank_ppm in [500_000, 900_000, 950_000, 990_000, 999_000, 999_900] {
-            if let Some(found) = latency.at(rank_ppm) {
-                let quantile = f64::from(rank_ppm) / 1e6;
-                let value = value(found);
-                writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {value}")?;
-            }
-        }
-        Ok(())
+        quantiles(name, latency, labels, &RANKS_PPM, value, out)
     };
     write(
         "volley_run_latency",
         "Call latency in seconds, estimated over ended and open calls.",
-        |found| found.ns as f64 / 1e9,
+        seconds,
     )?;
     write(
         "volley_run_latency_reached",
         "1 if volley_run_latency is the percentile, 0 if it is a lower bound of it.",
-        |found| f64::from(u8::from(!found.is_at_least)),
+        reached,
     )
 }
 
-fn sum_and_count(
+/// Writes a value of each of these percentiles that is known.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn quantiles(
+    name: &str,
+    latency: &Latency,
+    labels: &str,
+    ranks_ppm: &[u32],
+    value: fn(Percentile) -> f64,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for found in ranks_ppm.iter().filter_map(|rank| latency.at(*rank)) {
+        let (quantile, value) = (f64::from(found.rank_ppm) / 1e6, value(found));
+        writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {value}")?;
+    }
+    Ok(())
+}
+
+/// A percentile in seconds.
+pub fn seconds(found: Percentile) -> f64 {
+    found.ns as f64 / 1e9
+}
+
+/// 1 if a percentile is reached, 0 if it is a lower bound.
+pub fn reached(found: Percentile) -> f64 {
+    f64::from(u8::from(!found.is_at_least))
+}
+
+/// Writes the sum and the number of what ended.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn sum_and_count(
     name: &str,
     latency: &Latency,
     labels: &str,

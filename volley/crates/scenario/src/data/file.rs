@@ -128,13 +128,7 @@ fn block(index: &[u64], spacing: u64, row: u64) -> u64 {
     steps * spacing
 }
 
-/// A part of a file; shorter if the file has become so.
-fn part(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    read_part(file, start, end, &mut bytes)?;
-    Ok(bytes)
-}
-
+/// Appends a part of a file; shorter if the file has become so.
 fn read_part(file: &File, start: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let begin = bytes.len();
     let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -169,8 +163,11 @@ fn broken(path: &Path, file: &File, at: u64, reason: String) -> DataError {
         line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
         from = to;
     }
-    let row = part(file, at, at + BLOCK).unwrap_or_default();
-    let ends = row.iter().take_while(|byte| byte.is_ascii_whitespace());
+    bytes.clear();
+    if read_part(file, at, at + BLOCK, &mut bytes).is_err() {
+        bytes.clear();
+    }
+    let ends = bytes.iter().take_while(|byte| byte.is_ascii_whitespace());
     line += ends.filter(|byte| **byte == b'\n').count() as u64;
     DataError::Broken {
         file: path.to_owned(),
@@ -215,12 +212,13 @@ impl Table {
             match records.next(Some(rows)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                Err(Fault::Io(error)) => return Err(DataError::unreadable(&self.path, &error)),
-                Err(Fault::Broken(reason)) => {
+                Err(fault) => {
+                    let reason = match fault {
+                        Fault::Io(error) => return Err(DataError::unreadable(&self.path, &error)),
+                        Fault::Broken(reason) => reason,
+                        Fault::At(_, reason) => reason.to_owned(),
+                    };
                     return Err(broken(&self.path, &self.file, at, reason));
-                }
-                Err(Fault::At(_, reason)) => {
-                    return Err(broken(&self.path, &self.file, at, reason.to_owned()));
                 }
             }
         }

@@ -8,36 +8,33 @@ use volley_base::uuid::Uuid;
 
 /// Appends a new value of a source without rows.
 pub(super) fn write(source: &Source, random: &mut fastrand::Rng, out: &mut Vec<u8>) {
-    // Writing to memory does not fail.
-    let _ = match source {
+    match source {
         Source::Random { low, high } => {
-            integer(random.i64(*low.min(high)..=*high.max(low)), out);
-            Ok(())
+            let number = random.i64(*low.min(high)..=*high.max(low));
+            out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
         Source::RandomText { length } => {
             out.extend((0..*length).map(|_| random.alphanumeric() as u8));
-            Ok(())
         }
-        Source::Uuid => {
-            out.extend_from_slice(&Uuid::new(random).text());
-            Ok(())
-        }
-        Source::Time(format) => {
-            let now = SystemTime::now();
-            let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-            match format {
-                TimeFormat::Rfc3339 => match jiff::Timestamp::try_from(now) {
-                    Ok(time) => write!(out, "{time:.3}"),
-                    Err(_) => Ok(()),
-                },
-                TimeFormat::UnixSeconds => write!(out, "{}", since.as_secs()),
-                TimeFormat::UnixMillis => write!(out, "{}", since.as_millis()),
-                TimeFormat::UnixNanos => write!(out, "{}", since.as_nanos()),
-            }
-        }
-        Source::Csv { .. } | Source::JsonLines { .. } | Source::Rows(_) | Source::Range { .. } => {
-            Ok(())
-        }
+        Source::Uuid => out.extend_from_slice(&Uuid::new(random).text()),
+        Source::Time(format) => time(*format, out),
+        Source::Csv { .. } | Source::JsonLines { .. } | Source::Rows(_) | Source::Range { .. } => {}
+    }
+}
+
+/// Appends the present time.
+fn time(format: TimeFormat, out: &mut Vec<u8>) {
+    let now = SystemTime::now();
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Writing to memory does not fail.
+    let _ = match format {
+        TimeFormat::Rfc3339 => match jiff::Timestamp::try_from(now) {
+            Ok(time) => write!(out, "{time:.3}"),
+            Err(_) => Ok(()),
+        },
+        TimeFormat::UnixSeconds => write!(out, "{}", since.as_secs()),
+        TimeFormat::UnixMillis => write!(out, "{}", since.as_millis()),
+        TimeFormat::UnixNanos => write!(out, "{}", since.as_nanos()),
     };
 }
 
@@ -47,8 +44,4 @@ pub(super) fn padded(number: u64, width: usize, out: &mut Vec<u8>) {
     let digits = digits.format(number).as_bytes();
     out.resize(out.len() + width.saturating_sub(digits.len()), b'0');
     out.extend_from_slice(digits);
-}
-
-fn integer(number: i64, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

@@ -49,10 +49,6 @@ enum Input<R> {
 }
 
 impl Format {
-    pub(super) fn csv(names: usize, columns: Vec<usize>) -> Self {
-        Self::Csv { names, columns }
-    }
-
     pub(super) fn lines(names: Vec<String>) -> Self {
         let pointer = |name: &String| Pointer {
             text: name.as_str().into(),

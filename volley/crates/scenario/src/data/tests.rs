@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -80,6 +81,11 @@ fn open(feed: Feed, crowd: Crowd, room: Room) -> Result<Arc<Store>, DataError> {
     Store::open_within(&[feed], Path::new("/"), crowd, room)
 }
 
+/// A store of little memory, for so many threads and users.
+fn store(feed: Feed, threads: u64, users: u64) -> Arc<Store> {
+    open(feed, crowd(threads, users), LITTLE).unwrap()
+}
+
 fn draw(feeds: &mut Feeds, user: u64) -> Result<Vec<String>, Undrawn> {
     let mut values = Values::new(4);
     feeds.draw(0, (0, user, user), &mut values)?;
@@ -113,12 +119,7 @@ fn each_user_has_its_own_place_in_a_sequential_feed_and_all_share_that_of_a_circ
         (RowOrder::Sequential, ["00", "00", "01", "01", "02", "00"]),
         (RowOrder::Circular, ["00", "01", "02", "00", "01", "02"]),
     ] {
-        let store = open(
-            range(3, order, AtEnd::Restart, Slice::All),
-            crowd(1, 2),
-            LITTLE,
-        )
-        .unwrap();
+        let store = store(range(3, order, AtEnd::Restart, Slice::All), 1, 2);
         let mut feeds = Feeds::new(&store, 0, 1);
         assert_eq!(drawn(&mut feeds, &[0, 1, 0, 1, 0, 7]), expected);
     }
@@ -126,29 +127,15 @@ fn each_user_has_its_own_place_in_a_sequential_feed_and_all_share_that_of_a_circ
 
 #[test]
 fn after_the_last_row_a_feed_restarts_stops_or_fails() {
+    let stop = "`data.user` has no more rows";
+    let fail = "`data.user` has no more rows, and `at_end: fail` ends the run";
     for order in [RowOrder::Sequential, RowOrder::Circular, RowOrder::Unique] {
         for (at_end, expected) in [
             (AtEnd::Restart, ["00", "01", "00", "01"]),
-            (
-                AtEnd::Stop,
-                [
-                    "00",
-                    "01",
-                    "`data.user` has no more rows",
-                    "`data.user` has no more rows",
-                ],
-            ),
-            (
-                AtEnd::Fail,
-                [
-                    "00",
-                    "01",
-                    "`data.user` has no more rows, and `at_end: fail` ends the run",
-                    "`data.user` has no more rows, and `at_end: fail` ends the run",
-                ],
-            ),
+            (AtEnd::Stop, ["00", "01", stop, stop]),
+            (AtEnd::Fail, ["00", "01", fail, fail]),
         ] {
-            let store = open(range(2, order, at_end, Slice::All), crowd(1, 1), LITTLE).unwrap();
+            let store = store(range(2, order, at_end, Slice::All), 1, 1);
             let mut feeds = Feeds::new(&store, 0, 1);
             assert_eq!(drawn(&mut feeds, &[0; 4]), expected, "{order:?}");
         }
@@ -158,7 +145,7 @@ fn after_the_last_row_a_feed_restarts_stops_or_fails() {
 #[test]
 fn a_slice_is_every_nth_row_of_a_user_a_thread_or_a_process() {
     let users = |slice, order| {
-        let store = open(range(7, order, AtEnd::Stop, slice), crowd(2, 3), LITTLE).unwrap();
+        let store = store(range(7, order, AtEnd::Stop, slice), 2, 3);
         let mut feeds = Feeds::new(&store, 1, 1);
         drawn(&mut feeds, &[0, 1, 2, 0, 1, 0, 1])
     };
@@ -187,7 +174,7 @@ fn no_unique_row_of_a_slice_comes_twice_whoever_draws() {
     for slice in [Slice::User, Slice::Thread, Slice::Connection] {
         let mut feed = range(8, RowOrder::Unique, AtEnd::Stop, slice);
         feed.connections = 2;
-        let store = open(feed, crowd(2, 2), LITTLE).unwrap();
+        let store = store(feed, 2, 2);
         // Setup has feeds of its own. An order may add users.
         let (mut setup, mut load) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 0, 1));
         let mut rows = drawn(&mut setup, &[0]);
@@ -227,7 +214,7 @@ fn users_of_several_loads_have_slices_and_places_of_their_own() {
 #[test]
 fn what_draws_but_once_takes_one_row_of_those_that_all_share() {
     let feed = range(99_999, RowOrder::Circular, AtEnd::Restart, Slice::All);
-    let store = open(feed, crowd(1, 1), LITTLE).unwrap();
+    let store = store(feed, 1, 1);
     let mut setup = Feeds::new(&store, 0, 1);
     setup.take_singly();
     assert_eq!(drawn(&mut setup, &[0]), ["00"]);
@@ -262,34 +249,33 @@ fn processes_share_the_rows_of_a_slice_and_of_a_unique_feed() {
 
 #[test]
 fn a_feed_without_rows_or_with_too_few_for_its_slices_is_refused() {
-    let error = |rows, slice| {
-        let error = open(
-            range(rows, RowOrder::Sequential, AtEnd::Stop, slice),
-            crowd(2, 3),
-            LITTLE,
-        )
-        .unwrap_err();
-        error.to_string()
-    };
-    assert_eq!(error(0, Slice::All), "`data.user` has no rows: add one");
-    assert_eq!(
-        error(2, Slice::User),
-        "`data.user` has 2 rows for 3 users: add rows, or use `slice: all`"
-    );
-    assert_eq!(
-        error(1, Slice::Thread),
-        "`data.user` has 1 rows for 2 threads: add rows, or use `slice: all`"
-    );
+    for (rows, slice, words) in [
+        (0, Slice::All, "no rows: add one"),
+        (2, Slice::User, "2 rows for 3 users: "),
+        (1, Slice::Thread, "1 rows for 2 threads: "),
+        (3, Slice::Connection, "3 rows for 4 connections: "),
+    ] {
+        let mut feed = range(rows, RowOrder::Sequential, AtEnd::Stop, slice);
+        feed.connections = 4;
+        let error = open(feed, crowd(2, 3), LITTLE).unwrap_err();
+        let remedy = match rows {
+            0 => "",
+            _ => "add rows, or use `slice: all`",
+        };
+        assert_eq!(
+            error.to_string(),
+            format!("`data.user` has {words}{remedy}")
+        );
+    }
 }
 
 #[test]
 fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
-    let store = open(
+    let store = store(
         range(32, RowOrder::Unique, AtEnd::Restart, Slice::All),
-        crowd(2, 2),
-        LITTLE,
-    )
-    .unwrap();
+        2,
+        2,
+    );
     let (mut first, mut second) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 1, 1));
     drawn(&mut first, &[0]);
     assert_eq!(drawn(&mut second, &[1]), ["02"]);
@@ -298,12 +284,7 @@ fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
 #[test]
 fn when_one_thread_finds_no_more_rows_no_other_thread_has_any_left() {
     for at_end in [AtEnd::Stop, AtEnd::Fail] {
-        let store = open(
-            range(32, RowOrder::Unique, at_end, Slice::All),
-            crowd(2, 2),
-            LITTLE,
-        )
-        .unwrap();
+        let store = store(range(32, RowOrder::Unique, at_end, Slice::All), 2, 2);
         let (mut first, mut second) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 1, 1));
         draw(&mut first, 0).unwrap();
         drawn(&mut second, &[1; 31]);
@@ -313,14 +294,9 @@ fn when_one_thread_finds_no_more_rows_no_other_thread_has_any_left() {
 
 #[test]
 fn a_random_feed_gives_every_row_and_the_same_ones_for_the_same_seed() {
-    let store = open(
-        range(10, RowOrder::Random, AtEnd::Stop, Slice::All),
-        crowd(2, 1),
-        LITTLE,
-    )
-    .unwrap();
+    let store = store(range(10, RowOrder::Random, AtEnd::Stop, Slice::All), 2, 1);
     let rows = |thread, seed| drawn(&mut Feeds::new(&store, thread, seed), &[0; 200]);
-    let all: std::collections::BTreeSet<String> = rows(0, 1).into_iter().collect();
+    let all: BTreeSet<String> = rows(0, 1).into_iter().collect();
     assert_eq!(all.len(), 10);
     assert_eq!(rows(0, 1), rows(0, 1));
     assert_ne!(rows(0, 1), rows(1, 1));
@@ -331,12 +307,11 @@ fn a_random_feed_gives_every_row_and_the_same_ones_for_the_same_seed() {
 fn rows_of_the_scenario_file_itself_are_a_feed() {
     let row = |name: &str, age: &str| vec![name.as_bytes().into(), age.as_bytes().into()];
     let source = Source::Rows(vec![row("ann", "3"), row("bob", "")]);
-    let store = open(
+    let store = store(
         feed(source, RowOrder::Circular, AtEnd::Restart, Slice::All),
-        crowd(1, 1),
-        LITTLE,
-    )
-    .unwrap();
+        1,
+        1,
+    );
     let mut feeds = Feeds::new(&store, 0, 1);
     assert_eq!(
         draw(&mut feeds, 0),
@@ -351,32 +326,22 @@ fn rows_of_the_scenario_file_itself_are_a_feed() {
 #[test]
 fn values_without_rows_have_their_form() {
     let made = |source: Source| {
-        let store = open(
+        let store = store(
             feed(source, RowOrder::Unique, AtEnd::Fail, Slice::User),
-            crowd(1, 1),
-            LITTLE,
-        )
-        .unwrap();
+            1,
+            1,
+        );
         let mut feeds = Feeds::new(&store, 0, 1);
         let all = drawn(&mut feeds, &[0; 300]);
         assert!(all.iter().all(|value| !value.is_empty()));
         all
     };
     let numbers = made(Source::Random { low: -2, high: 2 });
-    for number in -2..=2 {
-        assert!(numbers.contains(&number.to_string()), "{number}");
+    let numbers: BTreeSet<i64> = numbers.iter().map(|one| one.parse().unwrap()).collect();
+    assert!(numbers.into_iter().eq(-2..=2));
+    for text in made(Source::RandomText { length: 12 }) {
+        assert!(text.len() == 12 && text.chars().all(|c| c.is_ascii_alphanumeric()));
     }
-    assert!(
-        numbers
-            .iter()
-            .all(|number| (-2..=2).contains(&number.parse().unwrap()))
-    );
-    let texts = made(Source::RandomText { length: 12 });
-    assert!(
-        texts
-            .iter()
-            .all(|text| text.len() == 12 && text.chars().all(|c| c.is_ascii_alphanumeric()))
-    );
     let form =
         regex::Regex::new("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
             .unwrap();
@@ -385,22 +350,18 @@ fn values_without_rows_have_their_form() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 300);
-    let form = regex::Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$").unwrap();
-    assert!(
-        made(Source::Time(TimeFormat::Rfc3339))
-            .iter()
-            .all(|time| form.is_match(time))
-    );
-    for (format, digits) in [
-        (TimeFormat::UnixSeconds, 10),
-        (TimeFormat::UnixMillis, 13),
-        (TimeFormat::UnixNanos, 19),
+    for (format, form) in [
+        (
+            TimeFormat::Rfc3339,
+            r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$",
+        ),
+        (TimeFormat::UnixSeconds, r"^\d{10}$"),
+        (TimeFormat::UnixMillis, r"^\d{13}$"),
+        (TimeFormat::UnixNanos, r"^\d{19}$"),
     ] {
-        assert!(
-            made(Source::Time(format))
-                .iter()
-                .all(|time| time.len() == digits)
-        );
+        let form = regex::Regex::new(form).unwrap();
+        let times = made(Source::Time(format));
+        assert!(times.iter().all(|time| form.is_match(time)), "{times:?}");
     }
 }
 
@@ -432,15 +393,4 @@ proptest! {
         }
         prop_assert_eq!(next, rows);
     }
-}
-
-#[test]
-fn fewer_rows_than_connections_are_refused() {
-    let mut feed = range(3, RowOrder::Circular, AtEnd::Restart, Slice::Connection);
-    feed.connections = 4;
-    let error = open(feed, crowd(1, 1), LITTLE).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`data.user` has 3 rows for 4 connections: add rows, or use `slice: all`"
-    );
 }

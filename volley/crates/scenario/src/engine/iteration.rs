@@ -1,7 +1,7 @@
 //! One pass of a user through a scenario.
 
 use crate::Values;
-use crate::plan::{Action, OnFailure, Plan};
+use crate::plan::{Action, OnFailure, Plan, Scenario};
 use crate::script::Kept;
 use volley_http::http::Jar;
 
@@ -78,41 +78,33 @@ impl Course {
                 let action = refresh.and_then(|refresh| plan.setup.get(refresh.action));
                 action.map_or(&[], std::slice::from_ref)
             }
-            Self::Scenario(at) => plan
-                .scenarios
-                .get(at)
-                .map_or(&[], |scenario| &scenario.actions),
+            Self::Scenario(_) => self.of(plan).map_or(&[], |scenario| &scenario.actions),
+        }
+    }
+
+    /// The scenario, if it is one.
+    fn of(self, plan: &Plan) -> Option<&Scenario> {
+        match self {
+            Self::Scenario(at) => plan.scenarios.get(at),
+            _ => None,
         }
     }
 
     /// How often they are done.
     pub fn rounds(self, plan: &Plan) -> u32 {
-        match self {
-            Self::Scenario(at) => plan.scenarios.get(at).map_or(1, |scenario| scenario.repeat),
-            _ => 1,
-        }
+        self.of(plan).map_or(1, |scenario| scenario.repeat)
     }
 
     /// Whether it sends the cookies that it gets.
     pub fn keeps_cookies(self, plan: &Plan) -> bool {
-        match self {
-            Self::Scenario(at) => plan
-                .scenarios
-                .get(at)
-                .is_some_and(|scenario| scenario.keeps_cookies),
-            _ => true,
-        }
+        let scenario = self.of(plan);
+        scenario.is_none_or(|scenario| scenario.keeps_cookies)
     }
 
     /// What a failed step does.
     pub fn on_failure(self, plan: &Plan) -> OnFailure {
-        match self {
-            Self::Scenario(at) => plan
-                .scenarios
-                .get(at)
-                .map_or(OnFailure::EndIteration, |scenario| scenario.on_failure),
-            _ => OnFailure::EndIteration,
-        }
+        let scenario = self.of(plan);
+        scenario.map_or(OnFailure::EndIteration, |scenario| scenario.on_failure)
     }
 }
 

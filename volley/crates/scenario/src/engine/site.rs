@@ -95,11 +95,9 @@ impl Site {
 
     /// HTTP of a new connection, as far as it is known before the TLS handshake.
     pub fn http(&self) -> Http {
-        let is_tls = self.scheme() == "https";
-        match self.version {
-            Version::Http2 => two(),
-            Version::Auto if is_tls => two(),
-            Version::Http1 | Version::Auto => one(),
+        match self.version.is_http1(self.scheme() == "https") {
+            true => one(),
+            false => two(),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::file;
 use crate::lua::open_scripts;
 use crate::plan::Plan;
 use crate::report::Report;
-use volley_serve::{Config, Reference};
+use volley_serve::{Config, Faults, Reference};
 
 use super::{Finished, Options, RunError, run};
 use peer::Peer;
@@ -50,14 +50,34 @@ fn plan(text: &str) -> Plan {
     }
 }
 
-fn report(plan: &Plan, threads: u32) -> Report {
-    let signal = Arc::new(AtomicBool::new(false));
-    let options = Options {
+/// A file whose target `api` is a server.
+fn plan_of(server: &Peer, file: &str) -> Plan {
+    plan(&format!(
+        "targets: {{api: 'http://{}'}}\n{file}",
+        server.address
+    ))
+}
+
+fn options(threads: u32) -> Options {
+    Options {
         threads: Some(threads),
         scripts: Some(open_scripts),
         ..Options::default()
+    }
+}
+
+/// A server that does these things wrong.
+fn faulty(faults: Faults) -> Reference {
+    let config = Config {
+        faults,
+        ..Config::default()
     };
-    run(plan, &options, &signal, &mut |_, _| ()).unwrap().report
+    Reference::start(config).unwrap()
+}
+
+fn report(plan: &Plan, threads: u32) -> Report {
+    let finished = run(plan, &options(threads), &Arc::default(), &mut |_, _| ());
+    finished.unwrap().report
 }
 
 /// Runs a file whose target `api` is a server.
@@ -72,13 +92,8 @@ fn finish_by(
     signal: &Arc<AtomicBool>,
     file: &str,
 ) -> Result<Finished, RunError> {
-    let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
-    let options = Options {
-        threads: Some(threads),
-        scripts: Some(open_scripts),
-        ..Options::default()
-    };
-    run(&plan(&(target + file)), &options, signal, &mut |_, _| ())
+    let plan = plan_of(server, file);
+    run(&plan, &options(threads), signal, &mut |_, _| ())
 }
 
 /// Why a run failed.

@@ -136,7 +136,7 @@ impl<'a> Compiler<'a> {
             loads,
             limits,
             thresholds,
-            slots: self.names.into_slots(),
+            slots: self.names.slots,
             common_slots,
             folder: self.folder,
             files: self.files,
@@ -152,6 +152,11 @@ impl<'a> Compiler<'a> {
             .push(Mistake::new(line, at.clone(), problem.into()));
     }
 
+    /// Notes a mistake in the place of what cannot be there.
+    fn none<T>(&mut self, at: &Path, problem: impl Into<String>) -> Option<T> {
+        self.wrong(at, problem);
+        None
+    }
     /// What is right; what is wrong is noted.
     fn noted<T, E: std::fmt::Display>(&mut self, at: &Path, result: Result<T, E>) -> Option<T> {
         result
@@ -181,6 +186,11 @@ impl<'a> Compiler<'a> {
                 self.wrong(&at, format!("`{key}` {why}"));
             }
         }
+    }
+
+    /// The data of a name.
+    fn feed_named(&self, name: &str) -> Option<usize> {
+        self.feeds.iter().position(|draft| draft.feed.name == name)
     }
 
     fn scenarios(&mut self, at: &Path, common: &Scope) -> Vec<Scenario> {
@@ -259,4 +269,10 @@ impl<'a> Compiler<'a> {
         self.noted(at, is_there.ok_or(Lacks("control")))?;
         self.noted(at, control.parse())
     }
+}
+
+/// The keys that are given.
+fn given<'k>(keys: &[(&'k str, bool)]) -> Vec<&'k str> {
+    let given = keys.iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| *key).collect()
 }

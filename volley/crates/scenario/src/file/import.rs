@@ -18,6 +18,7 @@ mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::mem::take;
 use std::path;
 
 use serde_json::Value;
@@ -28,7 +29,7 @@ use super::mistake::{Mistake, Mistakes, Path};
 use super::node::Node;
 use crate::plan::Plan;
 use object::Object;
-use tree::{Entries, Tree, put};
+use tree::{Entries, Tree, put, put_map};
 
 /// How a file is imported.
 #[derive(Clone, Copy, Debug)]
@@ -144,8 +145,7 @@ pub(super) fn import_node(
     if !super::is_config(node) {
         let problem =
             "it is no configuration of h2loadrunner: that has `schema`, `host` and `Scenarios`";
-        let mistake = Mistake::new(1_usize, Path::default(), problem.to_owned());
-        return Err(refused(vec![mistake]));
+        return Err(Mistakes::whole(file, 1, problem.to_owned()));
     }
     let mut importer = Importer::new(node, how);
     let tree = importer.file(&node.value());
@@ -244,15 +244,10 @@ impl<'a> Importer<'a> {
         self.finish(file);
         let loads = self.loads(&wanted, &scenarios);
         let mut all = Entries::new();
-        put(
-            &mut all,
-            "targets",
-            Tree::map(std::mem::take(&mut self.targets)),
-        );
+        let (targets, data) = (take(&mut self.targets), take(&mut self.data));
+        put(&mut all, "targets", Tree::map(targets));
         put(&mut all, "http", Tree::map(http));
-        if !self.data.is_empty() {
-            put(&mut all, "data", Tree::map(std::mem::take(&mut self.data)));
-        }
+        put_map(&mut all, "data", data);
         put(&mut all, "scenarios", Tree::map(loads.scenarios));
         all.extend(loads.top);
         if self.how.as_run {
@@ -339,6 +334,16 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// What was read of a file, if it could be.
+    fn readable<T>(
+        &mut self,
+        at: &Path,
+        file: &path::Path,
+        read: Result<T, impl fmt::Display>,
+    ) -> Option<T> {
+        let said = |error| self.wrong(at, format!("`{}`: {error}", file.display()));
+        read.map_err(said).ok()
+    }
     /// The name of a file as the new file has it.
     fn file_name(&self, name: &str) -> String {
         let (from, to) = (self.how.from, self.how.to);
@@ -355,23 +360,9 @@ impl<'a> Importer<'a> {
 
     /// A name for something in the new file, as near as possible to that in the old one.
     fn new_name(&self, wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
-        let letter = |c: char| {
-            if c.is_alphanumeric() || c == '_' {
-                c
-            } else {
-                '-'
-            }
-        };
-        let plain: String = wanted.chars().map(letter).collect();
-        let plain = if plain.is_empty() {
-            "value".to_owned()
-        } else {
-            plain
-        };
-        let is_free = |name: &String| !self.names.contains(name) && !is_taken(name);
-        let numbered = (2..).map(|number: u64| format!("{plain}-{number}"));
-        let mut names = std::iter::once(plain.clone()).chain(numbered);
-        names.find(is_free).unwrap_or(plain.clone())
+        let plain = wanted.replace(|c: char| !c.is_alphanumeric() && c != '_', "-");
+        let plain = if plain.is_empty() { "value" } else { &plain };
+        free_name(plain, |name| self.names.contains(name) || is_taken(name))
     }
 
     /// A name for a target or data.
@@ -380,4 +371,11 @@ impl<'a> Importer<'a> {
         self.names.insert(name.clone());
         name
     }
+}
+
+/// A name, with a number if something has it already.
+fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }

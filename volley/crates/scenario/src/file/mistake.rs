@@ -79,9 +79,9 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) fn new(line: impl TryInto<usize>, path: Path, problem: String) -> Self {
+    pub(super) fn new(line: usize, path: Path, problem: String) -> Self {
         Self {
-            line: line.try_into().unwrap_or(usize::MAX),
+            line,
             path: path.to_string(),
             place: path,
             problem,
@@ -104,6 +104,14 @@ impl Mistakes {
         Self {
             file: file.to_owned(),
             all,
+        }
+    }
+
+    /// The only mistake: one of the whole file, at a line.
+    pub(super) fn whole(file: &std::path::Path, line: usize, problem: String) -> Self {
+        Self {
+            file: file.to_owned(),
+            all: vec![Mistake::new(line, Path::default(), problem)],
         }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
-use super::mistake::{Mistake, Path, Segment};
+use super::mistake::{Path, Segment};
 
 /// How deep maps and lists may be nested.
 const DEPTH: usize = 64;
@@ -38,8 +38,8 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// It is neither YAML nor JSON.
-    pub fn read(text: &str) -> Result<Self, Mistake> {
+    /// It is neither YAML nor JSON: the line, and why.
+    pub fn read(text: &str) -> Result<Self, (usize, String)> {
         // Without `strict_booleans`, `y` and `on` would be booleans.
         let options = serde_saphyr::options! {
             strict_booleans: true,
@@ -49,14 +49,14 @@ impl Node {
         };
         let read: Result<Spanned<Kind>, _> = serde_saphyr::from_str_with_options(text, options);
         read.map(Self::from).map_err(|error| {
-            let line = error.location().map_or(1, |place| place.line());
+            let line = error.location().map_or(1, |place| line(place.line()));
             let whole = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
             let reason = whole.lines().next().unwrap_or_default();
             // The line stands in front of the message already.
             let reason = reason
                 .rsplit_once(" at line ")
                 .map_or(reason, |(reason, _)| reason);
-            Mistake::new(line, Path::default(), reason.to_owned())
+            (line, reason.to_owned())
         })
     }
 
@@ -74,12 +74,15 @@ impl Node {
 
     /// Whether there is a value.
     pub fn has(&self, path: &Path) -> bool {
-        path.segments().iter().try_fold(self, Self::below).is_some()
+        self.at(path).is_some()
+    }
+    fn at(&self, path: &Path) -> Option<&Self> {
+        path.segments().iter().try_fold(self, Self::below)
     }
 
     /// A number, and where it is written.
     pub fn number(&self, path: &Path) -> Option<(&Number, Range<usize>)> {
-        let node = path.segments().iter().try_fold(self, Self::below)?;
+        let node = self.at(path)?;
         match &node.kind {
             Kind::Scalar(Value::Number(number)) => Some((number, node.place.clone())),
             _ => None,
@@ -88,8 +91,7 @@ impl Node {
 
     /// A single value.
     pub fn scalar(&self, path: &Path) -> Option<&Value> {
-        let node = path.segments().iter().try_fold(self, Self::below)?;
-        match &node.kind {
+        match &self.at(path)?.kind {
             Kind::Scalar(value) => Some(value),
             _ => None,
         }
@@ -119,13 +121,17 @@ impl Node {
     }
 }
 
+fn line(number: impl TryInto<usize>) -> usize {
+    number.try_into().unwrap_or(usize::MAX)
+}
+
 impl From<Spanned<Kind>> for Node {
     fn from(read: Spanned<Kind>) -> Self {
         let whole = |number: Option<u64>| usize::try_from(number.unwrap_or(0)).unwrap_or(0);
         let span = read.defined.span();
         let start = whole(span.byte_offset());
         Self {
-            line: usize::try_from(read.referenced.line()).unwrap_or(usize::MAX),
+            line: line(read.referenced.line()),
             place: start..start.saturating_add(whole(span.byte_len())),
             kind: read.value,
         }
@@ -176,10 +182,6 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Kind::Scalar(value.into()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Kind, E> {
-        Ok(Kind::Scalar(value.into()))
-    }
-
     fn visit_unit<E>(self) -> Result<Kind, E> {
         Ok(Kind::Scalar(Value::Null))
     }
@@ -203,7 +205,7 @@ impl<'de> Visitor<'de> for Reader {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Kind, A::Error> {
         let mut map = Vec::new();
         while let Some((key, value)) = entries.next_entry::<Spanned<String>, Spanned<Kind>>()? {
-            let line = usize::try_from(key.referenced.line()).unwrap_or(usize::MAX);
+            let line = line(key.referenced.line());
             map.push((
                 key.value,
                 Node {
@@ -270,7 +272,7 @@ mod tests {
             assert_eq!(place.and_then(|place| text.get(place)), Some(expected));
         }
         for text in ["a: .nan", "a: [-.inf]", "a: 1e999"] {
-            let problem = Node::read(text).unwrap_err().problem;
+            let (_, problem) = Node::read(text).unwrap_err();
             assert!(
                 problem.contains("is not a finite number"),
                 "{text}: {problem}"
@@ -291,8 +293,8 @@ mod tests {
     #[test]
     fn what_is_no_yaml_is_refused_with_its_line() {
         for (text, line) in [("a: 1\nb: [1\n", 2), ("a: 1\na: 2\n", 2), ("a: *b\n", 1)] {
-            let mistake = Node::read(text).unwrap_err();
-            assert_eq!(mistake.line, line, "{text}: {}", mistake.problem);
+            let (found, problem) = Node::read(text).unwrap_err();
+            assert_eq!(found, line, "{text}: {problem}");
         }
         let bomb = (1..9).fold(
             "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n".to_owned(),

@@ -47,8 +47,9 @@ pub(super) fn read(node: &Node) -> Shape {
     let mut shape = Shape::default();
     if !value.is_object() {
         let problem = "a scenario file is a map with `targets` and `scenarios`".to_owned();
-        let mistake = Mistake::new(1_usize, Path::default(), problem);
-        shape.mistakes.push(mistake);
+        shape
+            .mistakes
+            .push(Mistake::new(1, Path::default(), problem));
         return shape;
     }
     let mut seen = Vec::new();

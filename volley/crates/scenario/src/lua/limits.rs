@@ -143,13 +143,13 @@ impl AbortWatch {
         let stack = stack();
         self.call.set(Some(Call { began, stack }));
         self.half_s.set(None);
-        self.pulse.begin();
+        self.pulse.beat();
         let done = lua.set_memory_limit(self.memory).and_then(|_| {
             let done = run(args);
             lua.set_memory_limit(0)?;
             done
         });
-        self.pulse.end();
+        self.pulse.beat();
         self.call.set(None);
         done
     }

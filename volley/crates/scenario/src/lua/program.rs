@@ -33,7 +33,7 @@ use shared::{Group, Shared};
 use volley_base::input;
 use volley_net::allow_sockets;
 use volley_report::measure::process;
-use worker::{Outcome, Worker};
+use worker::{Harvest, Worker};
 
 /// The most coroutines of the program itself that a thread has; the functions that answer requests may have as many again.
 const MOST_COROUTINES: u64 = 30_000;
@@ -109,38 +109,27 @@ pub fn run(
     let started = SystemTime::now();
     let shared = Arc::new(Shared::new(program, options, Arc::clone(signal)));
     let cpu_s = process::cpu_s();
-    let mut harvests = Vec::new();
-    let mut asked = Group::single();
-    match Worker::new(&shared, 0, None)?.run()? {
-        Outcome::Over(harvest) => harvests.push(harvest),
-        Outcome::SetUp(group, harvest) => {
-            asked = group;
-            harvests.push(harvest);
-            // Their thread is over. All threads of the group register their own.
-            shared.servers.forget_handlers();
-            harvests.extend(all(&shared, group)?);
-        }
+    let (first, asked) = Worker::new(&shared, 0, None)?.run()?;
+    let mut harvests = vec![first];
+    if let Some(group) = asked {
+        // Their thread is over. All threads of the group register their own.
+        shared.servers.forget_handlers();
+        harvests.extend(all(&shared, group)?);
     }
     shared.servers.stop_all();
-    let finished = report::finished(
-        &shared,
-        harvests,
-        report::Scale {
-            started,
-            group: asked,
-            cpu_s: process::cpu_s() - cpu_s,
-        },
-    );
-    Ok(finished)
+    let group = asked.unwrap_or_else(Group::single);
+    let cpu_s = process::cpu_s() - cpu_s;
+    Ok(report::finished(&shared, harvests, started, group, cpu_s))
 }
 
 /// Runs the threads of a group.
-fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<worker::Harvest>, RunError> {
+fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<Harvest>, RunError> {
     let mut outcomes: Vec<_> = (0..group.threads).map(|_| None).collect();
     thread::scope(|scope| {
         for (index, outcome) in (0..).zip(&mut outcomes) {
             scope.spawn(move || {
-                let done = Worker::new(shared, index, Some(group)).and_then(Worker::run);
+                let worker = Worker::new(shared, index, Some(group));
+                let done = worker.and_then(Worker::run).map(|(harvest, _)| harvest);
                 if done.is_err() {
                     shared.failed.store(true, Ordering::Relaxed);
                 }
@@ -148,7 +137,5 @@ fn all(shared: &Arc<Shared>, group: Group) -> Result<Vec<worker::Harvest>, RunEr
             });
         }
     });
-    let harvest = |(Outcome::Over(harvest) | Outcome::SetUp(_, harvest))| harvest;
-    let done = outcomes.into_iter().flatten();
-    done.map(|done| done.map(harvest)).collect()
+    outcomes.into_iter().flatten().collect()
 }

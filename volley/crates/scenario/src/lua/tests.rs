@@ -25,6 +25,14 @@ fn run(text: &str) -> Result<(), Trouble> {
     state.load(&script(text)).map(|_| ())
 }
 
+/// The words of the error that a text has.
+fn error(text: &str) -> String {
+    match run(text) {
+        Err(Trouble::Error(words)) => words,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
 #[test]
 fn a_script_reaches_no_file_no_program_and_no_bytecode() {
     for name in [
@@ -56,9 +64,7 @@ fn a_script_reaches_no_file_no_program_and_no_bytecode() {
         run("x = 5 assert(load('return x')() == 5 and os.time() > 0 and bit.band(6, 3) == 2)"),
         Ok(())
     );
-    let Err(Trouble::Error(words)) = run("return io.open('/etc/passwd')") else {
-        panic!()
-    };
+    let words = error("return io.open('/etc/passwd')");
     let expected = "x.lua:1: attempt to index global 'io' (a nil value): `io` needs `--allow-io`";
     assert_eq!(words, expected);
 }
@@ -139,9 +145,7 @@ fn an_error_names_the_file_and_the_line() {
         ),
         ("if then", "x.lua:1: unexpected symbol near 'then'"),
     ] {
-        let Err(Trouble::Error(found)) = run(text) else {
-            panic!("{text}")
-        };
+        let found = error(text);
         assert!(
             found.starts_with(words) && !found.contains('\n'),
             "{text}: {found}"
@@ -166,9 +170,7 @@ const NESTED: [&str; 9] = [
 fn functions_of_c_are_not_nested_without_end() {
     for call in NESTED {
         let text = format!("function f() {call} return 'x' end\nf()");
-        let Err(Trouble::Error(found)) = run(&text) else {
-            panic!("{call}")
-        };
+        let found = error(&text);
         assert!(found.ends_with("C stack overflow"), "{call}: {found}");
         // Whoever catches it can go on, with all of the stack.
         let text = format!(
@@ -227,9 +229,7 @@ fn metamethods_are_not_nested_without_end() {
         "local t = setmetatable({}, {__call = function(t) return 1 + t() end}) return t()",
         "local m = {__lt = function(a, b) return not (a < b) end} return setmetatable({}, m) < setmetatable({}, m)",
     ] {
-        let Err(Trouble::Error(found)) = run(text) else {
-            panic!("{text}")
-        };
+        let found = error(text);
         assert!(found.contains("stack overflow"), "{text}: {found}");
     }
 }
@@ -246,9 +246,7 @@ fn a_format_of_time_has_a_limit() {
 
 #[test]
 fn a_long_error_is_cut() {
-    let Err(Trouble::Error(words)) = run("error(('x'):rep(1e7))") else {
-        panic!()
-    };
+    let words = error("error(('x'):rep(1e7))");
     assert!(
         words.starts_with("x.lua:1: xxx") && words.len() < 1000,
         "{}",

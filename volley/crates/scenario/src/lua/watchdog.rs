@@ -69,22 +69,13 @@ impl Pulse {
         Ok(pulse)
     }
 
-    /// A call begins.
-    pub fn begin(&self) {
-        self.beat();
-    }
-
-    /// The call is over.
-    pub fn end(&self) {
-        self.beat();
-    }
-
     /// What the next calls are about, by the number of its name.
     pub fn about(&self, name: usize) {
         self.about.store(name, Ordering::Relaxed);
     }
 
-    fn beat(&self) {
+    /// A call begins, or is over.
+    pub fn beat(&self) {
         // Nobody else writes it.
         let beats = self.beats.load(Ordering::Relaxed);
         self.beats.store(beats + 1, Ordering::Relaxed);

@@ -8,14 +8,7 @@ impl Secrets {
     /// Those of one exchange, wherever else they stand in it. `reply`: its response as text.
     pub fn of(exchange: &Exchange, reply: &str) -> Self {
         let mut secrets = Self::default();
-        let fields = [
-            &exchange.headers,
-            &exchange.fields,
-            &exchange.trailers,
-            &exchange.saved,
-            &exchange.secrets,
-        ];
-        for (name, value) in fields.into_iter().flatten() {
+        for (name, value) in exchange.fields().into_iter().flatten() {
             let value = String::from_utf8_lossy(value);
             match is_secret(name) {
                 true => secrets.header(name, &value),

@@ -1,11 +1,8 @@
-use std::io::Write as _;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde::de::DeserializeSeed as _;
 use serde_json::json;
 
 use super::*;
+use crate::testkit::gzip;
 use volley_protobuf as protobuf;
 use volley_protobuf::Seed;
 
@@ -30,14 +27,7 @@ fn shown(replies: Option<Message>, exchange: Exchange, words: &str) -> [String; 
     let record = Record {
         step: 0,
         iteration: None,
-        timing: Timing {
-            due_ns: None,
-            asked_ns: 0,
-            sent_ns: 0,
-            first_ns: None,
-            heard_ns: 0,
-            end_ns: 1,
-        },
+        timing: Timing::at(0),
         was_sent: true,
         status: None,
         received: 0,
@@ -74,12 +64,10 @@ fn secrets_of_a_grpc_call_are_masked_in_its_messages_its_reply_and_its_fault() {
 #[test]
 fn secrets_of_a_compressed_response_and_of_a_long_one_are_masked() {
     let body = r#"{"access_token": "hush-1", "echo": "hush-1"}"#;
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(body.as_bytes()).unwrap();
     let zipped = Exchange {
         is_answered: true,
         fields: vec![("content-encoding".to_owned(), b"gzip".to_vec())],
-        reply: encoder.finish().unwrap().as_slice().into(),
+        reply: gzip(body.as_bytes()).as_slice().into(),
         ..Exchange::default()
     };
     let body = format!("{}{}", &body[..body.len() - 1], " ".repeat(MOST_BODY));

@@ -1,5 +1,7 @@
 //! What ended a load, and what was ordered while it went on.
 
+use serde::{Serialize, Serializer};
+
 use super::model::Report;
 use volley_base::units::numbers::grouped;
 
@@ -7,9 +9,10 @@ use volley_base::units::numbers::grouped;
 const MOST_ORDERS: usize = 6;
 
 /// What ended a load. The last one that is true of any thread counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EndedBy {
     /// Nothing yet: it goes on.
+    #[default]
     Running,
     /// All iterations began and ended.
     Finished,
@@ -28,9 +31,10 @@ pub enum EndedBy {
 }
 
 /// An order that the load obeyed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Event {
     /// When it took effect, since the load began.
+    #[serde(rename = "at_s", serialize_with = "in_s")]
     pub at_ns: u64,
     /// `rate`, `users`, `phases`, `weights`, `pause`, `resume` or `stop`.
     pub what: &'static str,
@@ -38,6 +42,14 @@ pub struct Event {
     pub scenarios: Vec<String>,
     /// Such as `0.5/s`.
     pub value: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn in_s<S: Serializer>(ns: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(*ns as f64 / 1e9)
 }
 
 impl EndedBy {

@@ -302,21 +302,12 @@ mod tests {
 
     #[test]
     fn thresholds_are_judged_in_the_words_of_the_file_and_a_missing_figure_has_failed() {
-        let goal = |text: &str, fails_if: &str, of: Option<&str>| Goal {
-            fails_if: fails_if.parse().unwrap(),
-            text: text.to_owned(),
-            of: of.map(str::to_owned),
-            abort_after_ns: None,
-        };
         let goals = [
-            goal(
-                "max(crud.create) < 45ms",
-                "max >= 45ms",
-                Some("crud.create"),
-            ),
-            goal("failed(crud) <= 12.5%", "failed > 12.5%", Some("crud")),
-            goal("p99(nobody) < 1h", "p99 >= 1h", Some("nobody")),
-        ];
+            ("max(crud.create) < 45ms", "max >= 45ms", "crud.create"),
+            ("failed(crud) <= 12.5%", "failed > 12.5%", "crud"),
+            ("p99(nobody) < 1h", "p99 >= 1h", "nobody"),
+        ]
+        .map(|(text, fails_if, of)| samples::goal(text, fails_if, of));
         let verdicts = judge(&samples::shop(), &goals);
         let shown: Vec<_> = verdicts
             .iter()
@@ -336,13 +327,7 @@ mod tests {
     #[test]
     fn a_step_of_users_whose_responses_stop_coming_fails_its_conditions() {
         let judged = |report: &Report, text: &str, of: &str| {
-            let goal = Goal {
-                fails_if: text.parse().unwrap(),
-                text: text.to_owned(),
-                of: Some(of.to_owned()),
-                abort_after_ns: None,
-            };
-            judge(report, &[goal]).remove(0)
+            judge(report, &[samples::goal(text, text, of)]).remove(0)
         };
         let mut report = samples::shop();
         let scenario = &mut report.scenarios[0];

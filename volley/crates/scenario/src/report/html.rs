@@ -14,6 +14,9 @@ use volley_report::report::html::page;
 
 mod pictures;
 
+/// Stands for times that nothing took.
+const NONE: &str = "–";
+
 /// Writes the whole page.
 ///
 /// # Errors
@@ -169,20 +172,9 @@ fn load(report: &Report) -> String {
         columns.extend(["Without data", "Cut short"]);
     }
     let rows = report.scenarios.iter().map(|one| {
-        let counts = &one.counts;
-        let numbers = [
-            counts.due(),
-            counts.begun,
-            counts.dropped,
-            counts.ok,
-            counts.failed,
-            counts.open,
-        ];
-        let mut row = vec![one.name.clone()];
-        row.extend(numbers.map(grouped));
-        row.extend([at(&one.duration, 500_000), at(&one.duration, 990_000)]);
+        let mut row = summary::iterations(one, NONE);
         if lacked_data {
-            row.extend([counts.unfed, counts.cut_short].map(grouped));
+            row.extend([one.counts.unfed, one.counts.cut_short].map(grouped));
         }
         row
     });
@@ -306,9 +298,7 @@ fn section(
 }
 
 fn at(latency: &Latency, rank_ppm: u32) -> String {
-    latency
-        .percentile(rank_ppm)
-        .map_or_else(|| "–".to_owned(), |found| found.to_string())
+    summary::at(latency, rank_ppm, NONE)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::tally::{IterationCounts, StepCounts};
 use super::events::Event;
-use super::model::{FailureReport, Point, Report, ScenarioReport, Series, StepReport};
+use super::model::{CheckReport, FailureReport, Point, Report, ScenarioReport, Series, StepReport};
 use volley_base::units::timestamp;
 use volley_report::measure::Latency;
 use volley_report::report::json::spread::Spread;
@@ -65,7 +65,7 @@ struct View<'a> {
     steps: Vec<StepView<'a>>,
     thresholds: Vec<ThresholdView<'a>>,
     /// What was ordered while the load went on.
-    events: Vec<EventView<'a>>,
+    events: &'a [Event],
     warnings: &'a [String],
 }
 
@@ -73,13 +73,8 @@ struct View<'a> {
 #[derive(Serialize)]
 struct IterationsView {
     due: u64,
-    begun: u64,
-    ok: u64,
-    failed: u64,
-    cut_short: u64,
-    open: u64,
-    dropped: u64,
-    unfed: u64,
+    #[serde(flatten)]
+    counts: IterationCounts,
 }
 
 /// `sent + unsent = ok + failed + open`.
@@ -123,8 +118,8 @@ struct ScenarioView<'a> {
     latency_ns: LatencyView<'a>,
     series: SeriesView,
     /// Coroutines of a program that say that they failed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    failures: Vec<FailureView<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    failures: &'a [FailureReport],
 }
 
 #[derive(Serialize)]
@@ -138,31 +133,14 @@ struct StepView<'a> {
     statuses: BTreeMap<u16, u64>,
     /// `2xx`; empty for gRPC.
     classes: BTreeMap<String, u64>,
-    failures: Vec<FailureView<'a>>,
-    checks: Vec<CheckView<'a>>,
+    failures: &'a [FailureReport],
+    checks: &'a [CheckReport],
     latency_ns: LatencyView<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_latency_ns: Option<LatencyView<'a>>,
     blocked_ns: LatencyView<'a>,
     first_byte_ns: LatencyView<'a>,
     series: SeriesView,
-}
-
-#[derive(Serialize)]
-struct FailureView<'a> {
-    /// The kind: `timeout`, `check`.
-    reason: &'static str,
-    /// The kind and what it is about: `check json /item/sku`.
-    name: &'a str,
-    count: u64,
-    samples: &'a [String],
-}
-
-#[derive(Serialize)]
-struct CheckView<'a> {
-    name: &'a str,
-    passed: u64,
-    failed: u64,
 }
 
 /// One number for each interval; the last one may be cut. Percentiles are exact within 7 %.
@@ -194,15 +172,6 @@ struct ThresholdView<'a> {
     ended_load: bool,
 }
 
-#[derive(Serialize)]
-struct EventView<'a> {
-    at_s: f64,
-    what: &'static str,
-    /// Those of the load that it is about; empty if there is one load.
-    scenarios: &'a [String],
-    value: Option<&'a str>,
-}
-
 fn view(report: &Report) -> View<'_> {
     let facts = &report.facts;
     View {
@@ -223,27 +192,21 @@ fn view(report: &Report) -> View<'_> {
         connections: facts.connections,
         cpu_s: facts.cost.cpu_s,
         peak_bytes: facts.cost.peak_bytes,
-        iterations: iterations(&report.iterations()),
+        iterations: iterations(report.iterations()),
         requests: requests(report, &report.requests()),
         latency_ns: latency(&report.latency),
         scenarios: report.scenarios.iter().map(scenario).collect(),
         steps: report.steps.iter().map(|one| step(report, one)).collect(),
         thresholds: thresholds(report),
-        events: facts.events.iter().map(event).collect(),
+        events: &facts.events,
         warnings: &facts.warnings,
     }
 }
 
-fn iterations(counts: &IterationCounts) -> IterationsView {
+fn iterations(counts: IterationCounts) -> IterationsView {
     IterationsView {
         due: counts.due(),
-        begun: counts.begun,
-        ok: counts.ok,
-        failed: counts.failed,
-        cut_short: counts.cut_short,
-        open: counts.open,
-        dropped: counts.dropped,
-        unfed: counts.unfed,
+        counts,
     }
 }
 
@@ -265,31 +228,16 @@ fn requests(report: &Report, counts: &StepCounts) -> RequestsView {
 fn scenario(one: &ScenarioReport) -> ScenarioView<'_> {
     ScenarioView {
         name: &one.name,
-        iterations: iterations(&one.counts),
+        iterations: iterations(one.counts),
         duration_ns: latency(&one.duration),
         delay_ns: latency(&one.delay),
         latency_ns: latency(&one.latency),
         series: series(&one.series),
-        failures: failures(&one.failures),
+        failures: &one.failures,
     }
 }
 
-fn failures(all: &[FailureReport]) -> Vec<FailureView<'_>> {
-    let views = all.iter().map(|failure| FailureView {
-        reason: failure.reason.name(),
-        name: &failure.name,
-        count: failure.count,
-        samples: &failure.samples,
-    });
-    views.collect()
-}
-
 fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
-    let checks = one.checks.iter().map(|check| CheckView {
-        name: &check.name,
-        passed: check.passed,
-        failed: check.failed,
-    });
     let classes = one.classes().into_iter();
     StepView {
         name: &one.names.name,
@@ -300,8 +248,8 @@ fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
         classes: classes
             .map(|(class, count)| (format!("{class}xx"), count))
             .collect(),
-        failures: failures(&one.failures),
-        checks: checks.collect(),
+        failures: &one.failures,
+        checks: &one.checks,
         latency_ns: latency(&one.latency),
         service_latency_ns: one.service.as_ref().map(latency),
         blocked_ns: latency(&one.blocked),
@@ -350,15 +298,6 @@ fn thresholds(report: &Report) -> Vec<ThresholdView<'_>> {
     let all = report.thresholds.iter().enumerate();
     all.map(|(place, verdict)| view(report, place, verdict))
         .collect()
-}
-
-fn event(event: &Event) -> EventView<'_> {
-    EventView {
-        at_s: event.at_ns as f64 / 1e9,
-        what: event.what,
-        scenarios: &event.scenarios,
-        value: event.value.as_deref(),
-    }
 }
 
 #[cfg(test)]

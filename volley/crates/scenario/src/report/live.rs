@@ -8,12 +8,13 @@ use serde::{Serialize, Serializer};
 use super::super::plan::Goal;
 use super::super::tally::{IterationCounts, Passed, StepCounts, Verdicts};
 use super::figures::judge;
-use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
+use super::model::{Facts, Report, ScenarioReport, StepReport, checks, figures};
 use super::names::{Names, StepNames};
 use volley_base::units::numbers::{grouped, rate};
+use volley_load::pace::whole_ns;
 use volley_report::measure::estimate::Estimate;
 use volley_report::measure::latency::bounds;
-use volley_report::measure::{Distribution, LatencyKind, Percentile, highest_of};
+use volley_report::measure::{Distribution, Latency, LatencyKind, Percentile, highest_of};
 use volley_report::report::{Verdict, visible};
 
 /// What a thread does.
@@ -119,9 +120,9 @@ impl Progress {
         // No second of the load has them.
         progress.recent.iter_mut().for_each(Vec::clear);
         progress.mark(Duration::ZERO, Duration::ZERO);
-        let sums: Vec<_> = (0..steps).map(|step| progress.requests(step)).collect();
-        progress.ended_before = sums.iter().map(StepCounts::ended).collect();
-        progress.sent_before = sums.iter().map(|sum| sum.sent).collect();
+        let sums = progress.sums().steps.into_iter();
+        (progress.ended_before, progress.sent_before) =
+            sums.map(|(sum, _)| (sum.ended(), sum.sent)).unzip();
         progress
     }
 
@@ -155,21 +156,8 @@ impl Progress {
     #[must_use]
     pub fn iterations(&self) -> IterationCounts {
         let mut sum = IterationCounts::default();
-        self.threads
-            .iter()
-            .flat_map(|one| &one.scenarios)
-            .for_each(|one| sum.add(one));
-        sum
-    }
-
-    /// Sums of a step.
-    #[must_use]
-    pub fn requests(&self, step: usize) -> StepCounts {
-        let mut sum = StepCounts::default();
-        self.threads
-            .iter()
-            .filter_map(|one| one.steps.get(step))
-            .for_each(|(one, _)| sum.add(one));
+        let all = self.threads.iter().flat_map(|one| &one.scenarios);
+        all.for_each(|one| sum.add(one));
         sum
     }
 
@@ -271,16 +259,32 @@ impl Progress {
         let scenarios = names.scenarios.iter().zip(&sums.scenarios);
         let scenarios = scenarios.map(|(name, counts)| {
             let latency = latency_of(&|step| step.scenario == *name);
-            ScenarioReport::so_far(name, *counts, latency)
+            ScenarioReport {
+                name: name.clone(),
+                counts: *counts,
+                latency,
+                ..ScenarioReport::default()
+            }
         });
         let scenarios = scenarios.collect();
         let steps = names.steps.iter().zip(&sums.steps).zip(times);
         let steps = steps.map(|((names, (counts, verdicts)), times)| {
-            let latency = figures(times, LatencyKind::Service);
-            StepReport::so_far(names, *counts, verdicts, latency)
+            StepReport {
+                names: names.clone(),
+                counts: *counts,
+                without_status: verdicts.without_status(),
+                checks: checks(names, counts, verdicts),
+                latency: figures(times, LatencyKind::Service),
+                // It is not known: the main latency is another one.
+                service: Some(Latency::default()),
+                ..StepReport::default()
+            }
         });
         Report {
-            facts: Facts::so_far(elapsed),
+            facts: Facts {
+                elapsed_ns: whole_ns(elapsed),
+                ..Facts::default()
+            },
             scenarios,
             steps: steps.collect(),
             latency,
@@ -292,9 +296,7 @@ impl Progress {
     pub fn steps(&mut self, elapsed: Duration) -> Vec<StepNow> {
         let s = elapsed.saturating_sub(self.drawn_at).as_secs_f64();
         self.drawn_at = elapsed;
-        let sums: Vec<_> = (0..self.times.len())
-            .map(|step| self.requests(step))
-            .collect();
+        let sums = self.sums().steps;
         let mut ages = vec![Vec::new(); self.times.len()];
         for (step, age_ns) in self.threads.iter().flat_map(|one| &one.open) {
             if let Some(ages) = ages.get_mut(*step) {
@@ -303,7 +305,7 @@ impl Progress {
         }
         let all = sums.iter().zip(&mut self.recent).zip(ages);
         all.zip(&mut self.ended_before)
-            .map(|(((sum, recent), mut ages), before)| {
+            .map(|((((sum, _), recent), mut ages), before)| {
                 let ended = sum.ended() - std::mem::replace(before, sum.ended()).min(sum.ended());
                 recent.sort_unstable();
                 ages.sort_unstable();
@@ -341,16 +343,10 @@ impl Progress {
         ];
         let numbers = numbers.map(|(number, word)| format!("   {} {word}", grouped(number)));
         let mut lines = vec![format!("{:>2} s{}", elapsed.as_secs(), numbers.concat())];
-        let labels: Vec<String> = names
-            .steps
-            .iter()
-            .map(|step| visible(&step.label()).into_owned())
-            .collect();
-        let width = labels
-            .iter()
-            .map(|label| label.chars().count())
-            .max()
-            .unwrap_or_default();
+        let labels = names.steps.iter().map(StepNames::label);
+        let labels: Vec<String> = labels.map(|label| visible(&label).into_owned()).collect();
+        let lengths = labels.iter().map(|label| label.chars().count());
+        let width = lengths.max().unwrap_or_default();
         let before = self.sent_before.iter();
         for (((now, label), step), before) in
             steps.iter().zip(&labels).zip(&names.steps).zip(before)
@@ -376,17 +372,12 @@ mod tests {
     use crate::report::{StepNames, samples};
     use crate::tally::{End, Failure, Reason, Tally, Timing};
     use volley_load::pace::SECOND_NS as S;
-    use volley_load::spec::threshold::Selected;
 
     fn second(tally: &mut Tally, at_ns: u64, requests: u64) -> Passed {
         for n in 0..requests {
             let timing = Timing {
-                due_ns: None,
-                asked_ns: at_ns,
-                sent_ns: at_ns,
-                first_ns: None,
-                heard_ns: 0,
                 end_ns: at_ns + n * 1_000_000,
+                ..Timing::at(at_ns)
             };
             tally.iteration_began(0, None, at_ns);
             tally.sent(1, at_ns, 1);
@@ -407,12 +398,8 @@ mod tests {
         let mut tally = Tally::new(2, 3, 0);
         tally.passed(0);
         let timing = Timing {
-            due_ns: None,
-            asked_ns: 0,
-            sent_ns: 0,
-            first_ns: None,
-            heard_ns: 0,
             end_ns: 1_000_000,
+            ..Timing::at(0)
         };
         tally.sent(0, 0, 1);
         tally.ended(0, &timing, Some(200), 1, Ok(()));
@@ -473,24 +460,11 @@ mod tests {
             [r"     create\n   200/s   p50 49.0 ms   p99 98.0 ms   0 failed"]
         );
         let [first, _] = &mut threads;
-        let timing = Timing {
-            due_ns: None,
-            asked_ns: S,
-            sent_ns: S,
-            first_ns: None,
-            heard_ns: 0,
-            end_ns: S,
+        let failure = Failure {
+            reason: Reason::Timeout,
+            what: "2 s",
         };
-        first.ended(
-            1,
-            &timing,
-            None,
-            0,
-            Err(&Failure {
-                reason: Reason::Timeout,
-                what: "2 s",
-            }),
-        );
+        first.ended(1, &Timing::at(S), None, 0, Err(&failure));
         first.dropped(0, 7, S, S);
         first.iteration_began(0, None, S);
         progress.add(0, second(first, S, 10), Stage::Load);
@@ -499,20 +473,15 @@ mod tests {
             lines[0],
             " 3 s   211 begun   210 ok   0 failed   7 dropped   1 open"
         );
-        let goal = |fails_if: &str, of: &str| Goal {
-            fails_if: fails_if.parse::<Selected>().unwrap().threshold,
-            text: fails_if.to_owned(),
-            of: Some(of.to_owned()),
-            abort_after_ns: None,
-        };
         let goals = [
-            goal("p95 > 90ms", "create\n"),
-            goal("p95 > 97ms", "create\n"),
-            goal("failed >= 1", "create\n"),
-            goal("service p99 > 1h", "token"),
-            goal("dropped < 8", "crud"),
-            goal("dropped < 7", "crud"),
-        ];
+            ("p95 > 90ms", "create\n"),
+            ("p95 > 97ms", "create\n"),
+            ("failed >= 1", "create\n"),
+            ("service p99 > 1h", "token"),
+            ("dropped < 8", "crud"),
+            ("dropped < 7", "crud"),
+        ]
+        .map(|(fails_if, of)| samples::goal(fails_if, fails_if, of));
         let all = Duration::from_secs(3);
         let verdicts = goals
             .iter()

@@ -1,5 +1,7 @@
 //! The model: figures with their names, and no live histogram.
 
+use serde::Serialize;
+
 use super::super::tally::{
     History, Interval, IterationCounts, Iterations, Reason, StepCounts, StepTally, Tally, Verdicts,
 };
@@ -9,7 +11,7 @@ use volley_report::measure::{Cost, Distribution, Latency, LatencyKind, Life};
 use volley_report::report::Verdict;
 
 /// What a run knows besides its counters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// volley's own version, such as `0.1.0`.
     pub version: String,
@@ -51,7 +53,7 @@ pub struct Report {
 }
 
 /// A scenario's iterations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioReport {
     pub name: String,
     pub counts: IterationCounts,
@@ -68,7 +70,7 @@ pub struct ScenarioReport {
 }
 
 /// A step's requests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     pub names: StepNames,
     pub counts: StepCounts,
@@ -93,8 +95,9 @@ pub struct StepReport {
 }
 
 /// Failures of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailureReport {
+    /// The kind: `timeout`, `check`.
     pub reason: Reason,
     /// The reason in words: `check json /item/sku`.
     pub name: String,
@@ -104,7 +107,7 @@ pub struct FailureReport {
 }
 
 /// A check's verdicts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     pub name: String,
     pub passed: u64,
@@ -259,50 +262,30 @@ pub(super) fn figures(distribution: Distribution, kind: LatencyKind) -> Latency 
 }
 
 fn scenario(name: &str, one: Iterations, latency: Distribution) -> ScenarioReport {
-    let none = || Latency::none(LatencyKind::Service);
-    let (duration, delay, series) = one.times.map_or_else(
-        || (none(), none(), Series::default()),
-        |times| {
-            let delay = figures(times.delay, LatencyKind::Response);
-            // Each iteration of a rate has a delay, if only of nothing.
-            let kind = match delay.samples {
-                0 => LatencyKind::Service,
-                _ => LatencyKind::Response,
-            };
-            let series = series(&times.seconds.into_history());
-            (figures(times.duration, kind), delay, series)
-        },
-    );
-    let kind = duration.kind;
-    ScenarioReport {
+    let mut report = ScenarioReport {
         name: name.to_owned(),
         counts: one.counts,
-        duration,
-        delay,
-        latency: figures(latency, kind),
-        series,
-        failures: Vec::new(),
+        ..ScenarioReport::default()
+    };
+    if let Some(times) = one.times {
+        report.delay = figures(times.delay, LatencyKind::Response);
+        // Each iteration of a rate has a delay, if only of nothing.
+        let kind = match report.delay.samples {
+            0 => LatencyKind::Service,
+            _ => LatencyKind::Response,
+        };
+        report.duration = figures(times.duration, kind);
+        report.series = series(&times.seconds.into_history());
     }
+    report.latency = figures(latency, report.duration.kind);
+    report
 }
 
 fn step(names: &StepNames, one: StepTally) -> StepReport {
     let verdicts = one.verdicts();
-    let none = || Latency::none(LatencyKind::Service);
     let kind = kind(std::iter::once(&one));
-    let (mut latency, mut service, mut points) = (none(), None, Series::default());
-    let (mut blocked, mut first_byte) = (none(), none());
-    if let Some(mut times) = one.times {
-        blocked = figures(times.blocked(), LatencyKind::Response);
-        latency = figures(times.response, kind);
-        service = times
-            .service
-            .map(|service| figures(service, LatencyKind::Service));
-        first_byte = figures(times.first_byte, LatencyKind::Service);
-        points = series(&times.seconds.into_history());
-    }
-    let mut failures: Vec<_> = one
-        .failures
-        .into_iter()
+    let failures = one.failures.into_iter();
+    let mut failures: Vec<_> = failures
         .map(|(reason, failures)| FailureReport {
             reason,
             name: names.reason(reason),
@@ -311,7 +294,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         })
         .collect();
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
-    StepReport {
+    let mut report = StepReport {
         checks: checks(names, &one.counts, &verdicts),
         without_status: verdicts.without_status(),
         names: names.clone(),
@@ -319,17 +302,26 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         life: one.life,
         statuses: one.statuses,
         failures,
-        latency,
-        service,
-        blocked,
-        first_byte,
-        series: points,
+        ..StepReport::default()
+    };
+    if let Some(mut times) = one.times {
+        report.blocked = figures(times.blocked(), LatencyKind::Response);
+        report.latency = figures(times.response, kind);
+        let service = times.service;
+        report.service = service.map(|service| figures(service, LatencyKind::Service));
+        report.first_byte = figures(times.first_byte, LatencyKind::Service);
+        report.series = series(&times.seconds.into_history());
     }
+    report
 }
 
 /// The conditions of a step. What a request never came to, because it failed before, it did not keep. A step without
 /// requests has no row of statuses.
-fn checks(names: &StepNames, counts: &StepCounts, verdicts: &Verdicts) -> Vec<CheckReport> {
+pub(super) fn checks(
+    names: &StepNames,
+    counts: &StepCounts,
+    verdicts: &Verdicts,
+) -> Vec<CheckReport> {
     let ended = counts.ended();
     let check = |(condition, name): (Reason, String)| {
         let counts = verdicts.of(condition, ended);
@@ -345,81 +337,16 @@ fn checks(names: &StepNames, counts: &StepCounts, verdicts: &Verdicts) -> Vec<Ch
 }
 
 fn series(history: &History) -> Series {
-    let point = |slot: &Interval| Point {
-        due: slot.counts.due,
-        sent: slot.counts.sent,
-        ok: slot.counts.ok,
-        failed: slot.counts.failed,
-        p50_ns: slot.percentile(500_000),
-        p99_ns: slot.percentile(990_000),
+    let point = |interval: &Interval| Point {
+        due: interval.counts.due,
+        sent: interval.counts.sent,
+        ok: interval.counts.ok,
+        failed: interval.counts.failed,
+        p50_ns: interval.percentile(500_000),
+        p99_ns: interval.percentile(990_000),
     };
     Series {
         interval_s: history.interval_s(),
         points: history.intervals().iter().map(point).collect(),
-    }
-}
-
-impl Facts {
-    /// Of a run that goes on: its cost is not known yet.
-    pub(super) fn so_far(elapsed: std::time::Duration) -> Self {
-        Self {
-            version: String::new(),
-            name: String::new(),
-            tags: Vec::new(),
-            targets: Vec::new(),
-            load: Vec::new(),
-            started_unix_ns: 0,
-            elapsed_ns: volley_load::pace::whole_ns(elapsed),
-            load_ns: 0,
-            ended_by: EndedBy::Running,
-            ran_out: Vec::new(),
-            events: Vec::new(),
-            threads: 0,
-            connections: 0,
-            cost: Cost::default(),
-            warnings: Vec::new(),
-        }
-    }
-}
-
-impl ScenarioReport {
-    /// Of a run that goes on: times of whole iterations are not known yet.
-    pub(super) fn so_far(name: &str, counts: IterationCounts, latency: Latency) -> Self {
-        let none = || Latency::none(LatencyKind::Service);
-        Self {
-            name: name.to_owned(),
-            counts,
-            duration: none(),
-            delay: none(),
-            latency,
-            series: Series::default(),
-            failures: Vec::new(),
-        }
-    }
-}
-
-impl StepReport {
-    /// Of a run that goes on: only the main latency is known.
-    pub(super) fn so_far(
-        names: &StepNames,
-        counts: StepCounts,
-        verdicts: &Verdicts,
-        latency: Latency,
-    ) -> Self {
-        let none = || Latency::none(LatencyKind::Service);
-        Self {
-            names: names.clone(),
-            counts,
-            life: Life::default(),
-            without_status: verdicts.without_status(),
-            statuses: Vec::new(),
-            failures: Vec::new(),
-            checks: checks(names, &counts, verdicts),
-            latency,
-            service: Some(none()),
-            blocked: none(),
-            first_byte: none(),
-            series: Series::default(),
-        }
     }
 }

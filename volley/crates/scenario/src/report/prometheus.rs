@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::events::EndedBy;
 use super::model::{Report, StepReport};
 use volley_http::grpc::Code;
-use volley_report::measure::Percentile;
 use volley_report::report::escape::run_labels;
 use volley_report::report::label_value;
+use volley_report::report::prometheus::{quantiles, reached, seconds, sum_and_count};
 
 /// Writes every metric that has a value, with its help and type. Labels: `scenario`, `step`, and by metric `outcome`, `status`, `reason`,
 /// `check`, `verdict`, `quantile`.
@@ -160,30 +160,10 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "Latency of requests from when they were to be sent, or due; percentiles are estimated over ended and open ones.",
         "summary",
     )?;
-    let write_each =
-        |out: &mut dyn Write, name: &str, step: &StepReport, value: fn(Percentile) -> f64| {
-            let StepReport { latency, .. } = step;
-            let labels = labels(step);
-            for found in RANKS_PPM
-                .iter()
-                .filter_map(|rank_ppm| latency.at(*rank_ppm))
-            {
-                let (quantile, value) = (f64::from(found.rank_ppm) / 1e6, value(found));
-                let labels = format!("{labels},quantile=\"{quantile}\"");
-                writeln!(out, "volley_scenario_{name}{{{labels}}} {value}")?;
-            }
-            io::Result::Ok(())
-        };
     for step in &report.steps {
-        write_each(out, name, step, |found| found.ns as f64 / 1e9)?;
-        let (labels, latency) = (labels(step), &step.latency);
-        let sum_s = latency.mean_ns as f64 * latency.samples as f64 / 1e9;
-        writeln!(out, "volley_scenario_{name}_sum{{{labels}}} {sum_s}")?;
-        writeln!(
-            out,
-            "volley_scenario_{name}_count{{{labels}}} {}",
-            latency.samples
-        )?;
+        let (full, labels) = (format!("volley_scenario_{name}"), labels(step));
+        quantiles(&full, &step.latency, &labels, &RANKS_PPM, seconds, out)?;
+        sum_and_count(&full, &step.latency, &labels, out)?;
     }
     let name = "latency_reached";
     head(
@@ -193,9 +173,8 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "gauge",
     )?;
     for step in &report.steps {
-        write_each(out, name, step, |found| {
-            f64::from(u8::from(!found.is_at_least))
-        })?;
+        let (full, labels) = (format!("volley_scenario_{name}"), labels(step));
+        quantiles(&full, &step.latency, &labels, &RANKS_PPM, reached, out)?;
     }
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Made-up runs for the tests of every format.
 
+use super::super::plan::Goal;
 use super::super::tally::{End, Failure, Reason, Tally, Timing};
 use super::events::EndedBy;
 use super::model::{Facts, Report};
 use super::names::{Names, StepNames};
 use volley_load::pace::SECOND_NS as S;
-use volley_load::spec::threshold::Unit;
+use volley_load::spec::threshold::{Selected, Unit};
 use volley_report::measure::Cost;
 use volley_report::report::Verdict;
 
@@ -63,8 +64,6 @@ fn facts(name: &str) -> Facts {
         elapsed_ns: 4 * S,
         load_ns: 4 * S,
         ended_by: EndedBy::Time,
-        ran_out: Vec::new(),
-        events: Vec::new(),
         threads: 2,
         connections: 4,
         cost: Cost {
@@ -74,6 +73,7 @@ fn facts(name: &str) -> Facts {
             peak_bytes: 21_300_000,
         },
         warnings: vec!["the clock jumped".to_owned()],
+        ..Facts::default()
     }
 }
 
@@ -92,23 +92,25 @@ fn verdict(threshold: &str, value: f64, unit: Unit, limit: f64, failed: bool) ->
     }
 }
 
+/// A condition of a file on a part of a run.
+pub fn goal(text: &str, fails_if: &str, of: &str) -> Goal {
+    Goal {
+        fails_if: fails_if.parse::<Selected>().unwrap().threshold,
+        text: text.to_owned(),
+        of: Some(of.to_owned()),
+        abort_after_ns: None,
+    }
+}
+
 fn tally(says: &str) -> Tally {
     let mut tally = Tally::new(2, 3, 0);
     tally.sent(0, 0, 120);
-    tally.ended(
-        0,
-        &Timing {
-            due_ns: None,
-            asked_ns: 0,
-            sent_ns: 0,
-            first_ns: Some(5 * MS),
-            heard_ns: 0,
-            end_ns: 6 * MS,
-        },
-        Some(200),
-        300,
-        Ok(()),
-    );
+    let timing = Timing {
+        first_ns: Some(5 * MS),
+        end_ns: 6 * MS,
+        ..Timing::at(0)
+    };
+    tally.ended(0, &timing, Some(200), 300, Ok(()));
     for n in 0..40 {
         let due_ns = n * 100 * MS;
         let sent_ns = due_ns + MS;
@@ -117,11 +119,9 @@ fn tally(says: &str) -> Tally {
         tally.sent(1, sent_ns, 450);
         let timing = Timing {
             due_ns: Some(due_ns),
-            asked_ns: sent_ns,
-            sent_ns,
             first_ns: Some(sent_ns + 4 * MS),
-            heard_ns: 0,
             end_ns,
+            ..Timing::at(sent_ns)
         };
         let failure = match n {
             7 | 8 => Some((Reason::Check(0), says)),
@@ -140,17 +140,11 @@ fn tally(says: &str) -> Tally {
             _ => Some(201),
         };
         let failure = failure.map(|(reason, what)| Failure { reason, what });
-        tally.ended(
-            1,
-            &timing,
-            status,
-            317,
-            failure.as_ref().map_or(Ok(()), Err),
-        );
-        let end = if failure.is_some() {
-            End::Failed
-        } else {
-            End::Ok
+        let verdict = failure.as_ref().map_or(Ok(()), Err);
+        tally.ended(1, &timing, status, 317, verdict);
+        let end = match failure {
+            Some(_) => End::Failed,
+            None => End::Ok,
         };
         tally.iteration_ended(0, (MS, sent_ns, end_ns), end);
     }
@@ -160,12 +154,9 @@ fn tally(says: &str) -> Tally {
         tally.iteration_began(1, None, sent_ns);
         tally.sent(2, sent_ns, 40);
         let timing = |end_ns| Timing {
-            due_ns: None,
-            asked_ns: sent_ns,
-            sent_ns,
             first_ns: Some(sent_ns + 2 * MS),
-            heard_ns: 0,
             end_ns,
+            ..Timing::at(sent_ns)
         };
         if n == 2 {
             tally.left_open(2, &timing(sent_ns + 600 * MS), true);

@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 
 use super::super::plan::FAILS_IF;
-use super::super::tally::IterationCounts;
-use super::model::{Facts, FailureReport, Report};
+use super::model::{Facts, FailureReport, Report, ScenarioReport};
 use volley_base::units::numbers::{counted, duration, grouped, megabytes, rate};
 use volley_report::measure::{Latency, LatencyKind};
 use volley_report::report::{Verdict, visible};
+
+/// Stands for times that nothing took.
+const NONE: &str = "-";
 
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///
@@ -120,9 +122,7 @@ fn load(report: &Report) -> Vec<Vec<String>> {
         "scenario", "due", "begun", "dropped", "ok", "failed", "open", "p50", "p99",
     ])];
     let has_unfed = report.iterations().unfed + report.iterations().cut_short > 0;
-    for one in &report.scenarios {
-        rows.push(load_row(&one.name, &one.counts, &one.duration));
-    }
+    rows.extend(report.scenarios.iter().map(|one| iterations(one, NONE)));
     if has_unfed && let Some(head) = rows.first_mut() {
         head.push("no data".to_owned());
         for (row, one) in rows.iter_mut().skip(1).zip(&report.scenarios) {
@@ -132,7 +132,9 @@ fn load(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-fn load_row(name: &str, counts: &IterationCounts, duration: &Latency) -> Vec<String> {
+/// What became of a scenario's iterations. `none` stands for times that nothing took.
+pub(super) fn iterations(one: &ScenarioReport, none: &str) -> Vec<String> {
+    let counts = &one.counts;
     let numbers = [
         counts.due(),
         counts.begun,
@@ -140,11 +142,10 @@ fn load_row(name: &str, counts: &IterationCounts, duration: &Latency) -> Vec<Str
         counts.ok,
         counts.failed,
         counts.open,
-    ]
-    .map(grouped);
-    let mut row = vec![visible(name).into_owned()];
-    row.extend(numbers);
-    row.extend([at(duration, 500_000), at(duration, 990_000)]);
+    ];
+    let mut row = vec![one.name.clone()];
+    row.extend(numbers.map(grouped));
+    row.extend([500_000, 990_000].map(|rank_ppm| at(&one.duration, rank_ppm, none)));
     row
 }
 
@@ -159,16 +160,13 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
     let mut rows = vec![head];
     for step in report.shown_steps() {
         let counts = &step.counts;
-        let mut row = vec![
-            visible(&step.names.label()).into_owned(),
-            grouped(counts.sent),
-        ];
+        let mut row = vec![step.names.label(), grouped(counts.sent)];
         row.extend(has_unsent.then(|| grouped(counts.unsent)));
         row.extend([counts.ok, counts.failed, counts.open].map(grouped));
         row.extend(has_replies.then(|| grouped(counts.replies)));
         row.push(rate(report.per_s(counts.ended())));
         let ranks = [500_000, 950_000, 990_000, 1_000_000];
-        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
+        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm, NONE)));
         rows.push(row);
     }
     rows
@@ -181,12 +179,7 @@ fn failures(report: &Report) -> Vec<Vec<String>> {
             [only] => only.clone(),
             [first, ..] => format!("{first}, and others"),
         };
-        vec![
-            visible(&label).into_owned(),
-            grouped(failure.count),
-            visible(&failure.name).into_owned(),
-            visible(&sample).into_owned(),
-        ]
+        vec![label, grouped(failure.count), failure.name.clone(), sample]
     };
     report.failures().map(row).collect()
 }
@@ -196,8 +189,8 @@ fn checks(report: &Report) -> Vec<Vec<String>> {
     for step in report.shown_steps() {
         for check in &step.checks {
             rows.push(vec![
-                visible(&step.names.label()).into_owned(),
-                visible(&check.name).into_owned(),
+                step.names.label(),
+                check.name.clone(),
                 format!("{} passed", grouped(check.passed)),
                 format!("{} failed", grouped(check.failed)),
             ]);
@@ -210,10 +203,10 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn at(latency: &Latency, rank_ppm: u32) -> String {
-    latency
-        .percentile(rank_ppm)
-        .map_or_else(|| "-".to_owned(), |found| found.to_string())
+/// A percentile as text. `none` stands for one that nothing took.
+pub(super) fn at(latency: &Latency, rank_ppm: u32, none: &str) -> String {
+    let found = latency.percentile(rank_ppm);
+    found.map_or_else(|| none.to_owned(), |found| found.to_string())
 }
 
 fn section(
@@ -231,19 +224,19 @@ fn section(
 
 /// Columns as wide as their cells; those in `left` are aligned left.
 fn table(rows: &[Vec<String>], left: &[usize], out: &mut impl Write) -> io::Result<()> {
+    let rows = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| visible(cell)).collect());
+    let rows: Vec<Vec<_>> = rows.collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let length = |cell: &String| cell.chars().count();
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter()
-                .filter_map(|row| row.get(column))
-                .map(length)
-                .max()
-                .unwrap_or_default()
-        })
-        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let lengths = cells.map(|cell| cell.chars().count());
+        lengths.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     writeln!(out)?;
-    for row in rows {
+    for row in &rows {
         let mut line = " ".to_owned();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let gap = if column == 0 { " " } else { "   " };

@@ -82,7 +82,31 @@ fn fields(all: &[(&str, &str)]) -> HeaderList {
     list
 }
 
-/// Reads a whole response: what failed, in words, and the values after it.
+/// Reads a whole response.
+fn respond(
+    reading: &mut Reading,
+    (status, headers): (u16, &[(&str, &str)]),
+    end: End<'_>,
+    values: &mut Values,
+) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    let head = Head {
+        status,
+        fields: &fields(headers),
+        url: b"http://h/items/7",
+    };
+    reading.head(head, values, &mut verdicts);
+    reading.end(end, values, &mut verdicts);
+    verdicts
+}
+
+/// What failed, in words.
+fn words(verdicts: &Verdicts) -> Vec<String> {
+    let failures = verdicts.failures().iter();
+    failures.map(|failure| failure.words.clone()).collect()
+}
+
+/// The same, once: what failed, in words, and the values after it.
 fn read_with(
     step: &Step,
     mut values: Values,
@@ -91,21 +115,13 @@ fn read_with(
     body: &str,
 ) -> (Vec<String>, Values) {
     let mut reading = Reading::new(step, &slots()).unwrap();
-    let mut verdicts = Verdicts::default();
-    let headers = fields(headers);
-    let head = Head {
-        status,
-        fields: &headers,
-        url: b"http://h/items/7",
-    };
-    reading.head(head, &mut values, &mut verdicts);
     let trailers = fields(&[("x-sum", "12")]);
     let end = End {
         body: Some(body.as_bytes()),
         trailers: Some(&trailers),
         code: None,
     };
-    reading.end(end, &mut values, &mut verdicts);
+    let verdicts = respond(&mut reading, (status, headers), end, &mut values);
     let words = verdicts
         .failures()
         .iter()
@@ -217,83 +233,59 @@ fn a_regex_saves_its_group_or_says_what_did_not_match() {
 
 #[test]
 fn every_rule_holds_or_says_what_it_expected() {
-    let holds = |rule: Rule, expected: Option<&str>| {
+    let read = |rule: Rule| {
         let step = step(vec![(pointer("/a"), rule)], Vec::new());
-        let (failures, _) = read(&step, &[], r#"{"a": "12.5"}"#);
-        let expected: Vec<String> = expected
-            .map(|words| format!("Check(0): {words}"))
-            .into_iter()
-            .collect();
-        assert_eq!(failures, expected);
+        read(&step, &[], r#"{"a": "12.5"}"#).0
     };
-    holds(Rule::Equals(text("12.5")), None);
-    holds(Rule::Equals(text("12")), Some("expected `12`, was `12.5`"));
-    holds(Rule::Differs(text("12")), None);
-    holds(
-        Rule::Differs(text("12.5")),
-        Some("expected anything but `12.5`, was `12.5`"),
-    );
-    holds(Rule::EqualsNumber(text("12.50")), None);
-    holds(
-        Rule::EqualsNumber(text("12.51")),
-        Some("expected `12.51`, was `12.5`"),
-    );
-    holds(Rule::DiffersFromNumber(text("12.51")), None);
-    holds(
-        Rule::DiffersFromNumber(text("1.25e1")),
-        Some("expected anything but `1.25e1`, was `12.5`"),
-    );
-    holds(Rule::StartsWith(text("12")), None);
-    holds(
-        Rule::StartsWith(text("2")),
-        Some("expected a start of `2`, was `12.5`"),
-    );
-    holds(Rule::EndsWith(text(".5")), None);
-    holds(
-        Rule::EndsWith(text("2")),
-        Some("expected an end of `2`, was `12.5`"),
-    );
-    holds(Rule::Contains(text("2.")), None);
-    holds(
-        Rule::Contains(text("3")),
-        Some("expected `3` in it, was `12.5`"),
-    );
-    holds(Rule::Matches(regex(r"^\d+\.5$")), None);
-    holds(
-        Rule::Matches(regex("^5")),
-        Some("expected a match of `^5`, was `12.5`"),
-    );
-    holds(Rule::Between(12.5, 12.5), None);
-    holds(
-        Rule::Between(13.0, f64::INFINITY),
-        Some("expected at least 13, was `12.5`"),
-    );
-    holds(
-        Rule::Between(f64::NEG_INFINITY, 12.0),
-        Some("expected at most 12, was `12.5`"),
-    );
-    holds(Rule::Between(1.0, 2.0), Some("expected 1 to 2, was `12.5`"));
-    holds(Rule::Exists, None);
-    holds(Rule::IsAbsent, Some("expected none, was `12.5`"));
+    let least = f64::NEG_INFINITY;
+    for rule in [
+        Rule::Equals(text("12.5")),
+        Rule::Differs(text("12")),
+        Rule::EqualsNumber(text("12.50")),
+        Rule::DiffersFromNumber(text("12.51")),
+        Rule::StartsWith(text("12")),
+        Rule::EndsWith(text(".5")),
+        Rule::Contains(text("2.")),
+        Rule::Matches(regex(r"^\d+\.5$")),
+        Rule::Between(12.5, 12.5),
+        Rule::Exists,
+    ] {
+        assert_eq!(read(rule.clone()), [""; 0], "{rule:?}");
+    }
+    for (rule, expected) in [
+        (Rule::Equals(text("12")), "`12`"),
+        (Rule::Differs(text("12.5")), "anything but `12.5`"),
+        (Rule::EqualsNumber(text("12.51")), "`12.51`"),
+        (
+            Rule::DiffersFromNumber(text("1.25e1")),
+            "anything but `1.25e1`",
+        ),
+        (Rule::StartsWith(text("2")), "a start of `2`"),
+        (Rule::EndsWith(text("2")), "an end of `2`"),
+        (Rule::Contains(text("3")), "`3` in it"),
+        (Rule::Matches(regex("^5")), "a match of `^5`"),
+        (Rule::Between(13.0, f64::INFINITY), "at least 13"),
+        (Rule::Between(least, 12.0), "at most 12"),
+        (Rule::Between(1.0, 2.0), "1 to 2"),
+        (Rule::IsAbsent, "none"),
+    ] {
+        let expected = format!("Check(0): expected {expected}, was `12.5`");
+        assert_eq!(read(rule), [expected]);
+    }
 }
 
 #[test]
 fn only_absence_holds_for_a_part_that_is_missing() {
+    let (a, b) = (Rule::Equals(text("a")), Rule::Differs(text("a")));
     for (rule, expected) in [
-        (
-            Rule::Equals(text("a")),
-            "Check(0): expected `a`, was missing",
-        ),
-        (
-            Rule::Differs(text("a")),
-            "Check(0): expected anything but `a`, was missing",
-        ),
-        (Rule::Matches(regex("")), "Check(0): it is missing"),
-        (Rule::Between(0.0, 1.0), "Check(0): it is missing"),
-        (Rule::Exists, "Check(0): it is missing"),
+        (a, "expected `a`, was missing"),
+        (b, "expected anything but `a`, was missing"),
+        (Rule::Matches(regex("")), "it is missing"),
+        (Rule::Between(0.0, 1.0), "it is missing"),
+        (Rule::Exists, "it is missing"),
     ] {
         let step = step(vec![(Part::Header("x".into()), rule)], Vec::new());
-        assert_eq!(read(&step, &[], "").0, [expected]);
+        assert_eq!(read(&step, &[], "").0, [format!("Check(0): {expected}")]);
     }
     let absent = step(vec![(pointer("/x"), Rule::IsAbsent)], Vec::new());
     assert_eq!(read(&absent, &[], "{}").0, [""; 0]);
@@ -317,11 +309,10 @@ fn all_checks_are_evaluated_and_values_are_saved_though_one_failed() {
     let (mut values, mut verdicts) = (Values::new(3), Verdicts::default());
     for _ in 0..2 {
         verdicts.clear();
-        let (headers, url) = (fields(&[]), b"".as_slice());
         let head = Head {
             status: 500,
-            fields: &headers,
-            url,
+            fields: &fields(&[]),
+            url: b"",
         };
         reading.head(head, &mut values, &mut verdicts);
         let end = End {
@@ -330,24 +321,12 @@ fn all_checks_are_evaluated_and_values_are_saved_though_one_failed() {
             code: None,
         };
         reading.end(end, &mut values, &mut verdicts);
-        let culprits: Vec<Culprit> = verdicts
-            .failures()
-            .iter()
-            .map(|failure| failure.culprit)
-            .collect();
-        assert_eq!(
-            culprits,
-            [
-                Culprit::Status,
-                Culprit::Check(0),
-                Culprit::Check(1),
-                Culprit::Check(3)
-            ]
-        );
-        assert_eq!(
-            [0, 1, 2, 3].map(|check| verdicts.has_failed(check)),
-            [true, true, false, true]
-        );
+        let failures = verdicts.failures().iter();
+        let culprits: Vec<_> = failures.map(|failure| failure.culprit).collect();
+        let [first, second, third] = [0, 1, 3].map(Culprit::Check);
+        assert_eq!(culprits, [Culprit::Status, first, second, third]);
+        let failed = [0, 1, 2, 3].map(|check| verdicts.has_failed(check));
+        assert_eq!(failed, [true, true, false, true]);
         assert_eq!(value(&values, 0), Some("1"));
         assert!(!verdicts.failures().is_empty());
     }
@@ -456,36 +435,22 @@ fn a_grpc_step_reads_code_trailers_and_the_last_reply() {
     };
     let mut reading = Reading::new(&with("inner.value"), &slots()).unwrap();
     let mut read = |code, body: Option<&[u8]>| {
-        let (mut values, mut verdicts) = (Values::new(3), Verdicts::default());
+        let mut values = Values::new(3);
         let trailers = fields(&[("x", "y"), ("grpc-message", "no such item")]);
-        let (headers, url) = (fields(&[]), b"".as_slice());
-        let head = Head {
-            status: 200,
-            fields: &headers,
-            url,
-        };
-        reading.head(head, &mut values, &mut verdicts);
         let end = End {
             body,
             trailers: Some(&trailers),
             code: Some(code),
         };
-        reading.end(end, &mut values, &mut verdicts);
-        let words = verdicts
-            .failures()
-            .iter()
-            .map(|failure| failure.words.clone());
-        (
-            words.collect::<Vec<_>>(),
-            value(&values, 0).map(str::to_owned),
-        )
+        let verdicts = respond(&mut reading, (200, &[]), end, &mut values);
+        (words(&verdicts), value(&values, 0).map(str::to_owned))
     };
     // string: "hi", inner: {value: 5}
     let reply = [0x72, 2, b'h', b'i', 0x8a, 0x01, 2, 8, 5];
     assert_eq!(read(0, Some(&reply)), (vec![], Some("5".to_owned())));
-    let (words, saved) = read(5, None);
+    let (failures, saved) = read(5, None);
     assert_eq!(
-        words,
+        failures,
         [
             "expected OK, was NotFound, `no such item`",
             "expected `0`, was `5`",
@@ -534,23 +499,12 @@ fn the_words_of_a_failure_show_no_secret() {
     let body =
         r#"{"access_token": "hush", "tokens": [9], "token_type": "Bearer", "other": "hush"}"#;
     let mut failed = |body: &str| {
-        let mut verdicts = Verdicts::default();
-        let head = Head {
-            status: 200,
-            fields: &fields(&headers),
-            url: b"",
-        };
-        reading.head(head, &mut values, &mut verdicts);
         let end = End {
             body: Some(body.as_bytes()),
             trailers: None,
             code: None,
         };
-        reading.end(end, &mut values, &mut verdicts);
-        let failures = verdicts.failures().iter();
-        failures
-            .map(|failure| failure.words.clone())
-            .collect::<Vec<_>>()
+        words(&respond(&mut reading, (200, &headers), end, &mut values))
     };
     assert_eq!(
         failed(body),

@@ -1,5 +1,7 @@
 //! What becomes of the iterations of one scenario.
 
+use serde::Serialize;
+
 use super::dropped::Dropped;
 use super::seconds::Seconds;
 use volley_report::measure::Distribution;
@@ -16,7 +18,7 @@ pub enum End {
 }
 
 /// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short + open`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IterationCounts {
     pub begun: u64,
     pub ok: u64,
@@ -39,6 +41,7 @@ pub(crate) struct Iterations {
     pub times: Option<Box<IterationTimes>>,
 }
 
+#[derive(Default)]
 pub(crate) struct IterationTimes {
     /// From the due moment, or without one from the beginning, to the end: of iterations that ended well, think times
     /// included, and of those that were open at the end, or never began.
@@ -53,14 +56,7 @@ pub(crate) struct IterationTimes {
 impl Iterations {
     #[inline]
     pub fn times(&mut self) -> &mut IterationTimes {
-        self.times.get_or_insert_with(|| {
-            Box::new(IterationTimes {
-                duration: Distribution::new(),
-                delay: Distribution::new(),
-                dropped: Dropped::default(),
-                seconds: Seconds::new(),
-            })
-        })
+        self.times.get_or_insert_default()
     }
 
     /// Forgets everything, and keeps the memory.

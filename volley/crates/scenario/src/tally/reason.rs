@@ -3,6 +3,8 @@
 use std::fmt;
 use std::mem::discriminant;
 
+use serde::{Serialize, Serializer};
+
 /// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own lists, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
@@ -117,5 +119,11 @@ impl fmt::Display for Reason {
         out.write_str(self.name())?;
         self.index()
             .map_or(Ok(()), |index| write!(out, " {}", index + 1))
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }

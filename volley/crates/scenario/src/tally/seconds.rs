@@ -9,6 +9,7 @@ const MOST_SLOTS: u64 = 240;
 const COARSE: u16 = 16;
 
 /// The counts of one step or scenario over time. Times are nanoseconds since the window's opening.
+#[derive(Default)]
 pub(crate) struct Seconds {
     current: Current,
     history: History,
@@ -33,14 +34,6 @@ pub struct Interval {
 }
 
 impl Seconds {
-    pub fn new() -> Self {
-        Self {
-            current: Current::new(),
-            history: History::default(),
-            over: Vec::new(),
-        }
-    }
-
     /// The counts of a moment.
     #[inline]
     pub fn at(&mut self, ns: u64, tells: bool) -> &mut Bin {
@@ -120,7 +113,7 @@ impl History {
         };
         interval.counts.add(second.sum());
         for (bucket, count) in &second.latencies {
-            interval.count(bucket / COARSE, u64::from(*count));
+            add(&mut interval.latencies, bucket / COARSE, u64::from(*count));
         }
     }
 
@@ -179,25 +172,24 @@ impl Interval {
         Some(highest_of(bucket * COARSE + COARSE - 1))
     }
 
-    fn count(&mut self, bucket: u16, count: u64) {
-        match self
-            .latencies
-            .binary_search_by_key(&bucket, |(known, _)| *known)
-        {
-            Ok(place) => {
-                if let Some((_, sum)) = self.latencies.get_mut(place) {
-                    *sum = sum.saturating_add(count);
-                }
-            }
-            Err(place) => self.latencies.insert(place, (bucket, count)),
-        }
-    }
-
     fn merge(&mut self, other: &Self) {
         self.counts.add(other.counts);
         for (bucket, count) in &other.latencies {
-            self.count(*bucket, *count);
+            add(&mut self.latencies, *bucket, *count);
         }
+    }
+}
+
+/// Adds to the count of a number. There are few of them, ascending: a map would take longer.
+#[inline]
+pub(super) fn add(counts: &mut Vec<(u16, u64)>, number: u16, count: u64) {
+    match counts.binary_search_by_key(&number, |(known, _)| *known) {
+        Ok(at) => {
+            if let Some((_, sum)) = counts.get_mut(at) {
+                *sum = sum.saturating_add(count);
+            }
+        }
+        Err(at) => counts.insert(at, (number, count)),
     }
 }
 
@@ -207,7 +199,7 @@ mod tests {
     use volley_load::pace::SECOND_NS as S;
 
     fn seconds(moments: impl Iterator<Item = u64>) -> Seconds {
-        let mut seconds = Seconds::new();
+        let mut seconds = Seconds::default();
         for ns in moments {
             seconds.at(ns, false).ok += 1;
             seconds.record(1_000_000 + ns / S);

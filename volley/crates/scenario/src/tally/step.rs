@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reason::{Failure, Reason};
-use super::seconds::Seconds;
+use super::seconds::{Seconds, add};
 use volley_report::measure::{Distribution, Failures, Life};
 
 /// The moments of one request, in nanoseconds since the engine's epoch. Of one that is open, the end is the present.
@@ -23,7 +23,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of a request that cannot be sent.
+    /// All at one moment, as of a request that cannot be sent.
     #[must_use]
     pub fn at(now_ns: u64) -> Self {
         Self {
@@ -89,7 +89,7 @@ pub struct Verdicts {
 #[derive(Default)]
 pub(crate) struct StepTally {
     pub counts: StepCounts,
-    /// HTTP statuses, or gRPC codes, ascending. There are few: a map would take longer.
+    /// HTTP statuses, or gRPC codes, ascending.
     pub statuses: Vec<(u16, u64)>,
     pub failures: BTreeMap<Reason, Failures>,
     pub checks: Vec<CheckCounts>,
@@ -100,6 +100,7 @@ pub(crate) struct StepTally {
 }
 
 /// The times of a step: of requests that ended well, and the ages of those that took too long or were open at the end.
+#[derive(Default)]
 pub(crate) struct Times {
     /// The main latency.
     pub response: Distribution,
@@ -115,17 +116,6 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            response: Distribution::new(),
-            service: None,
-            blocked: None,
-            aged: 0,
-            first_byte: Distribution::new(),
-            seconds: Seconds::new(),
-        })
-    }
-
     /// From the asking to the sending, of all requests.
     pub fn blocked(&mut self) -> Distribution {
         let mut blocked = self.blocked.take().unwrap_or_default();
@@ -160,20 +150,7 @@ impl Times {
 impl StepTally {
     #[inline]
     pub fn times(&mut self) -> &mut Times {
-        self.times.get_or_insert_with(Times::new)
-    }
-
-    #[inline]
-    pub fn count_status(&mut self, status: u16, count: u64) {
-        let known = |(known, _): &(u16, u64)| *known;
-        match self.statuses.binary_search_by_key(&status, known) {
-            Ok(at) => {
-                if let Some((_, sum)) = self.statuses.get_mut(at) {
-                    *sum += count;
-                }
-            }
-            Err(at) => self.statuses.insert(at, (status, count)),
-        }
+        self.times.get_or_insert_default()
     }
 
     #[inline]
@@ -206,7 +183,7 @@ impl StepTally {
     /// waited for a connection.
     #[cold]
     fn age(&mut self, timing: &Timing, was_sent: bool) {
-        let times = self.times.get_or_insert_with(Times::new);
+        let times = self.times();
         if !was_sent {
             // It has no time from the sending.
             times.tell_apart();
@@ -299,7 +276,7 @@ impl StepTally {
         self.counts.add(&other.counts);
         self.life.merge(other.life);
         for (status, count) in other.statuses {
-            self.count_status(status, count);
+            add(&mut self.statuses, status, count);
         }
         for (reason, failures) in other.failures {
             self.failures.entry(reason).or_default().merge(failures);

@@ -71,11 +71,9 @@ fn count(tally: &mut Tally, event: &Event) {
     tally.sent(step, end_ns, 100);
     let timing = Timing {
         due_ns,
-        asked_ns,
         sent_ns,
         first_ns: (what % 3 > 0).then_some(sent_ns + service_ns / 2),
-        heard_ns: 0,
-        end_ns,
+        ..timing(asked_ns, end_ns)
     };
     if what < 40 {
         tally.left_open(step, &timing, true);
@@ -152,12 +150,8 @@ fn known(tally: Tally) -> impl PartialEq + std::fmt::Debug {
 
 fn timing(sent_ns: u64, end_ns: u64) -> Timing {
     Timing {
-        due_ns: None,
-        asked_ns: sent_ns,
-        sent_ns,
-        first_ns: None,
-        heard_ns: 0,
         end_ns,
+        ..Timing::at(sent_ns)
     }
 }
 
@@ -224,11 +218,8 @@ fn a_request_with_a_due_moment_has_both_times() {
     let mut tally = Tally::new(1, 2, 0);
     let late = Timing {
         due_ns: Some(MS),
-        asked_ns: 3 * MS,
-        sent_ns: 3 * MS,
         first_ns: Some(4 * MS),
-        heard_ns: 0,
-        end_ns: 6 * MS,
+        ..timing(3 * MS, 6 * MS)
     };
     tally.ended(0, &late, Some(200), 0, Ok(()));
     tally.ended(1, &timing(3 * MS, 6 * MS), Some(200), 0, Ok(()));

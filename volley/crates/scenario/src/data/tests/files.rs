@@ -98,17 +98,13 @@ fn a_large_file_takes_little_memory_in_every_order() {
     let file = Temporary::new("large", text.as_bytes());
     drop(text);
     let source = file.csv(&["id", "name", "note"]);
-    let feeds: Vec<Feed> = [
+    for order in [
         RowOrder::Sequential,
         RowOrder::Circular,
         RowOrder::Random,
         RowOrder::Unique,
-    ]
-    .into_iter()
-    .map(|order| feed(source.clone(), order, AtEnd::Restart, Slice::All))
-    .collect();
-    for feed in feeds {
-        let order = feed.order;
+    ] {
+        let feed = feed(source.clone(), order, AtEnd::Restart, Slice::All);
         let store = open(feed, crowd(2, 20), room).unwrap();
         let mut threads = [0, 1].map(|thread| Feeds::new(&store, thread, 1));
         for draws in 0..2000_u64 {
@@ -133,43 +129,25 @@ fn what_is_broken_in_a_file_is_named_with_its_line() {
     let long = format!("a,b\n1,2\n\"{}", "x\n".repeat(1 << 20));
     let csv = |text: &str| (text.to_owned(), false);
     let lines = |text: &str| (text.to_owned(), true);
-    for ((text, is_lines), expected) in [
-        (
-            csv("a,b\n1,2\n3\n"),
-            ":3: the row has 1 column, the header 2",
-        ),
-        (
-            csv("a,b\r\n1,2\r\n\r\n3,4,5\r\n"),
-            ":4: the row has 3 columns, the header 2",
-        ),
-        (
-            csv("a,b\n1,\"x\ny\"\n3\n"),
-            ":4: the row has 1 column, the header 2",
-        ),
-        (
-            csv("\u{feff}a,b\n1,2\n3,\"4\n5,6\n"),
-            ":3: a quote is left open",
-        ),
-        (csv("a,b\n1,2\nx\"y,\"z\n"), ":3: a quote is left open"),
-        (csv("a,b\n1,\"2\"\"\n"), ":2: a quote is left open"),
-        (
-            csv(&long),
-            ":3: the row is longer than 1048576 bytes: a quote may be left open",
-        ),
-        (csv("a\n"), ":1: the row has 1 column, the header 2"),
-        (
-            lines("{\"a\":1,\"b\":2}\n\n{\"a\":1}\n"),
-            ":3: the object has no `b`",
-        ),
-        (
-            lines("{\"a\":1,\"b\":2}\n{\"a\":1,\n\"b\":2}"),
-            ":2: invalid JSON at byte 8: it is cut short",
-        ),
-        (lines("[1]\n"), ":1: the line is no JSON object"),
-        (
-            lines("{\"a\":1,\"b\":\"\\ud800\"}"),
-            ":1: `b` has half of a surrogate pair",
-        ),
+    let one = "the row has 1 column, the header 2";
+    let three = "the row has 3 columns, the header 2";
+    let open_quote = "a quote is left open";
+    let too_long = "the row is longer than 1048576 bytes: a quote may be left open";
+    let (no_b, half) = ("the object has no `b`", "`b` has half of a surrogate pair");
+    let cut = "invalid JSON at byte 8: it is cut short";
+    for ((text, is_lines), line, problem) in [
+        (csv("a,b\n1,2\n3\n"), 3, one),
+        (csv("a,b\r\n1,2\r\n\r\n3,4,5\r\n"), 4, three),
+        (csv("a,b\n1,\"x\ny\"\n3\n"), 4, one),
+        (csv("\u{feff}a,b\n1,2\n3,\"4\n5,6\n"), 3, open_quote),
+        (csv("a,b\n1,2\nx\"y,\"z\n"), 3, open_quote),
+        (csv("a,b\n1,\"2\"\"\n"), 2, open_quote),
+        (csv(&long), 3, too_long),
+        (csv("a\n"), 1, one),
+        (lines("{\"a\":1,\"b\":2}\n\n{\"a\":1}\n"), 3, no_b),
+        (lines("{\"a\":1,\"b\":2}\n{\"a\":1,\n\"b\":2}"), 2, cut),
+        (lines("[1]\n"), 1, "the line is no JSON object"),
+        (lines("{\"a\":1,\"b\":\"\\ud800\"}"), 1, half),
     ] {
         let file = Temporary::new("broken", text.as_bytes());
         let source = match is_lines {
@@ -177,7 +155,8 @@ fn what_is_broken_in_a_file_is_named_with_its_line() {
             false => file.csv(&["a", "b"]),
         };
         let error = open(sequential(source), crowd(1, 1), LITTLE).unwrap_err();
-        assert_eq!(error.to_string(), format!("{}{expected}", file.0.display()));
+        let path = file.0.display();
+        assert_eq!(error.to_string(), format!("{path}:{line}: {problem}"));
     }
     let source = Source::Csv {
         file: "no such file".into(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::abort::AbortWatch;
 use super::super::control::{Change, Control, Order};
-use super::{crud, report};
+use super::{crud, faulty, report};
 use crate::report::live::{Progress, Stage};
 use crate::report::{EndedBy, Report};
 use crate::tally::{Passed, Tally};
@@ -26,11 +26,7 @@ fn run(no_location_every: u64, load: &str) -> (Report, u64) {
 
 /// The same with any faults, and any condition that may end the load.
 fn run_with(faults: Faults, load: &str, condition: &str, drain: &str) -> (Report, u64) {
-    let server = Reference::start(Config {
-        faults,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = faulty(faults);
     let more = format!(
         "http: {{version: 2, timeout: 2s}}\nload: [{load}]\nlimits: {{drain: {drain}}}
 teardown: [{{name: bye, post: '${{api}}/oauth/token'}}]
@@ -84,11 +80,7 @@ fn a_server_that_stands_still_passes_no_condition_although_all_requests_end_in_t
         }),
         ..Faults::default()
     };
-    let server = Reference::start(Config {
-        faults,
-        ..Config::default()
-    })
-    .unwrap();
+    let server = faulty(faults);
     let more = "http: {version: 2, timeout: 300ms}\nload: [{users: 4, for: 2500ms}]\nthresholds: [p50 < 900ms, failed < 99%]";
     let report = report(&crud(&server, more), 2);
     // What took too long has an age.

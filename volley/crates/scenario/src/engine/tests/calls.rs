@@ -1,7 +1,7 @@
 //! What a gRPC step reads of its response.
 
 use super::peer::{Does, Peer, Reply};
-use super::wires::{is_ok, reasons, run, step, sum_call};
+use super::wires::{api, is_ok, reasons, run, step, sum_call, words};
 use crate::report::Report;
 use crate::tally::Reason;
 
@@ -13,11 +13,8 @@ fn sum(reply: Reply, limits: &str, more: &str) -> Report {
     let peer = Peer::start(move |_| Does::Replies(reply.clone()));
     let (protos, call) = sum_call();
     let call = call.replace("b: 2}}", &format!("b: 2}}{more}}}"));
-    run(
-        &format!("{{api: \"http://{}\"}}", peer.address),
-        &call,
-        &format!("{protos}\nlimits: {{{limits}}}"),
-    )
+    let more = format!("{protos}\nlimits: {{{limits}}}");
+    run(&api(peer.address), &call, &more)
 }
 
 fn answer(body: &[u8], fields: &[(&'static str, &str)]) -> Reply {
@@ -70,8 +67,10 @@ fn the_text_of_a_status_is_decoded_in_checks_saves_and_words() {
     assert!(is_ok(&report), "{:?}", step(&report, "sum").failures);
     let report = sum(failed(), "", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)]);
-    let words = &step(&report, "sum").failures[0].samples[0];
-    assert_eq!(words, "expected OK, was NotFound, `no €, 100% %zz`");
+    assert_eq!(
+        words(&report, "sum"),
+        "expected OK, was NotFound, `no €, 100% %zz`"
+    );
     let save =
         ", expect: {status: NOT_FOUND}, save: {why: {trailer: grpc-message, regex: '(100% .*)$'}}";
     assert!(is_ok(&sum(failed(), "", save)));
@@ -85,22 +84,17 @@ fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_sa
     };
     let report = sum(cut(None), "", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::Status, 1)]);
-    let words = &step(&report, "sum").failures[0].samples[0];
-    assert!(words.contains("without sending trailers"), "{words}");
+    let told = words(&report, "sum");
+    assert!(told.contains("without sending trailers"), "{told}");
     assert!(is_ok(&sum(cut(None), "", ", expect: {status: INTERNAL}")));
-    let report = sum(
-        cut(Some(("grpc-status", "5"))),
-        "",
-        ", expect: {status: NOT_FOUND}",
-    );
-    assert!(is_ok(&report));
+    let said = cut(Some(("grpc-status", "5")));
+    assert!(is_ok(&sum(said, "", ", expect: {status: NOT_FOUND}")));
     let stated = Reply {
         trailers: Vec::new(),
         ..answer(THREE, &[("grpc-status", "5"), ("grpc-message", "gone%21")])
     };
     let report = sum(stated, "", "");
-    let words = &step(&report, "sum").failures[0].samples[0];
-    assert_eq!(words, "expected OK, was NotFound, `gone!`");
+    assert_eq!(words(&report, "sum"), "expected OK, was NotFound, `gone!`");
     let both = || answer(THREE, &[("grpc-status", "5"), ("grpc-encoding", "GZip")]);
     assert!(is_ok(&sum(both(), "", "")), "trailers say more");
 }
@@ -109,9 +103,9 @@ fn a_call_that_ends_without_trailers_is_an_internal_error_or_what_its_headers_sa
 fn a_reply_that_is_too_long_or_unreadable_is_named_so() {
     let report = sum(answer(THREE, &[]), "body: 1", "");
     assert_eq!(reasons(&report, "sum"), [(Reason::BodyTooLarge, 1)]);
-    let words = &step(&report, "sum").failures[0].samples[0];
+    let told = words(&report, "sum");
     let expected = "a reply of 2 bytes is over the limit of 1 (`limits.body`)";
-    assert_eq!(words, expected);
+    assert_eq!(told, expected);
     let each = ", expect: {each: [\"result = 3\"]}";
     let cut = sum(answer(&[0, 0, 0, 0, 1, 8], &[]), "", each);
     assert_eq!(reasons(&cut, "sum"), [(Reason::Decoding, 1)]);

@@ -1,7 +1,7 @@
 //! What stands under `expect` and `save` is a check.
 
 use super::peer::{Does, Peer, Reply};
-use super::wires::{is_ok, once, reasons, run, step, sum_call};
+use super::wires::{api, is_ok, once, reasons, run, step, sum_call};
 use crate::report::{Report, value_of};
 use crate::tally::Reason;
 use volley_load::spec::threshold::{Count, Figure};
@@ -20,11 +20,8 @@ fn share(report: &Report) -> f64 {
 
 fn json(body: &'static str, keys: &str) -> Report {
     let peer = Peer::start(move |_| Does::says(200, &[], body));
-    once(
-        &peer,
-        1,
-        &format!("      - {{name: a, get: \"${{api}}/\", {keys}}}"),
-    )
+    let steps = format!("      - {{name: a, get: \"${{api}}/\", {keys}}}");
+    once(&peer, 1, &steps)
 }
 
 #[test]
@@ -90,11 +87,7 @@ fn replies_are_checks() {
         let call = call
             .replace("GetSum", "StreamSum")
             .replace("b: 2}}", &format!("b: 2, count: 2}}, {expect}}}"));
-        run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
-            &call,
-            protos,
-        )
+        run(&api(peer.address), &call, protos)
     };
     let rows = |results: &[u8]| {
         let report = reply(results);
@@ -104,11 +97,8 @@ fn replies_are_checks() {
     };
     let report = reply(&[3, 3]);
     assert!(is_ok(&report), "{:?}", reasons(&report, "sum"));
-    let names: Vec<_> = step(&report, "sum")
-        .checks
-        .iter()
-        .map(|one| &one.name)
-        .collect();
+    let checks = step(&report, "sum").checks.iter();
+    let names: Vec<_> = checks.map(|one| &one.name).collect();
     assert_eq!(
         names,
         ["status", "replies", "first_within", "each result = a + b"]
@@ -129,11 +119,10 @@ fn a_literal_has_a_type_and_a_template_has_none() {
     ] {
         let setup = "setup: [{get: \"${api}/\", save: {one: {json: /rev}}}]";
         let peer = Peer::start(move |_| Does::says(200, &[], body));
-        let report = run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
-            &format!("      - {{name: a, get: \"${{api}}/\", expect: {{json: {{{good}}}}}}}"),
-            &format!("{setup}\nload: [{{iterations: 1}}]"),
-        );
+        let steps =
+            format!("      - {{name: a, get: \"${{api}}/\", expect: {{json: {{{good}}}}}}}");
+        let more = format!("{setup}\nload: [{{iterations: 1}}]");
+        let report = run(&api(peer.address), &steps, &more);
         assert!(is_ok(&report), "{good}: {:?}", step(&report, "a").failures);
     }
     for (wrong, words) in [

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use super::super::control::{Control, Order};
 use super::super::{Finished, Options, run};
-use super::load::{ONE, done, good, mute, step};
+use super::load::{ONE, done, good, mute};
 use super::peer::Peer;
-use super::{finish, finish_by, plan};
+use super::wires::step;
+use super::{finish, finish_by, options, plan_of};
 use crate::report::EndedBy;
 use crate::report::live::Progress;
 
@@ -90,16 +91,12 @@ pub(super) fn follow(
     file: &str,
     on_news: impl Fn(u32, &Control, &AtomicBool),
 ) -> Finished {
-    let plan = plan(&format!(
-        "targets: {{api: 'http://{}'}}\n{file}",
-        server.address
-    ));
+    let plan = plan_of(server, file);
     let signal = Arc::default();
     let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
     let options = Options {
-        threads: Some(1),
         control: Some(Arc::clone(&control)),
-        ..Options::default()
+        ..options(1)
     };
     let mut number = 0;
     let news = &mut |_: &mut _, _| {
@@ -112,10 +109,7 @@ pub(super) fn follow(
 #[test]
 fn the_first_second_is_told_with_its_latencies() {
     let server = good();
-    let plan = plan(&format!(
-        "targets: {{api: 'http://{}'}}\n{ONE}load: [{{users: 2, for: 1100ms}}]",
-        server.address
-    ));
+    let plan = plan_of(&server, &format!("{ONE}load: [{{users: 2, for: 1100ms}}]"));
     let mut told = None;
     let news = &mut |progress: &mut Progress, elapsed| {
         told.get_or_insert_with(|| progress.steps(elapsed));
@@ -190,11 +184,7 @@ load: [{rate: 1000/s, for: 2s}]
         }
     })
     .report;
-    let dropped: Vec<u64> = report
-        .scenarios
-        .iter()
-        .map(|one| one.counts.dropped)
-        .collect();
+    let dropped = [0, 1].map(|at| report.scenarios[at].counts.dropped);
     assert_eq!(dropped, [0, 1999]);
 }
 
@@ -231,27 +221,14 @@ fn a_signal_is_answered_at_once_with_the_iterations_that_are_open() {
         set.fetch_or(asked.number == 7, Ordering::Relaxed);
         (asked.number < 4).then(|| (200, String::new()))
     });
-    let file = format!(
-        "targets: {{api: 'http://{}'}}\n{}load: [{{users: 4, for: 1h}}]",
-        server.address,
-        ONE.replace("100ms", "500ms"),
-    );
-    let options = Options {
-        threads: Some(2),
-        ..Options::default()
-    };
+    let file = ONE.replace("100ms", "500ms") + "load: [{users: 4, for: 1h}]";
     let mut told = Vec::new();
-    run(
-        &plan(&file),
-        &options,
-        &signal,
-        &mut |progress: &mut Progress, _| {
-            if progress.is_waiting() {
-                told.push(progress.iterations().under_way());
-            }
-        },
-    )
-    .unwrap();
+    let news = &mut |progress: &mut Progress, _| {
+        if progress.is_waiting() {
+            told.push(progress.iterations().under_way());
+        }
+    };
+    run(&plan_of(&server, &file), &options(2), &signal, news).unwrap();
     // They may end for 500 ms.
     assert_eq!(told.first(), Some(&4));
 }

@@ -4,26 +4,24 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::peer::{Does, Peer, Reply};
-use super::wires::{once, reasons, run, step, sum_call};
-use super::{Options, plan};
+use super::wires::{api, once, reasons, run, step, sum_call};
+use super::{Options, faulty, plan};
 use crate::report::Report;
 use crate::tally::Reason;
 use crate::testkit::scripted;
-use volley_serve::{Config, Faults, Reference};
+use volley_serve::Faults;
 
 /// Four iterations, one after another, of a scenario that creates, changes and removes an item of a server with these
 /// faults.
-fn crud(version: u8, faults: Faults, remove: &str) -> Report {
-    crud_in_time(version, faults, remove, "10m")
+fn crud(version: u8, set: impl FnOnce(&mut Faults), remove: &str) -> Report {
+    crud_in_time(version, set, remove, "10m")
 }
 
 /// The same, where a response must come within a time.
-fn crud_in_time(version: u8, faults: Faults, remove: &str, timeout: &str) -> Report {
-    let config = Config {
-        faults,
-        ..Config::default()
-    };
-    let server = Reference::start(config).unwrap();
+fn crud_in_time(version: u8, set: impl FnOnce(&mut Faults), remove: &str, timeout: &str) -> Report {
+    let mut faults = Faults::default();
+    set(&mut faults);
+    let server = faulty(faults);
     let steps = format!(
         r#"
       - {{name: create, post: "${{api}}/v1/items", json: {{owner: o, sku: s}}, expect: {{status: 201, json: {{/item/sku: s}}}}, save: {{url: {{header: location}}}}}}
@@ -33,11 +31,7 @@ fn crud_in_time(version: u8, faults: Faults, remove: &str, timeout: &str) -> Rep
     let more = format!(
         "http: {{version: {version}, connections: 1, timeout: {timeout}}}\nload: [{{iterations: 4}}]"
     );
-    run(
-        &format!("{{api: \"http://{}\"}}", server.address()),
-        &steps,
-        &more,
-    )
+    run(&api(server.address()), &steps, &more)
 }
 
 /// That one step failed for one reason, so often.
@@ -62,73 +56,45 @@ fn every(n: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(n)
 }
 
-fn statuses(status: u16, n: u64) -> Faults {
-    Faults {
-        statuses: vec![(status, NonZeroU64::new(n).unwrap())],
-        ..Faults::default()
-    }
+/// The same over HTTP/1.1 and HTTP/2.
+fn both(set: impl Fn(&mut Faults)) -> [Report; 2] {
+    [1, 2].map(|version| crud(version, &set, ""))
 }
 
 #[test]
 fn a_wrong_value() {
-    for version in [1, 2] {
-        let wrong_value_every = every(2);
-        let faults = Faults {
-            wrong_value_every,
-            ..Faults::default()
-        };
-        assert_fails(&crud(version, faults, ""), "create", Reason::Check(0), 2);
+    for report in both(|faults| faults.wrong_value_every = every(2)) {
+        assert_fails(&report, "create", Reason::Check(0), 2);
     }
 }
 
 #[test]
 fn a_missing_location() {
-    for version in [1, 2] {
-        let no_location_every = every(2);
-        let faults = Faults {
-            no_location_every,
-            ..Faults::default()
-        };
-        assert_fails(&crud(version, faults, ""), "create", Reason::Save(0), 2);
+    for report in both(|faults| faults.no_location_every = every(2)) {
+        assert_fails(&report, "create", Reason::Save(0), 2);
     }
 }
 
 #[test]
 fn a_404_and_a_500() {
-    for version in [1, 2] {
-        assert_fails(
-            &crud(version, statuses(404, 3), ""),
-            "remove",
-            Reason::Status,
-            4,
-        );
-        assert_fails(
-            &crud(version, statuses(500, 1), ""),
-            "create",
-            Reason::Status,
-            4,
-        );
+    for (status, n, step) in [(404, 3, "remove"), (500, 1, "create")] {
+        let statuses = vec![(status, NonZeroU64::new(n).unwrap())];
+        for report in both(|faults| faults.statuses.clone_from(&statuses)) {
+            assert_fails(&report, step, Reason::Status, 4);
+        }
     }
 }
 
 #[test]
 fn an_answer_that_comes_late_or_never() {
     for version in [1, 2] {
-        let delay = Duration::from_millis(30);
-        let faults = Faults {
-            delay,
-            ..Faults::default()
-        };
-        let late = crud(version, faults, ", within: 20ms");
+        let slow = |faults: &mut Faults| faults.delay = Duration::from_millis(30);
+        let late = crud(version, slow, ", within: 20ms");
         assert_fails(&late, "remove", Reason::Late, 4);
         let words = &step(&late, "remove").failures[0].samples[0];
         assert!(words.ends_with(", the limit is 20ms"), "{words}");
-        let unanswered_every = every(1);
-        let faults = Faults {
-            unanswered_every,
-            ..Faults::default()
-        };
-        let lost = crud_in_time(version, faults, "", "50ms");
+        let mute = |faults: &mut Faults| faults.unanswered_every = every(1);
+        let lost = crud_in_time(version, mute, "", "50ms");
         assert_fails(&lost, "create", Reason::Timeout, 4);
         let words = &step(&lost, "create").failures[0].samples[0];
         assert_eq!(words, "no response in 50ms (`timeout`)");
@@ -137,13 +103,10 @@ fn an_answer_that_comes_late_or_never() {
 
 #[test]
 fn a_reset() {
-    let faults = || Faults {
-        reset_every: every(1),
-        ..Faults::default()
-    };
-    assert_fails(&crud(2, faults(), ""), "create", Reason::Reset, 4);
+    let [first, second] = both(|faults| faults.reset_every = every(1));
+    assert_fails(&second, "create", Reason::Reset, 4);
     // All that HTTP/1.1 can end is the connection.
-    assert_fails(&crud(1, faults(), ""), "create", Reason::Closed, 4);
+    assert_fails(&first, "create", Reason::Closed, 4);
     let peer = Peer::start(|_| Does::Resets);
     let steps = r#"      - {name: go, post: "${api}/", text: a}"#;
     assert_fails(&once(&peer, 2, steps), "go", Reason::Reset, 1);
@@ -165,59 +128,38 @@ fn a_connection_that_is_closed_or_goes_away() {
 
 #[test]
 fn a_graceful_goaway_fails_nothing() {
-    let faults = Faults {
-        goaway_after: every(1),
-        ..Faults::default()
-    };
-    let report = crud(2, faults, "");
+    let report = crud(2, |faults| faults.goaway_after = every(1), "");
     assert_eq!(report.iterations().ok, 4, "{:?}", report.steps);
 }
 
 #[test]
 fn a_cut_body() {
-    let faults = || Faults {
-        truncate_every: every(1),
-        ..Faults::default()
-    };
-    let report = crud(1, faults(), "");
-    assert_fails(&report, "create", Reason::Closed, 4);
+    let [first, second] = both(|faults| faults.truncate_every = every(1));
+    assert_fails(&first, "create", Reason::Closed, 4);
     // This server's streams end in good order, without a length.
-    let report = crud(2, faults(), "");
-    assert_fails(&report, "create", Reason::Check(0), 4);
-    let words = &step(&report, "create").failures[0].samples[0];
+    assert_fails(&second, "create", Reason::Check(0), 4);
+    let words = &step(&second, "create").failures[0].samples[0];
     assert!(words.contains("it is cut short"), "{words}");
 }
 
 #[test]
 fn bytes_that_are_no_http() {
-    for version in [1, 2] {
-        let faults = Faults {
-            garbage_every: every(1),
-            ..Faults::default()
-        };
-        assert_fails(&crud(version, faults, ""), "create", Reason::Protocol, 4);
+    for report in both(|faults| faults.garbage_every = every(1)) {
+        assert_fails(&report, "create", Reason::Protocol, 4);
     }
 }
 
 #[test]
 fn bad_json() {
-    for version in [1, 2] {
-        let faults = Faults {
-            bad_json_every: every(2),
-            ..Faults::default()
-        };
-        assert_fails(&crud(version, faults, ""), "create", Reason::Check(0), 2);
+    for report in both(|faults| faults.bad_json_every = every(2)) {
+        assert_fails(&report, "create", Reason::Check(0), 2);
     }
 }
 
 #[test]
 fn the_id_of_another_item() {
-    for version in [1, 2] {
-        let faults = Faults {
-            duplicate_every: every(2),
-            ..Faults::default()
-        };
-        assert_fails(&crud(version, faults, ""), "change", Reason::Status, 2);
+    for report in both(|faults| faults.duplicate_every = every(2)) {
+        assert_fails(&report, "change", Reason::Status, 2);
     }
 }
 
@@ -239,17 +181,9 @@ fn a_wrong_trailer() {
         trailers_only_every: every(1),
         ..Faults::default()
     };
-    let config = Config {
-        faults,
-        ..Config::default()
-    };
-    let server = Reference::start(config).unwrap();
+    let server = faulty(faults);
     let (more, call) = sum_call();
-    let report = run(
-        &format!("{{api: \"http://{}\"}}", server.address()),
-        call,
-        more,
-    );
+    let report = run(&api(server.address()), call, more);
     assert_fails(&report, "sum", Reason::Status, 1);
 }
 
@@ -316,11 +250,7 @@ fn a_dead_port() {
         let more =
             format!("http: {{version: {version}, connections: 1}}\nload: [{{iterations: 4}}]");
         let steps = r#"      - {name: go, post: "${api}/", text: a}"#;
-        let report = run(
-            &format!("{{api: \"http://{}\"}}", peer.address),
-            steps,
-            &more,
-        );
+        let report = run(&api(peer.address), steps, &more);
         let expected = [(Reason::Connect, 3), (Reason::Closed, 1)];
         assert_eq!(reasons(&report, "go"), expected, "HTTP/{version}");
         let dead = scripted::nobody();

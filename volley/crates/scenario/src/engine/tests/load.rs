@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use super::super::control::Order;
-use super::super::{Options, run};
+use super::super::run;
 use super::drain::follow;
 use super::peer::Peer;
-use super::plan;
-use super::{failure, finish};
+use super::wires::step;
+use super::{failure, finish, options, plan_of};
 use crate::report::live::Progress;
-use crate::report::{EndedBy, Report, StepReport};
+use crate::report::{EndedBy, Report};
 use volley_base::units::numbers::grouped;
 use volley_report::measure::LatencyKind;
 
@@ -30,14 +30,6 @@ pub(super) fn done(server: &Peer, threads: u32, file: &str) -> Report {
     finished.report
 }
 
-pub(super) fn step<'r>(report: &'r Report, name: &str) -> &'r StepReport {
-    report
-        .steps
-        .iter()
-        .find(|step| step.names.name == name)
-        .unwrap()
-}
-
 /// Iterations of a report: begun, dropped, unfed.
 fn begun(report: &Report) -> [u64; 3] {
     let iterations = report.iterations();
@@ -49,21 +41,24 @@ limits: {drain: 100ms}
 scenarios: {one: {steps: [{name: a, get: '${api}/'}]}}
 ";
 
+/// A run of [`ONE`] with a load.
+fn one(threads: u32, load: &str) -> Report {
+    done(&good(), threads, &format!("{ONE}load: [{load}]"))
+}
+
 #[test]
 fn a_thread_without_users_ends_when_all_iterations_have_begun() {
-    let report = done(
-        &good(),
-        4,
-        &format!("{ONE}load: [{{users: 1}}, {{iterations: 20}}]"),
-    );
+    let report = one(4, "{users: 1}, {iterations: 20}");
     assert_eq!(begun(&report), [20, 0, 0]);
     assert_eq!(report.facts.ended_by, EndedBy::Finished);
 }
 
 #[test]
 fn a_last_phase_without_users_ends_the_load() {
-    let load = "load: [{users: 1, for: 20ms}, {users: 0}, {iterations: 1000000000}]";
-    let report = done(&good(), 2, &format!("{ONE}{load}"));
+    let report = one(
+        2,
+        "{users: 1, for: 20ms}, {users: 0}, {iterations: 1000000000}",
+    );
     assert_eq!(report.facts.ended_by, EndedBy::Finished);
 }
 
@@ -79,22 +74,34 @@ const ROWS: &str = "http: {version: 1, connections: 8}
 limits: {drain: 100ms}
 ";
 
+/// A file whose iterations draw from so many rows until there are no more, with a load.
+fn rows(number: u64, order: &str, load: &str) -> String {
+    format!(
+        "{ROWS}data: {{sku: {{range: [0, {number}], order: {order}, at_end: stop}}}}
+scenarios: {{one: {{steps: [{{name: a, get: '${{api}}/${{sku}}'}}]}}}}
+load: [{load}]
+"
+    )
+}
+
+/// What is said of requests that waited for a connection.
+fn waited(report: &Report, all: &str) -> String {
+    let waited = grouped(report.requests().waited);
+    format!(
+        "scenario `one`: {waited} of {all} requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`"
+    )
+}
+
 #[test]
 fn each_unique_row_is_used_once_and_then_the_load_of_all_users_ends() {
-    let rows = "data: {sku: {range: [0, 100], order: unique, at_end: stop}}
-scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
-";
-    let report = done(&good(), 4, &format!("{ROWS}{rows}load: [{{users: 8}}]"));
+    let report = done(&good(), 4, &rows(100, "unique", "{users: 8}"));
     assert_eq!(begun(&report), [100, 0, 0]);
     assert_eq!(report.iterations().ok, 100);
 }
 
 #[test]
 fn a_user_whose_own_rows_have_run_out_stops_alone() {
-    let rows = "data: {sku: {range: [0, 5], order: sequential, at_end: stop}}
-scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
-";
-    let report = done(&good(), 2, &format!("{ROWS}{rows}load: [{{users: 6}}]"));
+    let report = done(&good(), 2, &rows(5, "sequential", "{users: 6}"));
     assert_eq!(begun(&report), [30, 0, 0]);
 }
 
@@ -120,9 +127,6 @@ scenarios: {one: {steps: [{name: a, get: '${api}/${sku}', think: 100ms}]}}
 
 #[test]
 fn a_load_that_data_ends_early_says_so() {
-    let rows = "data: {sku: {range: [0, 3], order: unique, at_end: stop}}
-scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
-";
     for load in [
         "{users: 2, for: 1h}",
         "{rate: 100/s, for: 1h}",
@@ -130,7 +134,7 @@ scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
     ] {
         let server =
             Peer::plain(|asked| Some((if asked.number == 1 { 500 } else { 200 }, String::new())));
-        let report = done(&server, 1, &format!("{ROWS}{rows}load: [{load}]"));
+        let report = done(&server, 1, &rows(3, "unique", load));
         assert_eq!(report.ended(), "`sku` has no more rows, 1 of 3 failed");
         assert_eq!(
             report.facts.warnings,
@@ -150,20 +154,12 @@ fn a_run_whose_iterations_all_failed_does_not_sound_like_a_good_one() {
 fn users_that_wait_for_a_connection_are_warned_of_and_others_are_not() {
     let load = "load: [{users: 8}, {iterations: 400}]";
     let report = done(&good(), 1, &format!("{ONE}{load}"));
-    assert_eq!(
-        (report.requests().waited, &report.facts.warnings[..]),
-        (0, &[][..])
-    );
+    assert_eq!(report.requests().waited, 0);
+    assert_eq!(report.facts.warnings, [""; 0]);
     // Each answer comes in a later turn.
     let file = ONE.replace("connections: 8", "connections: 1");
     let report = done(&good(), 1, &format!("{file}{load}"));
-    let waited = grouped(report.requests().waited);
-    assert_eq!(
-        report.facts.warnings,
-        [format!(
-            "scenario `one`: {waited} of 400 requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`"
-        )]
-    );
+    assert_eq!(report.facts.warnings, [waited(&report, "400")]);
 }
 
 #[test]
@@ -177,11 +173,7 @@ fn an_iteration_that_was_due_takes_as_long_as_its_requests() {
     assert!(
         scenario.duration.min_ns >= request.min_ns && scenario.duration.mean_ns >= request.mean_ns
     );
-    let report = done(
-        &good(),
-        1,
-        &format!("{ONE}load: [{{users: 1}}, {{iterations: 2}}]"),
-    );
+    let report = one(1, "{users: 1}, {iterations: 2}");
     assert_eq!(report.scenarios[0].duration.kind, LatencyKind::Service);
 }
 
@@ -195,10 +187,8 @@ scenarios:
   other: {load: [{rate: 1000/s, for: 10ms}], steps: [{get: '${api}/other'}]}
 ";
     done(&server, 2, &format!("{ROWS}{file}"));
-    let asked = server.asked();
-    let rows = asked
-        .iter()
-        .filter_map(|asked| asked.path.get(1..)?.parse().ok());
+    let paths = server.paths();
+    let rows = paths.iter().filter_map(|path| path.get(1..)?.parse().ok());
     let mut rows: Vec<u64> = rows.collect();
     rows.sort_unstable();
     assert_eq!(rows, (0..20).collect::<Vec<_>>());
@@ -230,18 +220,11 @@ fn news_come_as_long_as_any_thread_works() {
         }
         Some((200, String::new()))
     });
-    let plan = plan(&format!(
-        "targets: {{api: 'http://{}'}}
-{ROWS}data: {{thread: {{range: [0, 2], slice: thread, at_end: stop}}}}
-scenarios: {{one: {{steps: [{{get: '${{api}}/${{thread}}'}}]}}}}
-load: [{{users: 2}}, {{iterations: 2}}]
-",
-        server.address
-    ));
-    let options = Options {
-        threads: Some(2),
-        ..Options::default()
-    };
+    let rows = "data: {thread: {range: [0, 2], slice: thread, at_end: stop}}
+scenarios: {one: {steps: [{get: '${api}/${thread}'}]}}
+load: [{users: 2}, {iterations: 2}]
+";
+    let plan = plan_of(&server, &format!("{ROWS}{rows}"));
     let mut seen = Vec::new();
     let news = &mut |progress: &mut Progress, _| {
         seen.push(progress.iterations().ok);
@@ -249,20 +232,13 @@ load: [{{users: 2}}, {{iterations: 2}}]
             release.send(()).unwrap();
         }
     };
-    run(&plan, &options, &Arc::default(), news).unwrap();
+    run(&plan, &options(2), &Arc::default(), news).unwrap();
     assert_eq!(seen.get(..2), Some(&[1, 1][..]));
 }
 
 #[test]
 fn iterations_of_a_schedule_without_rows_are_due_and_unfed() {
-    let rows = "data: {sku: {range: [0, 7], order: unique, at_end: stop}}
-scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
-";
-    let report = done(
-        &good(),
-        1,
-        &format!("{ROWS}{rows}load: [{{rate: 1000/s, for: 1h}}]"),
-    );
+    let report = done(&good(), 1, &rows(7, "unique", "{rate: 1000/s, for: 1h}"));
     let [begun, dropped, unfed] = begun(&report);
     assert_eq!((begun, dropped), (7, 0));
     assert!(unfed > 0);
@@ -325,13 +301,8 @@ scenarios:
 ";
     let report = done(&good(), 1, &format!("{ROWS}{rows}"));
     assert!(step(&report, "c").counts.ok > 0);
-    assert_eq!(
-        (
-            step(&report, "d").counts.sent,
-            step(&report, "e").counts.sent
-        ),
-        (0, 0)
-    );
+    let sent = ["d", "e"].map(|name| step(&report, name).counts.sent);
+    assert_eq!(sent, [0, 0]);
 }
 
 #[test]
@@ -349,15 +320,10 @@ scenarios: {{one: {{weight: 80, steps: [{{get: '${{api}}/'}}]}}, two: {{weight: 
 load: [{{rate: 100000/s, for: 10ms}}{end}]
 "
             );
-            let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
-            let options = Options {
-                threads: Some(3),
-                ..Options::default()
-            };
-            let (signal, plan) = (Arc::new(AtomicBool::new(false)), plan(&(target + &file)));
+            let (signal, plan) = (Arc::<AtomicBool>::default(), plan_of(&server, &file));
             // The second of the first news is over: all is due that will be.
             let news = &mut |_: &mut _, _| signal.store(true, Ordering::Relaxed);
-            let report = run(&plan, &options, &signal, news).unwrap().report;
+            let report = run(&plan, &options(3), &signal, news).unwrap().report;
             let due = 1000 + u64::from(!end.is_empty());
             assert_eq!(begun(&report), [5, due - 5, 0], "{ended_by:?} {when_full}");
             assert_eq!(report.facts.ended_by, ended_by);
@@ -399,13 +365,7 @@ fn a_rate_that_is_too_much_is_a_warning_with_its_remedy() {
         .replace("connections: 8", "connections: 1")
         .replace("drain: 100ms", "drain: 10s");
     let report = done(&good(), 1, &(file + load));
-    let waited = grouped(report.requests().waited);
-    assert_eq!(
-        report.facts.warnings,
-        [format!(
-            "scenario `one`: {waited} of 1,000 requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`"
-        )]
-    );
+    assert_eq!(report.facts.warnings, [waited(&report, "1,000")]);
 }
 
 #[test]
@@ -426,22 +386,14 @@ scenarios:
 load: [{users: 8}, {iterations: 10}]
 ";
     let report = done(&good(), 4, file);
-    let begun: Vec<_> = report
-        .scenarios
-        .iter()
-        .map(|one| one.counts.begun)
-        .collect();
+    let begun = [0, 1].map(|at| report.scenarios[at].counts.begun);
     assert_eq!(begun, [8, 2]);
 }
 
 #[test]
 fn fewer_threads_than_wanted_are_a_warning_that_names_the_target() {
     let file = ONE.replace("connections: 8", "connections: 1");
-    let report = done(
-        &good(),
-        2,
-        &format!("{file}load: [{{users: 1}}, {{iterations: 9}}]"),
-    );
+    let report = done(&good(), 2, &(file + "load: [{users: 1}, {iterations: 9}]"));
     assert_eq!((report.facts.threads, begun(&report)[0]), (1, 9));
     assert_eq!(
         report.facts.warnings,
@@ -454,11 +406,7 @@ fn wake_ups_that_are_coalesced_lose_nothing_and_are_named() {
     let file = ONE
         .replace("drain: 100ms", "drain: 5s, coalesce: 20ms")
         .replace("version: 1", "version: 2");
-    let report = done(
-        &good(),
-        2,
-        &format!("{file}load: [{{rate: 1000/s, for: 300ms}}]"),
-    );
+    let report = done(&good(), 2, &(file + "load: [{rate: 1000/s, for: 300ms}]"));
     let [begun, dropped, _] = begun(&report);
     assert_eq!(begun + dropped, 300);
     assert_eq!(step(&report, "a").counts.ok, begun);

@@ -1,8 +1,8 @@
 //! Scripts on steps.
 
 use super::load::mute;
-use super::peer::{Does, Peer};
-use super::wires::reasons;
+use super::peer::{Asked, Does, Peer};
+use super::wires;
 use super::{failure, finish, report};
 use crate::report::Report;
 use crate::tally::Reason;
@@ -32,14 +32,15 @@ fn once(server: &Peer, version: u8, steps: &str) -> Report {
 /// Why a step failed: the reason and its words.
 #[track_caller]
 fn fault(report: &Report, step: &str) -> (Reason, String) {
-    let step = report
-        .steps
-        .iter()
-        .find(|one| one.names.name == step)
-        .unwrap();
+    let step = wires::step(report, step);
     assert_eq!(step.failures.len(), 1, "{:?}", step.failures);
     let failure = &step.failures[0];
     (failure.reason, failure.samples[0].clone())
+}
+
+#[track_caller]
+fn assert_good(report: &Report, step: &str) {
+    assert_eq!(wires::step(report, step).failures, [], "{step}");
 }
 
 #[test]
@@ -65,26 +66,12 @@ fn a_script_changes_the_request_before_it_is_sent() {
       - {name: next, get: "${api}/${sig}"}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "create"),
-            [],
-            "{:?}",
-            report.steps[0].failures
-        );
+        assert_good(&report, "create");
         let asked = server.asked();
         let first = &asked[0];
-        assert_eq!(
-            (first.method.as_str(), first.path.as_str()),
-            ("POST", "/things?a=1")
-        );
-        assert_eq!(
-            (
-                first.field("x-sig"),
-                first.field("x-old"),
-                first.field("x-gone")
-            ),
-            (Some("s5"), Some("5"), None)
-        );
+        assert_eq!(first.line(), "POST /things?a=1");
+        let fields = ["x-sig", "x-old", "x-gone"].map(|name| first.field(name));
+        assert_eq!(fields, [Some("s5"), Some("5"), None]);
         assert!(first.field("user-agent").unwrap().starts_with("volley/"));
         assert_eq!(
             first.field("content-type"),
@@ -118,12 +105,7 @@ fn a_script_looks_at_what_it_needs_of_a_response() {
       - {name: next, get: "${url}", headers: {x-rev: "${rev}"}}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "create"),
-            [],
-            "{:?}",
-            report.steps[0].failures
-        );
+        assert_good(&report, "create");
         let next = &server.asked()[1];
         assert_eq!(
             (next.path.as_str(), next.field("x-rev")),
@@ -194,18 +176,10 @@ fn functions_of_h2loadrunner_get_tables_and_make_the_next_request() {
 data: {user: {rows: [u]}}
 "#;
         let report = once(&server, version, steps);
-        assert_eq!(
-            reasons(&report, "change"),
-            [],
-            "{:?}",
-            report.steps[1].failures
-        );
+        assert_good(&report, "change");
         let asked = server.asked();
         let change = &asked[1];
-        assert_eq!(
-            (change.method.as_str(), change.path.as_str()),
-            ("PATCH", "/items/9")
-        );
+        assert_eq!(change.line(), "PATCH /items/9");
         let fields = ["x-sig", "x-old", "x-gone", "x-var"].map(|name| change.field(name));
         assert_eq!(fields, [Some("s"), Some("2"), None, Some("u")]);
         if version == 1 {
@@ -218,17 +192,12 @@ data: {user: {rows: [u]}}
 fn the_first_request_of_h2loadrunners_functions_has_no_response_before_it() {
     let server = shop();
     let steps = "      - name: only\n        get: ${api}/\n        lua: |\n          function make_request(rh, rb, h, b) assert(next(rh) == nil and rb == '') return h, b end\n          function validate_response(h, b) return h[':status'] == '404' end\n";
-    let (reason, words) = fault(&once(&server, 2, steps), "only");
-    assert_eq!(
-        (reason, words.as_str()),
-        (
-            Reason::LuaCheck,
-            "test.yaml: validate_response returned false"
-        )
-    );
+    let found = fault(&once(&server, 2, steps), "only");
+    let words = "test.yaml: validate_response returned false";
+    assert_eq!(found, (Reason::LuaCheck, words.to_owned()));
     let gone = Peer::plain(|_| Some((404, String::new())));
     let report = once(&gone, 2, steps);
-    assert_eq!(reasons(&report, "only"), []);
+    assert_good(&report, "only");
 }
 
 #[test]
@@ -256,12 +225,8 @@ scenarios:
         );
         let report = finish(&server, 1, &file).unwrap().report;
         assert_eq!(report.iterations().ok, 1);
-        let paths = |peer: &Peer| -> Vec<String> {
-            let asked = peer.asked();
-            asked.iter().map(|asked| asked.path.clone()).collect()
-        };
-        assert_eq!(paths(&other), ["/there", "/there", "/items/9"]);
-        assert_eq!(paths(&server), ["/own", "/back"]);
+        assert_eq!(other.paths(), ["/there", "/there", "/items/9"]);
+        assert_eq!(server.paths(), ["/own", "/back"]);
     }
 }
 
@@ -272,11 +237,9 @@ fn what_a_script_says_shows_no_secret() {
       - {name: login, get: "${api}/", save: {token: {json: /item/id}}}
       - {name: check, get: "${api}/", lua: "function response(res) fail('no ' .. vars.token .. ' ?password=hush') end"}
 "#;
-    let (reason, words) = fault(&once(&server, 2, steps), "check");
-    assert_eq!(
-        (reason, words.as_str()),
-        (Reason::LuaCheck, "no *** ?password=***")
-    );
+    let found = fault(&once(&server, 2, steps), "check");
+    let expected = (Reason::LuaCheck, "no *** ?password=***".to_owned());
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -289,7 +252,7 @@ load: [{users: 2}, {iterations: 4}]
 ";
     let finished = finish(&server, 2, file).unwrap();
     assert_eq!(finished.report.iterations().ok, 4);
-    assert!(server.asked()[1..].iter().all(|asked| asked.path == "/7"));
+    assert!(server.paths()[1..].iter().all(|path| path == "/7"));
 }
 
 #[test]
@@ -301,16 +264,12 @@ fn a_script_without_end_ends_the_run_in_setup_and_in_the_load() {
     let load = format!(
         "scenarios: {{s: {{on_failure: continue, steps: [{endless}]}}}}\nload: [{{users: 1, for: 1h}}]\n"
     );
-    assert_eq!(
-        failure(finish(&server, 1, &load)),
-        format!("step `x` ended the run: {line}")
-    );
+    let failed = failure(finish(&server, 1, &load));
+    assert_eq!(failed, format!("step `x` ended the run: {line}"));
     let setup =
         format!("setup: [{endless}]\nscenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}\n");
-    assert_eq!(
-        failure(finish(&server, 1, &setup)),
-        format!("setup: step `x` failed: {line}")
-    );
+    let failed = failure(finish(&server, 1, &setup));
+    assert_eq!(failed, format!("setup: step `x` failed: {line}"));
 }
 
 #[test]
@@ -363,24 +322,11 @@ load: [{{users: 20}}, {{iterations: 500}}]
     );
     let report = report(&super::plan(&file), 2);
     let counts = server.counts();
+    assert_eq!(report.iterations().ok, 500, "{:?}", report.steps);
+    let [created, patched, deleted] = [counts.created, counts.patched, counts.deleted];
     assert_eq!(
-        report.iterations().ok,
-        500,
-        "{:?}",
-        report
-            .steps
-            .iter()
-            .map(|step| &step.failures)
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(
-        (
-            counts.created,
-            counts.patched,
-            counts.deleted,
-            counts.live()
-        ),
-        (500, 500, 500, 0)
+        [created, patched, deleted, counts.live()],
+        [500, 500, 500, 0]
     );
 }
 
@@ -415,19 +361,13 @@ scenarios:
     );
     let report = report(&super::plan(&file), 1);
     for step in ["value", "lazy", "authority"] {
-        assert_eq!(reasons(&report, step), [], "{step}");
+        assert_good(&report, step);
     }
     let (reason, words) = fault(&report, "refused");
     let expected = "test.yaml: make_request returned the method `A B`";
     assert_eq!((reason, words.as_str()), (Reason::Lua, expected));
     assert!(first.asked().is_empty());
     let asked = second.asked();
-    let sent: Vec<_> = asked
-        .iter()
-        .map(|asked| (asked.method.as_str(), asked.path.as_str()))
-        .collect();
-    assert_eq!(
-        sent,
-        [("GET", "/there?x"), ("GET", "/there?y"), ("PUT", "/")]
-    );
+    let sent: Vec<_> = asked.iter().map(Asked::line).collect();
+    assert_eq!(sent, ["GET /there?x", "GET /there?y", "PUT /"]);
 }

@@ -1,35 +1,23 @@
 //! Bodies and replies that are larger than the memory for them.
 
-use std::io::Write;
 use std::sync::Arc;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use super::peer::{Does, Peer, Reply};
 use super::wires::{reasons, step, sum_call};
-use super::{Options, plan, run};
+use super::{Options, options, plan_of, run};
 use crate::report::Report;
 use crate::tally::Reason;
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
+use crate::testkit::gzip;
 
 /// A run with this memory, against a peer that is the target `api` and always answers so.
 fn limited(max_memory: u32, reply: Reply, steps: &str, more: &str) -> Report {
     let peer = Peer::start(move |_| Does::Replies(reply.clone()));
     let options = Options {
-        threads: Some(1),
         max_memory: Some(max_memory),
-        ..Options::default()
+        ..options(1)
     };
-    let target = format!("targets: {{api: \"http://{}\"}}", peer.address);
-    let plan = plan(&format!(
-        "{target}\n{more}\nscenarios:\n  s:\n    steps:\n{steps}\n"
-    ));
+    let steps = format!("{more}\nscenarios:\n  s:\n    steps:\n{steps}\n");
+    let plan = plan_of(&peer, &steps);
     let finished = run(&plan, &options, &Arc::default(), &mut |_, _| ());
     finished.unwrap().report
 }

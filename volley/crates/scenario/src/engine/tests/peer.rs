@@ -61,9 +61,13 @@ type Answer = dyn Fn(&Asked) -> Does + Send + Sync;
 impl Asked {
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut fields = self.fields.iter();
-        fields
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+        let (_, value) = fields.find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    /// Method and path.
+    pub fn line(&self) -> String {
+        format!("{} {}", self.method, self.path)
     }
 }
 
@@ -117,6 +121,16 @@ impl Peer {
             Some((status, body)) => Does::says(status, &[], &body),
             None => Does::Waits,
         })
+    }
+
+    /// The paths of the requests so far.
+    pub fn paths(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.path).collect()
+    }
+
+    /// How often a path was asked for.
+    pub fn times(&self, path: &str) -> usize {
+        self.paths().iter().filter(|asked| *asked == path).count()
     }
 
     pub fn asked(&self) -> Vec<Asked> {
@@ -304,13 +318,12 @@ impl<'a> Conversation<'a> {
 fn write_reply(reply: &Reply, stream: u32, is_head: bool, out: &mut Vec<u8>) {
     let status = reply.status.to_string();
     let length = reply.body.len().to_string();
-    let mut fields = vec![(":status", status.as_str())];
-    fields.extend(
-        reply
-            .fields
-            .iter()
-            .map(|(name, value)| (*name, value.as_str())),
-    );
+    let own = reply.fields.iter();
+    let own = own.map(|(name, value)| (*name, value.as_str()));
+    let mut fields: Vec<_> = [(":status", status.as_str())]
+        .into_iter()
+        .chain(own)
+        .collect();
     if reply.trailers.is_empty() {
         fields.push(("content-length", &length));
     }

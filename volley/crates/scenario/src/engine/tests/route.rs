@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::peer::{Does, Peer};
+use super::peer::{Asked, Does, Peer};
 use super::plan;
-use super::wires::{is_ok, reasons, run, step};
+use super::wires::{api, is_ok, reasons, run, step, words};
 use crate::report::Report;
 use crate::tally::Reason;
 use crate::testkit::texts::has;
@@ -13,18 +13,10 @@ const ROUTED: &str = "route: authority, ";
 
 /// Three iterations of steps whose target is `peer`.
 fn thrice(peer: &Peer, version: u8, route: &str, steps: &str) -> Report {
-    run(
-        &format!("{{api: \"http://{}\"}}", peer.address),
-        steps,
-        &format!(
-            "http: {{{route}version: {version}, connections: 2, timeout: 10s}}\nload: [{{users: 3}}, {{iterations: 3}}]"
-        ),
-    )
-}
-
-/// The words of a step's first failure.
-fn words<'a>(report: &'a Report, name: &str) -> &'a str {
-    &step(report, name).failures[0].samples[0]
+    let more = format!(
+        "http: {{{route}version: {version}, connections: 2, timeout: 10s}}\nload: [{{users: 3}}, {{iterations: 3}}]"
+    );
+    run(&api(peer.address), steps, &more)
 }
 
 #[test]
@@ -51,26 +43,15 @@ fn a_url_with_another_authority_fails_unless_it_is_routed() {
         assert!(words(&report, "read").ends_with(remedy));
         assert_eq!(other.accepted.load(Ordering::Relaxed), 0);
 
-        assert!(
-            is_ok(&thrice(&peer, version, ROUTED, steps)),
-            "HTTP/{version}"
-        );
+        let routed = thrice(&peer, version, ROUTED, steps);
+        assert!(is_ok(&routed), "HTTP/{version}");
         let asked = other.asked();
-        let count = |path| asked.iter().filter(|asked| asked.path == path).count();
-        assert_eq!((count("/made"), count("/next"), asked.len()), (3, 3, 6));
-        let own = |path| {
-            peer.asked()
-                .iter()
-                .filter(|asked| asked.path == path)
-                .count()
-        };
-        assert_eq!(own("/own"), 6);
+        let times = ["/made", "/next"].map(|path| other.times(path));
+        assert_eq!((times, asked.len()), ([3, 3], 6));
+        assert_eq!(peer.times("/own"), 6);
         let address = other.address.to_string();
-        assert!(
-            asked
-                .iter()
-                .all(|asked| asked.field("host") == Some(&address))
-        );
+        let is_own = |asked: &Asked| asked.field("host") == Some(&address);
+        assert!(asked.iter().all(is_own));
         assert!(other.accepted.load(Ordering::Relaxed) <= 2);
     }
 }
@@ -90,19 +71,11 @@ fn a_redirect_to_another_authority_is_followed_without_secrets_if_it_is_routed()
         assert_eq!(reasons(&report, "get"), [(Reason::Redirects, 3)]);
         assert!(words(&report, "get").contains("it leads to no target of this file"));
 
-        assert!(
-            is_ok(&thrice(&peer, version, ROUTED, steps)),
-            "HTTP/{version}"
-        );
+        let routed = thrice(&peer, version, ROUTED, steps);
+        assert!(is_ok(&routed), "HTTP/{version}");
         let asked = other.asked();
-        let paths: Vec<_> = asked.iter().filter(|asked| asked.path == "/here").collect();
-        assert_eq!((paths.len(), asked.len()), (3, 6));
-        let has = |name| {
-            asked
-                .iter()
-                .filter(|asked| asked.field(name).is_some())
-                .count()
-        };
+        assert_eq!((other.times("/here"), asked.len()), (3, 6));
+        let has = |name| asked.iter().filter(|one| one.field(name).is_some()).count();
         assert_eq!((has("a"), has("authorization")), (6, 0), "HTTP/{version}");
     }
 }
@@ -118,8 +91,8 @@ load: [{{users: {}}}, {{iterations: {}}}]"#,
         urls.len()
     );
     let peer = Peer::start(|_| Does::says(200, &[], ""));
-    let target = format!("{{api: \"http://{}\"}}", peer.address);
-    run(&target, "      - {name: get, get: \"${url}\"}", &text)
+    let steps = "      - {name: get, get: \"${url}\"}";
+    run(&api(peer.address), steps, &text)
 }
 
 #[test]
@@ -132,11 +105,8 @@ fn connections_are_opened_to_a_limited_number_of_authorities() {
     let mut found = reasons(&report, "get");
     found.sort_unstable();
     assert_eq!(found, [(Reason::Unrendered, 6), (Reason::Connect, 64)]);
-    let words: Vec<_> = step(&report, "get")
-        .failures
-        .iter()
-        .map(|one| &one.samples[0])
-        .collect();
+    let failures = step(&report, "get").failures.iter();
+    let words: Vec<_> = failures.map(|one| &one.samples[0]).collect();
     let limit =
         "leads to one more authority than the 64 that `route: authority` opens connections to";
     assert!(words.iter().any(|words| words.contains(limit)), "{words:?}");

@@ -6,8 +6,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::super::Finished;
+use super::load::done;
 use super::peer::{Asked, Does, Peer};
 use super::{failure, finish, finish_by};
+use crate::report::StepReport;
 use crate::testkit::texts::begins;
 
 #[test]
@@ -19,21 +21,15 @@ load: [{users: 2, for: 1h}]
 teardown: [{name: bye, get: '${api}/bye'}]
 ";
     for is_signal in [true, false] {
-        let (signal, byes) = (
-            Arc::new(AtomicBool::new(false)),
-            Arc::new(AtomicU64::new(0)),
-        );
-        let (set, counts) = (Arc::clone(&signal), Arc::clone(&byes));
+        let signal = Arc::<AtomicBool>::default();
+        let set = Arc::clone(&signal);
         let server = Peer::plain(move |asked| {
-            if asked.path == "/bye" {
-                counts.fetch_add(1, Ordering::Relaxed);
-                return Some((200, String::new()));
-            }
             set.store(is_signal, Ordering::Relaxed);
-            Some((if is_signal { 200 } else { 503 }, String::new()))
+            let is_good = is_signal || asked.path == "/bye";
+            Some((if is_good { 200 } else { 503 }, String::new()))
         });
         let finished = finish_by(&server, 2, &signal, file).unwrap();
-        assert_eq!(byes.load(Ordering::Relaxed), 1, "signal: {is_signal}");
+        assert_eq!(server.times("/bye"), 1, "signal: {is_signal}");
         let failure = finished.failure.map(|failure| failure.to_string());
         match is_signal {
             true => assert_eq!(failure, None),
@@ -64,13 +60,13 @@ load: [{{users: 2}}, {{iterations: 6}}]
 teardown: [{{name: last, get: '${{api}}/${{n}}'}}]
 "
         );
-        let finished = finish(&server, 1, &file).unwrap();
-        assert!(finished.failure.is_none());
-        let asked = server.asked();
+        done(&server, 1, &file);
+        let all = server.paths();
         let paths = |start: &str| {
-            let paths = asked.iter().map(|one| one.path.as_str());
-            let paths = paths.filter_map(|path| path.strip_prefix(start)?.parse::<u64>().ok());
-            paths.collect::<BTreeSet<_>>()
+            let numbers = all
+                .iter()
+                .filter_map(|path| path.strip_prefix(start)?.parse().ok());
+            numbers.collect::<BTreeSet<u64>>()
         };
         assert_eq!(paths("/").len(), 8, "{slice}");
         // Setup takes no more rows of a circular feed than it needs.
@@ -92,12 +88,8 @@ scenarios: {one: {steps: [{get: '${next}', expect: {status: 200}}]}}
 load: [{users: 2}, {iterations: 4}]
 teardown: [{delete: '${next}', expect: {status: 200}}]
 ";
-    let finished = finish(&server, 1, file).unwrap();
-    assert!(finished.failure.is_none());
-    assert_eq!(finished.report.iterations().ok, 4);
-    let asked = other.asked();
-    let next = asked.iter().filter(|asked| asked.path == "/next").count();
-    assert_eq!((next, asked.len()), (5, 6));
+    assert_eq!(done(&server, 1, file).iterations().ok, 4);
+    assert_eq!((other.times("/next"), other.asked().len()), (5, 6));
 }
 
 /// What a server knows of two values, and those who wait for news.
@@ -163,22 +155,15 @@ setup:
 scenarios: {one: {steps: [{get: '${api}/', headers: {t: '${t}'}, think: 10ms}]}}
 load: [{users: 1, for: 5m}]
 ";
-    let (signal, asked) = (
-        Arc::new(AtomicBool::new(false)),
-        Arc::new(Mutex::new(Vec::new())),
-    );
-    let (ends, list) = (Arc::clone(&signal), Arc::clone(&asked));
+    let (signal, tokens) = (Arc::<AtomicBool>::default(), AtomicU64::new(1));
+    let ends = Arc::clone(&signal);
     let server = Peer::plain(move |asked| {
         match asked.path.as_str() {
             "/token" => {
-                let mut list = list.lock().unwrap();
-                list.push((
-                    asked.field("client").unwrap_or_default().to_owned(),
-                    asked.field("nonce").unwrap_or_default().to_owned(),
-                ));
+                let token = tokens.fetch_add(1, Ordering::Relaxed);
                 // The first one is old when the load begins; the second one for longer than the test.
-                let age = if list.len() == 1 { "0.2" } else { "1e6" };
-                return Some((200, format!("{{\"t\": {}, \"s\": {age}}}", list.len())));
+                let age = if token == 1 { "0.2" } else { "1e6" };
+                return Some((200, format!("{{\"t\": {token}, \"s\": {age}}}")));
             }
             "/slow" => std::thread::sleep(Duration::from_millis(300)),
             _ => ends.store(asked.field("t") == Some("2"), Ordering::Relaxed),
@@ -187,9 +172,12 @@ load: [{users: 1, for: 5m}]
     });
     let finished = finish_by(&server, 1, &signal, file).unwrap();
     assert!(finished.failure.is_none() && finished.report.facts.warnings.is_empty());
-    let asked = asked.lock().unwrap();
-    assert_eq!([&*asked[0].0, &*asked[1].0], ["first", "first"]);
-    assert!(!asked[1].1.is_empty() && asked[0].1 != asked[1].1);
+    let mut asked = server.asked();
+    asked.retain(|asked| asked.path == "/token");
+    let [clients, nonces] =
+        ["client", "nonce"].map(|name| [0, 1].map(|at| asked[at].field(name).unwrap_or_default()));
+    assert_eq!(clients, ["first", "first"]);
+    assert!(!nonces[1].is_empty() && nonces[0] != nonces[1]);
 }
 
 #[test]
@@ -218,12 +206,10 @@ load: [{users: 1, for: 5m}]
 ";
     for bad in ["\"soon\"", "-1", "0", "\"inf\""] {
         let server = Peer::plain(move |_| Some((200, format!("{{\"t\": 1, \"s\": {bad}}}"))));
-        let words = format!(
-            "`{}` is no number of seconds above 0",
-            bad.trim_matches('"')
-        );
+        let age = bad.trim_matches('"');
+        let start = format!("setup: step `token` failed: `{age}` is no number of seconds above 0");
         let failure = failure(finish(&server, 1, file));
-        begins(&failure, &format!("setup: step `token` failed: {words}"));
+        begins(&failure, &start);
     }
     let (signal, asked) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
     let ends = Arc::clone(&signal);
@@ -261,24 +247,14 @@ thresholds: ['max(login) < 1h', 'checks(login.save token) >= 100%', 'failed(bye)
         &failure.unwrap().to_string(),
         "teardown: step `bye` failed: ",
     );
-    let counts: Vec<_> = report
-        .shown_steps()
-        .map(|step| {
-            (
-                step.names.name.as_str(),
-                step.counts.sent,
-                step.counts.failed,
-            )
-        })
-        .collect();
+    let steps = report.shown_steps();
+    let counts = steps.map(|step| (&*step.names.name, step.counts.sent, step.counts.failed));
+    let counts: Vec<_> = counts.collect();
     assert_eq!(counts, [("login", 1, 0), ("a", 5, 0), ("bye", 1, 1)]);
     let failed: Vec<_> = report.thresholds.iter().map(|one| one.failed).collect();
     assert_eq!(failed, [false, false, true, false]);
     // The seconds of a run are those of its load.
-    assert!(
-        report
-            .steps
-            .iter()
-            .all(|step| step.names.scenario == "one" || step.series.points.is_empty())
-    );
+    let is_apart =
+        |step: &StepReport| step.names.scenario == "one" || step.series.points.is_empty();
+    assert!(report.steps.iter().all(is_apart));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::load::done;
 use super::peer::{Asked, Does, Peer};
 use super::wires::reasons;
 use super::{plan, report};
@@ -52,6 +53,17 @@ load: [{{users: 24, for: 1h}}]
     }
 }
 
+/// A file whose two users take so many rows, each once.
+fn unique(version: u8, rows: u64) -> String {
+    format!(
+        "http: {{version: {version}, connections: 2}}
+data: {{n: {{range: [0, {rows}], order: unique, slice: connection}}}}
+scenarios: {{s: {{steps: [{{name: post, post: '${{api}}/${{n}}'}}]}}}}
+load: [{{users: 2, for: 1h}}]
+"
+    )
+}
+
 #[test]
 fn a_connection_that_is_opened_again_keeps_its_rows() {
     for version in [1, 2] {
@@ -59,17 +71,7 @@ fn a_connection_that_is_opened_again_keeps_its_rows() {
             7 => Does::Closes,
             _ => Does::says(200, &[], ""),
         });
-        let text = format!(
-            r#"
-targets: {{a: "http://{}"}}
-http: {{version: {version}, connections: 2}}
-data: {{n: {{range: [0, 100], order: unique, slice: connection}}}}
-scenarios: {{s: {{steps: [{{post: "${{a}}/${{n}}"}}]}}}}
-load: [{{users: 2, for: 1h}}]
-"#,
-            peer.address
-        );
-        let iterations = report(&plan(&text), 1).iterations();
+        let iterations = done(&peer, 1, &unique(version, 100)).iterations();
         assert_eq!((iterations.ok, iterations.begun), (90, 100));
         let found = rows(&peer);
         assert!(found.len() > 10, "HTTP/{version}: {found:?}");
@@ -84,17 +86,12 @@ load: [{{users: 2, for: 1h}}]
 #[test]
 fn a_schedule_takes_one_connection_after_another() {
     let peer = Peer::start(|_| Does::says(200, &[], ""));
-    let text = format!(
-        r#"
-targets: {{a: "http://{}"}}
-http: {{version: 2, connections: 4}}
-data: {{n: {{range: [0, 40], slice: connection}}}}
-scenarios: {{s: {{steps: [{{get: "${{a}}/${{n}}"}}]}}}}
-load: [{{iterations: 80, rate: 4000/s, for: 1h}}]
-"#,
-        peer.address
-    );
-    assert_eq!(report(&plan(&text), 1).iterations().ok, 80);
+    let file = "http: {version: 2, connections: 4}
+data: {n: {range: [0, 40], slice: connection}}
+scenarios: {s: {steps: [{get: '${api}/${n}'}]}}
+load: [{iterations: 80, rate: 4000/s, for: 1h}]
+";
+    assert_eq!(done(&peer, 1, file).iterations().ok, 80);
     // Circular: each row comes twice.
     let twice = |rows: Vec<u64>| rows.into_iter().flat_map(|row| [row; 2]).collect();
     let expected: Vec<Vec<u64>> = slices(40, 4).into_iter().map(twice).collect();
@@ -104,17 +101,12 @@ load: [{{iterations: 80, rate: 4000/s, for: 1h}}]
 #[test]
 fn each_scenario_of_a_schedule_takes_all_connections_in_turn() {
     let peer = Peer::start(|_| Does::says(200, &[], ""));
-    let text = format!(
-        r#"
-targets: {{a: "http://{}"}}
-http: {{version: 2, connections: 2}}
-data: {{n: {{range: [0, 40], slice: connection}}}}
-scenarios: {{s: {{steps: [{{get: "${{a}}/s/${{n}}"}}]}}, t: {{steps: [{{get: "${{a}}/t/${{n}}"}}]}}}}
-load: [{{iterations: 80, rate: 4000/s, for: 1h}}]
-"#,
-        peer.address
-    );
-    assert_eq!(report(&plan(&text), 1).iterations().ok, 80);
+    let file = "http: {version: 2, connections: 2}
+data: {n: {range: [0, 40], slice: connection}}
+scenarios: {s: {steps: [{get: '${api}/s/${n}'}]}, t: {steps: [{get: '${api}/t/${n}'}]}}
+load: [{iterations: 80, rate: 4000/s, for: 1h}]
+";
+    assert_eq!(done(&peer, 1, file).iterations().ok, 80);
     let mut counts = BTreeMap::<_, u64>::new();
     for asked in peer.asked() {
         let scenario = asked.path.chars().nth(1);
@@ -130,17 +122,7 @@ fn what_keeps_to_a_connection_that_cannot_be_opened_fails_and_the_others_go_on()
             16 => Does::Dies,
             _ => Does::says(200, &[], ""),
         });
-        let text = format!(
-            r#"
-targets: {{a: "http://{}"}}
-http: {{version: {version}, connections: 2}}
-data: {{n: {{range: [0, 20], order: unique, slice: connection}}}}
-scenarios: {{s: {{steps: [{{name: post, post: "${{a}}/${{n}}"}}]}}}}
-load: [{{users: 2, for: 1h}}]
-"#,
-            peer.address
-        );
-        let report = report(&plan(&text), 1);
+        let report = done(&peer, 1, &unique(version, 20));
         assert_eq!(report.iterations().ok, 16, "HTTP/{version}");
         let mut found = reasons(&report, "post");
         found.sort_unstable();

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Compiler;
 use super::names::Scope;
+use super::{Compiler, given};
 use crate::file::mistake::Path;
 use crate::file::model::{self, Named, Scalar, Step};
 use crate::request::{Part, multipart};
@@ -19,24 +19,18 @@ pub(super) struct Body {
 
 impl Compiler<'_> {
     pub(super) fn body(&mut self, scope: &mut Scope, at: &Path, step: &Step) -> Option<Body> {
-        let given = [
+        let given = given(&[
             ("json", step.json.is_some()),
             ("text", step.text.is_some()),
             ("form", step.form.is_some()),
             ("multipart", step.multipart.is_some()),
             ("body", step.body.is_some()),
-        ];
-        let given: Vec<&str> = given
-            .iter()
-            .filter(|(_, is)| *is)
-            .map(|(key, _)| *key)
-            .collect();
+        ]);
         if let [first, second, ..] = given[..] {
-            self.wrong(
+            return self.none(
                 &at.key(second),
                 format!("`{first}` and `{second}` both are the body: keep one"),
             );
-            return None;
         }
         let typed = |text: Option<Text>, media_type: &str| {
             text.map(|text| Body {
@@ -111,10 +105,7 @@ impl Compiler<'_> {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 (Text::fixed(bytes), Some(name.into_owned()))
             }
-            _ => {
-                self.wrong(at, "a part has either `value` or `file`");
-                return None;
-            }
+            _ => return self.none(at, "a part has either `value` or `file`"),
         };
         let name = self.constant(scope, &at.key("name"), &part.name)?;
         let media_type = match &part.media_type {

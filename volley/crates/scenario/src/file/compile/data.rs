@@ -1,14 +1,15 @@
 //! Feeds: their sources, and which columns are used.
 
+use std::collections::HashSet;
 use std::path;
 
-use super::Compiler;
 use super::names::Scope;
 use super::rows::{csv_header, first_keys};
+use super::{Compiler, given};
 use crate::Slot;
 use crate::file::mistake::Path;
 use crate::file::model::{Columns as By, Feed as Written};
-use crate::plan::{AtEnd, Feed, Load, Phases, RowOrder, Scenario, Slice, Source, Url};
+use crate::plan::{AtEnd, Feed, Load, Phases, RowOrder, Scenario, Slice, Source};
 use volley_request::schema::suggest;
 
 /// The most random letters, or digits of a number.
@@ -64,10 +65,8 @@ impl Compiler<'_> {
     }
 
     fn feed(&mut self, at: &Path, name: &str, written: &Written, is_read: bool) -> Feed {
-        let has_rows = written.csv.is_some()
-            || written.jsonl.is_some()
-            || written.rows.is_some()
-            || written.range.is_some();
+        let is_file = written.csv.is_some() || written.jsonl.is_some();
+        let has_rows = is_file || written.rows.is_some() || written.range.is_some();
         if !has_rows && is_read {
             self.refuse(
                 at,
@@ -113,7 +112,7 @@ impl Compiler<'_> {
     }
 
     fn source(&mut self, feed: &Path, written: &Written) -> Option<(Source, Columns)> {
-        let given = [
+        let given = given(&[
             ("csv", written.csv.is_some()),
             ("jsonl", written.jsonl.is_some()),
             ("rows", written.rows.is_some()),
@@ -122,19 +121,12 @@ impl Compiler<'_> {
             ("random_text", written.random_text.is_some()),
             ("uuid", written.uuid.is_some()),
             ("time", written.time.is_some()),
-        ];
-        let given: Vec<&str> = given
-            .iter()
-            .filter(|(_, is)| *is)
-            .map(|(key, _)| *key)
-            .collect();
+        ]);
         let [key] = given[..] else {
             let problem = "data has one source: `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` or `time`";
-            self.wrong(feed, problem);
-            return None;
+            return self.none(feed, problem);
         };
         let at = feed.key(key);
-        let made = |source| Some((source, Columns::One));
         if let Some(file) = written.csv.as_ref().or(written.jsonl.as_ref()) {
             let (file, is_csv) = (self.data_file(&at, file)?, written.csv.is_some());
             let read = if is_csv { csv_header } else { first_keys };
@@ -147,68 +139,44 @@ impl Compiler<'_> {
             };
             return Some((source, columns));
         }
-        match written {
-            Written {
-                rows: Some(rows), ..
-            } => {
-                let (rows, names) = self.rows(&at, rows)?;
-                let columns = match names {
-                    Some(names) => self.columns(&at, written, &names),
-                    None => Columns::One,
-                };
-                Some((Source::Rows(rows), columns))
-            }
-            Written {
-                range: Some((start, end)),
-                ..
-            } => {
-                let width = written.width.unwrap_or(0);
-                if start >= end {
-                    self.wrong(
-                        &at,
-                        "the range is empty: it goes from the first number to before the second",
-                    );
-                }
-                if width > 20 {
-                    self.wrong(&feed.key("width"), "`width` is at most 20");
-                }
-                made(Source::Range {
-                    start: *start,
-                    end: *end,
-                    width,
-                })
-            }
-            Written {
-                random: Some((low, high)),
-                ..
-            } => {
-                if low > high {
-                    self.wrong(&at, "the smaller number comes first");
-                }
-                made(Source::Random {
-                    low: *low,
-                    high: *high,
-                })
-            }
-            Written {
-                random_text: Some(length),
-                ..
-            } => {
-                if !(1..=LONGEST_TEXT).contains(length) {
-                    self.wrong(&at, format!("the length is from 1 to {LONGEST_TEXT}"));
-                }
-                made(Source::RandomText { length: *length })
-            }
-            Written {
-                time: Some(format), ..
-            } => made(Source::Time(*format)),
-            _ => {
-                if written.uuid == Some(false) {
-                    self.wrong(&at, "write `uuid: true`");
-                }
-                made(Source::Uuid)
-            }
+        if let Some(rows) = &written.rows {
+            let (rows, names) = self.rows(&at, rows)?;
+            let columns = match names {
+                Some(names) => self.columns(&at, written, &names),
+                None => Columns::One,
+            };
+            return Some((Source::Rows(rows), columns));
         }
+        let source = if let Some((start, end)) = written.range {
+            let width = written.width.unwrap_or(0);
+            if start >= end {
+                let problem =
+                    "the range is empty: it goes from the first number to before the second";
+                self.wrong(&at, problem);
+            }
+            if width > 20 {
+                self.wrong(&feed.key("width"), "`width` is at most 20");
+            }
+            Source::Range { start, end, width }
+        } else if let Some((low, high)) = written.random {
+            if low > high {
+                self.wrong(&at, "the smaller number comes first");
+            }
+            Source::Random { low, high }
+        } else if let Some(length) = written.random_text {
+            if !(1..=LONGEST_TEXT).contains(&length) {
+                self.wrong(&at, format!("the length is from 1 to {LONGEST_TEXT}"));
+            }
+            Source::RandomText { length }
+        } else if let Some(format) = written.time {
+            Source::Time(format)
+        } else {
+            if written.uuid == Some(false) {
+                self.wrong(&at, "write `uuid: true`");
+            }
+            Source::Uuid
+        };
+        Some((source, Columns::One))
     }
 
     /// A file of any size.
@@ -225,15 +193,9 @@ impl Compiler<'_> {
     }
 
     fn columns(&mut self, at: &Path, written: &Written, names: &[String]) -> Columns {
-        if let Some(twice) = names
-            .iter()
-            .enumerate()
-            .find(|(index, name)| names.iter().take(*index).any(|n| n == *name))
-        {
-            self.wrong(
-                at,
-                format!("two columns are named `{}`: rename one", twice.1),
-            );
+        let mut seen = HashSet::new();
+        if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+            self.wrong(at, format!("two columns are named `{twice}`: rename one"));
         }
         match written.column {
             Some(By::Step) => Columns::Steps(names.len()),
@@ -252,10 +214,7 @@ impl Compiler<'_> {
             Some((feed, column)) => (feed, Some(column)),
             None => (name, None),
         };
-        let index = self
-            .feeds
-            .iter()
-            .position(|draft| draft.feed.name == feed)?;
+        let index = self.feed_named(feed)?;
         scope.draws.insert(index);
         Some(self.column(scope, at, index, column))
     }
@@ -317,11 +276,7 @@ impl Compiler<'_> {
     /// its first step.
     pub(super) fn slices(&mut self, scope: &Scope, first: usize) -> Option<u32> {
         let steps = self.steps.iter().skip(first);
-        let targets = steps.map(|step| match step.url {
-            Url::Target { target, .. } => target,
-            Url::Value { relative_to, .. } => relative_to,
-        });
-        let targets: Vec<usize> = targets.collect();
+        let targets: Vec<usize> = steps.map(|step| step.url.target()).collect();
         let mut keeps_to = None;
         for feed in &scope.draws {
             let draft = self.feeds.get_mut(*feed);
@@ -359,11 +314,8 @@ impl Compiler<'_> {
                 None => None,
             };
             if let Some(problem) = problem {
-                let at = Path::default()
-                    .key("data")
-                    .key(&draft.feed.name)
-                    .key("slice");
-                self.wrong(&at, problem);
+                let at = Path::default().key("data").key(&draft.feed.name);
+                self.wrong(&at.key("slice"), problem);
             }
         }
         keeps_to
@@ -400,10 +352,8 @@ impl Compiler<'_> {
             let draft = self.feeds.get(*feed);
             if let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) {
                 let name = &draft.feed.name;
-                let remedy = "name other data here";
-                let problem = format!(
-                    "`{name}` is for the connections of the load (`slice: connection`): {remedy}"
-                );
+                let what = "is for the connections of the load (`slice: connection`)";
+                let problem = format!("`{name}` {what}: name other data here");
                 self.wrong(at, problem);
             }
         }
@@ -411,21 +361,14 @@ impl Compiler<'_> {
 
     /// The feed that a step draws from.
     pub(super) fn draw(&mut self, scope: &mut Scope, at: &Path, name: &str) -> Option<usize> {
-        let index = self.feeds.iter().position(|draft| draft.feed.name == name);
-        match index {
-            Some(index) => {
-                scope.draws.insert(index);
-            }
-            None => {
-                let known: Vec<String> = self
-                    .feeds
-                    .iter()
-                    .map(|draft| draft.feed.name.clone())
-                    .collect();
-                let hint = suggest::hint(name, &known, "name one in `data`");
-                self.wrong(at, format!("there is no data `{name}`; {hint}"));
-            }
+        let index = self.feed_named(name);
+        if index.is_none() {
+            let known = self.feeds.iter().map(|draft| draft.feed.name.clone());
+            let known: Vec<String> = known.collect();
+            let hint = suggest::hint(name, &known, "name one in `data`");
+            self.wrong(at, format!("there is no data `{name}`; {hint}"));
         }
+        scope.draws.extend(index);
         index
     }
 }

@@ -21,8 +21,8 @@ type Group<'a> = (&'static str, &'a Named<WrittenRule>);
 /// What a condition becomes.
 type Make = fn(Text) -> Rule;
 
-/// A condition's key and text, what it becomes, and what it becomes if it compares numbers.
-type Condition<'a> = (&'static str, &'a Option<Scalar>, Make, Option<Make>);
+/// A condition's key and text, and what it becomes.
+type Condition<'a> = (&'static str, &'a Option<Scalar>, Make);
 
 impl Compiler<'_> {
     pub(super) fn expect(
@@ -72,31 +72,15 @@ impl Compiler<'_> {
                     }
                     _ => None,
                 };
-                let label = match key {
-                    "json" => "json",
-                    plural => plural.trim_end_matches('s'),
-                };
+                let label = format!("{} {name}", key.trim_end_matches('s'));
                 if let Some(part) = part {
-                    self.rule(
-                        scope,
-                        &at,
-                        &format!("{label} {name}"),
-                        &part,
-                        rule,
-                        &mut checks,
-                    );
+                    self.rule(scope, &at, &label, &part, rule, &mut checks);
                 }
             }
         }
         if let Some(rule) = &written.body {
-            self.rule(
-                scope,
-                &at.key("body"),
-                "body",
-                &Part::Body,
-                rule,
-                &mut checks,
-            );
+            let at = at.key("body");
+            self.rule(scope, &at, "body", &Part::Body, rule, &mut checks);
         }
         let (status, code) = self.statuses(&at.key("status"), written.status.as_ref(), is_grpc);
         let each: Vec<String> = written.each.iter().cloned().collect();
@@ -233,42 +217,30 @@ impl Compiler<'_> {
         };
         let before = self.mistakes.len();
         let texts: [Condition<'_>; 5] = [
-            (
-                "equals",
-                &conditions.equals,
-                Rule::Equals,
-                Some(Rule::EqualsNumber),
-            ),
-            (
-                "not",
-                &conditions.not,
-                Rule::Differs,
-                Some(Rule::DiffersFromNumber),
-            ),
-            (
-                "starts_with",
-                &conditions.starts_with,
-                Rule::StartsWith,
-                None,
-            ),
-            ("ends_with", &conditions.ends_with, Rule::EndsWith, None),
-            ("contains", &conditions.contains, Rule::Contains, None),
+            ("equals", &conditions.equals, Rule::Equals),
+            ("not", &conditions.not, Rule::Differs),
+            ("starts_with", &conditions.starts_with, Rule::StartsWith),
+            ("ends_with", &conditions.ends_with, Rule::EndsWith),
+            ("contains", &conditions.contains, Rule::Contains),
         ];
         let mut any = false;
-        for (key, text, make, number) in texts {
+        for (key, text, make) in texts {
             let Some(text) = text else { continue };
             any = true;
             // The short form has no key.
             let long = at.key(key);
             let at = if self.node.has(&long) { &long } else { at };
-            let number = number.filter(|_| matches!(part, Part::Field(_)) && self.is_exact(at));
-            let text = match number {
-                // YAML has other forms, such as `0x1F`.
-                Some(_) => self.text(scope, at, &text.0, Escape::Raw),
-                None => self.scalar(scope, at, text, Escape::Raw),
-            };
-            let make = number.unwrap_or(make);
             let compares = matches!(key, "equals" | "not") && matches!(part, Part::Field(_));
+            let (text, make) = if compares && self.is_exact(at) {
+                let make: Make = match key {
+                    "not" => Rule::DiffersFromNumber,
+                    _ => Rule::EqualsNumber,
+                };
+                // YAML has other forms, such as `0x1F`.
+                (self.text(scope, at, &text.0, Escape::Raw), make)
+            } else {
+                (self.scalar(scope, at, text, Escape::Raw), make)
+            };
             let json_type = self.json_type(at).filter(|_| compares);
             if let Some(text) = text {
                 let name = if key == "equals" {

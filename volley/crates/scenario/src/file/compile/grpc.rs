@@ -74,11 +74,10 @@ impl Compiler<'_> {
         };
         let call = path.and_then(|path| std::str::from_utf8(path).ok()?.strip_prefix('/'));
         let Some(call) = call.filter(|call| call.matches('/').count() == 1) else {
-            self.wrong(
+            return self.none(
                 at,
                 "it names no method: write `${target}/package.Service/Method`",
             );
-            return None;
         };
         if let Some(target) = self.targets.get(*target)
             && target.version == Version::Http1
@@ -153,11 +152,10 @@ impl Compiler<'_> {
         let empty = Value::Object(Map::new());
         let written: Vec<(Path, &Value)> = match (&step.message, &step.messages) {
             (Some(_), Some(_)) => {
-                self.wrong(
+                return self.none(
                     &at.key("messages"),
                     "`message` and `messages` both are the request: keep one",
                 );
-                return None;
             }
             (Some(message), None) => vec![(at.key("message"), message)],
             (None, Some(messages)) => {
@@ -276,13 +274,12 @@ impl Compiler<'_> {
             if is_list {
                 is_list = false;
                 if key.parse::<u32>().is_err() {
-                    self.wrong(
+                    return self.none(
                         at,
                         format!(
                             "`{text}`: a list has numbers, such as `0`, in the place of `{key}`"
                         ),
                     );
-                    return None;
                 }
                 continue;
             }
@@ -291,11 +288,10 @@ impl Compiler<'_> {
                 if method.is_none() {
                     break;
                 }
-                self.wrong(
+                return self.none(
                     at,
                     format!("`{text}`: nothing is below the value in front of `{key}`"),
                 );
-                return None;
             };
             if inside.full_name().starts_with(WELL_KNOWN) || inside.is_map_entry() {
                 break;
@@ -303,11 +299,10 @@ impl Compiler<'_> {
             let Some(field) = inside.field_by_key(key) else {
                 let known = suggest::keys(inside, key);
                 let hint = suggest::hint(key, &known, "it has none");
-                self.wrong(
+                return self.none(
                     at,
                     format!("`{}` has no field `{key}`; {hint}", inside.full_name()),
                 );
-                return None;
             };
             is_list = field.is_list();
             kind = Some(field.kind());

@@ -12,11 +12,10 @@ use volley_http::http::offers;
 impl Compiler<'_> {
     pub(super) fn method(&mut self, at: &Path, method: &str) -> Option<Box<str>> {
         if !is_token(method) || method == "CONNECT" {
-            self.wrong(
+            return self.none(
                 at,
                 format!("`{method}` is no method: write one such as `GET`"),
             );
-            return None;
         }
         Some(method.into())
     }
@@ -74,7 +73,6 @@ impl Compiler<'_> {
         let Some(problem) = name_fault(name) else {
             return Some(name.to_ascii_lowercase().into());
         };
-        self.wrong(at, problem);
-        None
+        self.none(at, problem)
     }
 }

@@ -62,13 +62,10 @@ impl Compiler<'_> {
                 Some(Found::Slot(slot)) => Some(Piece::Slot(slot, Escape::Raw)),
                 Some(Found::Fixed(text)) => match serde_json::from_str::<Value>(&text) {
                     Ok(_) => Some(fixed(&text)),
-                    Err(_) => {
-                        self.wrong(
-                            at,
-                            format!("the value of `{name}` is no JSON: drop `:json`"),
-                        );
-                        None
-                    }
+                    Err(_) => self.none(
+                        at,
+                        format!("the value of `{name}` is no JSON: drop `:json`"),
+                    ),
                 },
                 None => None,
             });

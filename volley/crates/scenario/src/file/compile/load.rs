@@ -121,12 +121,10 @@ impl Compiler<'_> {
         let has_users = all.iter().any(|(_, phase)| phase.users.is_some());
         let both = |(_, phase): &&(Path, &Written)| phase.rate.is_some() && phase.users.is_some();
         if let Some((at, _)) = all.iter().find(both) {
-            self.wrong(at, "a phase has `rate` or `users`: keep one of them");
-            return None;
+            return self.none(at, "a phase has `rate` or `users`: keep one of them");
         }
         if has_rate && has_users {
-            self.wrong(at, "the phases of a load are all `rate` or all `users`: give one of the scenarios a load of its own");
-            return None;
+            return self.none(at, "the phases of a load are all `rate` or all `users`: give one of the scenarios a load of its own");
         }
         if has_rate && parts.pace.is_some() {
             self.wrong(

@@ -38,10 +38,7 @@ impl Compiler<'_> {
                 let name = self.path.display().to_string();
                 (name, before + text, true)
             }
-            _ => {
-                self.wrong(at, "a script is a text, or `{file: x.lua}`");
-                return None;
-            }
+            _ => return self.none(at, "a script is a text, or `{file: x.lua}`"),
         };
         let mut script = Script {
             name,

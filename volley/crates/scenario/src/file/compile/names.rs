@@ -14,7 +14,8 @@ pub(super) const LAST_URL: &str = "last.url";
 /// Slots by name.
 #[derive(Default)]
 pub(super) struct Names {
-    slots: Vec<String>,
+    /// By slot: its name.
+    pub slots: Vec<String>,
     by_name: HashMap<String, Slot>,
 }
 
@@ -28,19 +29,6 @@ impl Names {
         self.slots.push(name.to_owned());
         self.by_name.insert(name.to_owned(), slot);
         Some(slot)
-    }
-
-    /// By slot: its name.
-    pub fn slots(&self) -> &[String] {
-        &self.slots
-    }
-
-    pub fn into_slots(self) -> Vec<String> {
-        self.slots
-    }
-
-    pub fn len(&self) -> usize {
-        self.slots.len()
     }
 }
 
@@ -70,10 +58,7 @@ pub(super) struct Scope {
 
 impl Scope {
     pub fn new(scenario: &str, common: &Self, steps: &[Step], redirects: Option<u8>) -> Self {
-        let all = steps.iter().flat_map(|step| {
-            let together = step.together.iter().flatten();
-            std::iter::once(step).chain(together)
-        });
+        let all = steps.iter().flat_map(Step::all);
         let saves = all.flat_map(|step| step.save.iter().map(|(name, _)| name.to_owned()));
         Self {
             scenario: scenario.to_owned(),
@@ -105,8 +90,7 @@ impl Compiler<'_> {
         }
         if name == LAST_URL {
             if scope.last.is_none() {
-                self.wrong(at, "`${last.url}` needs a request before it");
-                return None;
+                return self.none(at, "`${last.url}` needs a request before it");
             }
             scope.uses_last_url = true;
             return self.slot(at, name).map(Found::Slot);
@@ -126,8 +110,7 @@ impl Compiler<'_> {
             let hint = suggest::hint(name, &known, "nothing is saved before");
             format!("nothing has the name `{name}` here; {hint}")
         };
-        self.wrong(at, problem);
-        None
+        self.none(at, problem)
     }
 
     /// The slot of a name.

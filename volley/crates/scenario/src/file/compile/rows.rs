@@ -22,8 +22,7 @@ impl Compiler<'_> {
         rows: &[Value],
     ) -> Option<(Vec<Vec<Box<[u8]>>>, Option<Vec<String>>)> {
         let Some(first) = rows.first() else {
-            self.wrong(at, "no rows: add one");
-            return None;
+            return self.none(at, "no rows: add one");
         };
         let names: Option<Vec<String>> = first.as_object().map(|row| row.keys().cloned().collect());
         let mut table = Vec::new();

@@ -55,7 +55,7 @@ impl Compiler<'_> {
         self.check_name(at, name);
         let other = if self.target_named(name).is_some() {
             "a target"
-        } else if self.feeds.iter().any(|draft| draft.feed.name == name) {
+        } else if self.feed_named(name).is_some() {
             "data"
         } else if scope.common.contains(name) && !scope.is_setup {
             "a value of `setup`"
@@ -88,25 +88,20 @@ impl Compiler<'_> {
             .iter()
             .filter_map(|(key, text)| Some((*key, text.as_deref()?)));
         let (Some((key, text)), None) = (given.next(), given.next()) else {
-            self.wrong(
+            return self.none(
                 at,
                 "a value has one source: `header`, `trailer`, `cookie`, `json`, `field` or `from`",
             );
-            return None;
         };
         let at = at.key(key);
         match key {
             "header" => Some(Part::Header(self.response_header(&at, text)?)),
             "trailer" => Some(Part::Trailer(self.response_header(&at, text)?)),
             "cookie" => Some(Part::Cookie(text.into())),
-            "json" if is_grpc => {
-                self.wrong(&at, "a gRPC reply has fields: write `field: a.b`");
-                None
-            }
+            "json" if is_grpc => self.none(&at, "a gRPC reply has fields: write `field: a.b`"),
             "json" => self.pointer(&at, text).map(Part::Field),
             "field" if !is_grpc => {
-                self.wrong(&at, "an HTTP response has a body: write `json: /a/b`");
-                None
+                self.none(&at, "an HTTP response has a body: write `json: /a/b`")
             }
             "field" => {
                 let field = self.field(&at, text, method);
@@ -116,13 +111,10 @@ impl Compiler<'_> {
                 "status" => Some(Part::Status),
                 "body" => Some(Part::Body),
                 "url" => Some(Part::Url),
-                _ => {
-                    self.wrong(
-                        &at,
-                        format!("there is no `{text}`: write `status`, `body` or `url`"),
-                    );
-                    None
-                }
+                _ => self.none(
+                    &at,
+                    format!("there is no `{text}`: write `status`, `body` or `url`"),
+                ),
             },
         }
     }
@@ -131,11 +123,10 @@ impl Compiler<'_> {
     pub(super) fn response_header(&mut self, at: &Path, name: &str) -> Option<Box<str>> {
         let lower = name.to_ascii_lowercase();
         if !is_token(&lower) {
-            self.wrong(
+            return self.none(
                 at,
                 format!("`{name}` is no name of a header: use letters, digits and `-`"),
             );
-            return None;
         }
         Some(lower.into())
     }
@@ -190,18 +181,16 @@ impl Compiler<'_> {
         is_grpc: bool,
     ) -> Option<Option<Save>> {
         if !scope.is_setup {
-            self.wrong(
+            return self.none(
                 at,
                 "only values of `setup` are refreshed: move the step there",
             );
-            return None;
         }
         let at = at.key("after");
         let early_ns = written.early.map_or(0, |time| time.0);
         let (after, save) = if written.after.starts_with('/') {
             if is_grpc {
-                self.wrong(&at, "a gRPC reply has no JSON: give a time such as `30m`");
-                return None;
+                return self.none(&at, "a gRPC reply has no JSON: give a time such as `30m`");
             }
             let pointer = self.pointer(&at, &written.after)?;
             let slot = self.slot(&at, &lifetime_name(name))?;

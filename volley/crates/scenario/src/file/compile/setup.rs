@@ -12,25 +12,20 @@ impl Compiler<'_> {
     pub(super) fn read_common(&mut self, at: &Path) -> u16 {
         let file = self.file;
         for (index, step) in file.setup.iter().enumerate() {
-            let together = step.together.iter().flatten();
-            for (name, save) in std::iter::once(step)
-                .chain(together)
-                .flat_map(|step| step.save.iter())
-            {
-                let at = at.index(index);
+            let at = at.index(index);
+            for (name, save) in step.all().flat_map(|step| step.save.iter()) {
                 self.slot(&at, name);
                 let refresh = save.0.refresh.as_ref();
                 if refresh.is_some_and(|refresh| refresh.after.starts_with('/')) {
                     self.slot(&at, &lifetime_name(name));
                 }
             }
-            for step in std::iter::once(step).chain(step.together.iter().flatten()) {
-                for name in self.assigned(step) {
-                    self.slot(&at.index(index), &name);
-                }
+            let assigned: Vec<_> = step.all().flat_map(|step| self.assigned(step)).collect();
+            for name in assigned {
+                self.slot(&at, &name);
             }
         }
-        u16::try_from(self.names.len()).unwrap_or(u16::MAX)
+        u16::try_from(self.names.slots.len()).unwrap_or(u16::MAX)
     }
 
     /// The steps of setup, and what scenarios know from them.

@@ -128,7 +128,7 @@ impl Compiler<'_> {
             }
         }
         for step in self.steps.iter().skip(first) {
-            if let Err(error) = Reading::new(step, self.names.slots()) {
+            if let Err(error) = Reading::new(step, &self.names.slots) {
                 let problem = format!("step `{}`: {error}", step.name);
                 self.mistakes
                     .push(Mistake::new(step.line, at.clone(), problem));
@@ -303,24 +303,14 @@ impl Compiler<'_> {
         };
         let name = self.step_name(scope, at, step, verb);
         let method = match &request {
-            Some(Request::Grpc(grpc)) => Some(grpc.method.clone()),
+            Some(Request::Grpc(grpc)) => Some(&grpc.method),
             _ => None,
         };
         let is_grpc = matches!(verb, Verb::Grpc(_));
-        let mut expect = self.expect(
-            scope,
-            &at.key("expect"),
-            &step.expect,
-            is_grpc,
-            method.as_ref(),
-        );
-        let saves = self.saves(scope, &at.key("save"), step, is_grpc, method.as_ref());
-        if step.timeout.is_some_and(|time| time.0 == 0) {
-            self.wrong(
-                &at.key("timeout"),
-                "it leaves no time: give a time such as `2s`",
-            );
-        }
+        let expected = at.key("expect");
+        let mut expect = self.expect(scope, &expected, &step.expect, is_grpc, method);
+        let saves = self.saves(scope, &at.key("save"), step, is_grpc, method);
+        self.check_time(&at.key("timeout"), step.timeout);
         if lua
             .as_ref()
             .is_some_and(|script| script.names("validate_response"))

@@ -5,7 +5,7 @@ use std::ops::Not as _;
 use super::Compiler;
 use super::names::Scope;
 use crate::file::mistake::Path;
-use crate::file::model::{Http, TargetMap, Tls};
+use crate::file::model::{Http, TargetMap, Time, Tls};
 use crate::plan::{Load, Phases, Request, Scenario, Step, Target, TlsFiles, Url, Version};
 use volley_http::http::HttpUrl;
 use volley_load::pace::PhasedUsers;
@@ -85,12 +85,9 @@ impl Compiler<'_> {
     }
 
     fn read_target(&mut self, at: &Path, name: &str, written: &TargetMap) {
-        let at_hosts = match written.hosts.is_empty() {
-            true => at.clone(),
-            // A target that is a text or a list has no key `hosts`.
-            false if self.node.has(&at.key("hosts")) => at.key("hosts"),
-            false => at.clone(),
-        };
+        // A target that is a text or a list has no key `hosts`.
+        let at_hosts = Some(at.key("hosts")).filter(|at| self.node.has(at));
+        let at_hosts = at_hosts.unwrap_or(at.clone());
         if written.hosts.is_empty() {
             self.wrong(at, "no host: give `https://host:port`");
         }
@@ -129,10 +126,8 @@ impl Compiler<'_> {
                 "it is a name such as `shop.example.com`",
             );
         }
-        let tls = written
-            .tls
-            .as_ref()
-            .map(|tls| self.tls(&at.key("tls"), tls));
+        let tls = written.tls.as_ref();
+        let tls = tls.map(|tls| self.tls(&at.key("tls"), tls));
         self.add_target(
             Target {
                 authority: written.authority.clone(),
@@ -158,11 +153,8 @@ impl Compiler<'_> {
     /// A target with what `http` says of it, here and for all.
     fn target(&self, name: &str, hosts: Vec<Endpoint>, is_tls: bool, http: &Http) -> Target {
         let all = &self.file.http;
-        let version = http
-            .version
-            .or(all.version)
-            .map_or(Version::Auto, |version| version.0);
-        let streams = http.streams.or(all.streams).unwrap_or(100);
+        let version = http.version.or(all.version);
+        let version = version.map_or(Version::Auto, |version| version.0);
         let connect = http.connect_timeout.or(all.connect_timeout);
         Target {
             name: name.to_owned(),
@@ -170,10 +162,9 @@ impl Compiler<'_> {
             is_tls,
             version,
             connections: http.connections.or(all.connections).unwrap_or(CONNECTIONS),
-            streams: if version == Version::Http1 {
-                1
-            } else {
-                streams
+            streams: match version {
+                Version::Http1 => 1,
+                _ => http.streams.or(all.streams).unwrap_or(100),
             },
             connect_timeout_ns: connect.map_or(10_000_000_000, |time| time.0),
             fails_back: true,
@@ -185,7 +176,7 @@ impl Compiler<'_> {
 
     /// The target of a URL that a step writes out: `https://host:port`.
     pub(super) fn unnamed_target(&mut self, at: &Path, origin: &str) -> Option<usize> {
-        if let Some(index) = self.targets.iter().position(|target| target.name == origin) {
+        if let Some(index) = self.target_named(origin) {
             return Some(index);
         }
         let (endpoint, scheme) = self.noted(at, host(origin))?;
@@ -201,12 +192,8 @@ impl Compiler<'_> {
 
     /// Which targets there are, for a message.
     pub(super) fn target_hint(&self, typed: &str) -> String {
-        let known: Vec<String> = self
-            .targets
-            .iter()
-            .map(|target| target.name.clone())
-            .collect();
-        suggest::hint(typed, &known, "name one in `targets`")
+        let known = self.targets.iter().map(|target| target.name.clone());
+        suggest::hint(typed, &known.collect::<Vec<_>>(), "name one in `targets`")
     }
 
     fn check_http(&mut self, at: &Path, http: &Http) {
@@ -220,9 +207,7 @@ impl Compiler<'_> {
             ("timeout", http.timeout),
             ("connect_timeout", http.connect_timeout),
         ] {
-            if time.is_some_and(|time| time.0 == 0) {
-                self.wrong(&at.key(key), "it leaves no time: give a time such as `2s`");
-            }
+            self.check_time(&at.key(key), time);
         }
         let version = http.version.or(self.file.http.version);
         let is_first = version.is_some_and(|version| version.0 == Version::Http1);
@@ -235,6 +220,11 @@ impl Compiler<'_> {
         }
     }
 
+    pub(super) fn check_time(&mut self, at: &Path, time: Option<Time>) {
+        if time.is_some_and(|time| time.0 == 0) {
+            self.wrong(at, "it leaves no time: give a time such as `2s`");
+        }
+    }
     fn tls(&mut self, at: &Path, tls: &Tls) -> TlsFiles {
         match (&tls.cert, &tls.key) {
             (Some(_), None) => self.wrong(&at.key("cert"), "it needs `key`: its private key"),
@@ -263,16 +253,11 @@ impl Compiler<'_> {
     /// The path of a file that exists, seen from the scenario's folder.
     pub(super) fn existing(&mut self, at: &Path, path: &str) -> Option<std::path::PathBuf> {
         let path = self.folder.join(path);
-        match crate::file::readable(&path) {
-            Ok(()) => {
-                self.files.push(path.clone());
-                Some(path)
-            }
-            Err(reason) => {
-                self.wrong(at, format!("cannot read `{}`: {reason}", path.display()));
-                None
-            }
-        }
+        let read = crate::file::readable(&path);
+        let read = read.map_err(|reason| format!("cannot read `{}`: {reason}", path.display()));
+        self.noted(at, read)?;
+        self.files.push(path.clone());
+        Some(path)
     }
 
     /// A connection of HTTP/1.1 has one request at a time. So if the file does not say how many there are, each user of the
@@ -300,12 +285,7 @@ impl Compiler<'_> {
             let Some(target) = self.targets.get_mut(at) else {
                 continue;
             };
-            let is_first = match target.version {
-                Version::Http1 => true,
-                Version::Http2 => false,
-                Version::Auto => !target.is_tls,
-            };
-            if is_first {
+            if target.version.is_http1(target.is_tls) {
                 let users = u32::try_from(users).unwrap_or(u32::MAX);
                 target.connections = users.clamp(CONNECTIONS, MOST);
             }

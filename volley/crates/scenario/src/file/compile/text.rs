@@ -104,19 +104,15 @@ impl Compiler<'_> {
                 Escape::Url => (name, Escape::RawUrl),
                 Escape::Form => (name, Escape::Raw),
                 _ => {
-                    self.wrong(
-                        at,
-                        format!("`:raw` is for URLs and forms: write `${{{name}}}`"),
-                    );
-                    return None;
+                    let problem = format!("`:raw` is for URLs and forms: write `${{{name}}}`");
+                    return self.none(at, problem);
                 }
             },
             Some((name, "json")) => {
                 let problem = format!(
                     "`${{{name}:json}}` stands only in `json`, `message` and `messages`, alone in its text"
                 );
-                self.wrong(at, problem);
-                return None;
+                return self.none(at, problem);
             }
             _ => (name, escape),
         };

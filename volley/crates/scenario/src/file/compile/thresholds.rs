@@ -40,7 +40,7 @@ impl Compiler<'_> {
                     &selected,
                     names.chain(unplanned),
                     &self.steps,
-                    self.names.slots(),
+                    &self.names.slots,
                 );
                 self.noted(&at, checked);
             }

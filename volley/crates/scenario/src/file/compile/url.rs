@@ -12,8 +12,7 @@ impl Compiler<'_> {
     pub(super) fn url(&mut self, scope: &mut Scope, at: &Path, text: &str) -> Option<(Url, usize)> {
         let parts = self.noted(at, parts(text))?;
         let Some((first, rest)) = parts.split_first() else {
-            self.wrong(at, "the URL is empty: write `${target}/path`");
-            return None;
+            return self.none(at, "the URL is empty: write `${target}/path`");
         };
         match first {
             Part::Name(name) => match self.target_named(name) {
@@ -43,8 +42,7 @@ impl Compiler<'_> {
         };
         if !begins {
             let remedy = "write `${target}/…`, or `${target}${name:raw}` if the value is a path";
-            self.wrong(at, format!("the path begins with `/`: {remedy}"));
-            return None;
+            return self.none(at, format!("the path begins with `/`: {remedy}"));
         }
         let mut pieces = self.pieces(scope, at, path, Escape::Url)?;
         self.check_path(at, &pieces)?;
@@ -72,17 +70,14 @@ impl Compiler<'_> {
         let Some(authority) = authority.map(|place| place + 3) else {
             let named = self.file.targets.0.len();
             if text.starts_with('/') && named == 1 {
-                let path: Vec<Part<'_>> = std::iter::once(Part::Fixed(text))
-                    .chain(rest.iter().cloned())
-                    .collect();
+                let path = [&[Part::Fixed(text)], rest].concat();
                 return self.on(scope, at, 0, &path);
             }
             let hint = self.target_hint("");
-            self.wrong(
+            return self.none(
                 at,
                 format!("`{text}` has no target: write `${{target}}/path`; {hint}"),
             );
-            return None;
         };
         let end = text
             .get(authority..)
@@ -91,18 +86,14 @@ impl Compiler<'_> {
             Some(end) => text.split_at(authority + end),
             None if rest.is_empty() => (text, ""),
             None => {
-                self.wrong(
+                return self.none(
                     at,
                     "a host never changes: name it in `targets`, and write `${target}/…`",
                 );
-                return None;
             }
         };
         let target = self.unnamed_target(at, origin)?;
-        let path: Vec<Part<'_>> = [Part::Fixed(path)]
-            .into_iter()
-            .filter(|part| *part != Part::Fixed(""))
-            .collect();
+        let path = Some(Part::Fixed(path)).filter(|part| *part != Part::Fixed(""));
         let path: Vec<Part<'_>> = path.into_iter().chain(rest.iter().cloned()).collect();
         self.on(scope, at, target, &path)
     }
@@ -124,20 +115,17 @@ impl Compiler<'_> {
             scope.saved.get(name).copied()
         };
         let feed = name.split('.').next().unwrap_or_default();
-        let is_feed = self.feeds.iter().any(|draft| draft.feed.name == feed);
-        if !is_known && !is_feed {
+        if !is_known && self.feed_named(feed).is_none() {
             let hint = self.target_hint(name);
-            self.wrong(
+            return self.none(
                 at,
                 format!(
                     "`${{{name}}}` is neither a target nor a value that is saved before; {hint}"
                 ),
             );
-            return None;
         }
         if self.targets.is_empty() {
-            self.wrong(at, "no target: name one in `targets`");
-            return None;
+            return self.none(at, "no target: name one in `targets`");
         }
         let relative_to = relative_to.or(scope.last).unwrap_or(0);
         let Found::Slot(slot) = self.find(scope, at, name)? else {
@@ -165,18 +153,11 @@ impl Compiler<'_> {
         });
         match odd {
             None => Some(()),
-            Some('#') => {
-                self.wrong(at, "what follows `#` is never sent: drop it");
-                None
-            }
+            Some('#') => self.none(at, "what follows `#` is never sent: drop it"),
             Some(odd) => {
-                let code: String = odd
-                    .to_string()
-                    .bytes()
-                    .map(|byte| format!("%{byte:02X}"))
-                    .collect();
-                self.wrong(at, format!("`{odd}` cannot stand in a URL: write `{code}`"));
-                None
+                let bytes = odd.to_string().into_bytes().into_iter();
+                let code: String = bytes.map(|byte| format!("%{byte:02X}")).collect();
+                self.none(at, format!("`{odd}` cannot stand in a URL: write `{code}`"))
             }
         }
     }

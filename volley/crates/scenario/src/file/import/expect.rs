@@ -3,41 +3,21 @@
 use serde_json::Value;
 
 use super::object::Object;
-use super::tree::{Entries, Tree, put};
+use super::tree::{Entries, Tree, put, put_map};
 use super::words::plain;
 use super::{Importer, fault};
 use crate::file::mistake::Path;
 
-/// How a value is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    EqualsTo,
-    StartsWith,
-    EndsWith,
-    Contains,
-    RegexMatch,
-}
-
-impl Kind {
-    const ALL: [(&str, Self); 5] = [
-        ("EqualsTo", Self::EqualsTo),
-        ("StartsWith", Self::StartsWith),
-        ("EndsWith", Self::EndsWith),
-        ("Contains", Self::Contains),
-        ("RegexMatch", Self::RegexMatch),
-    ];
-
-    /// The condition's key, and its text.
-    fn condition(self, input: &str) -> (&'static str, String) {
-        match self {
-            Self::EqualsTo => ("equals", plain(input)),
-            Self::StartsWith => ("starts_with", plain(input)),
-            Self::EndsWith => ("ends_with", plain(input)),
-            Self::Contains => ("contains", plain(input)),
-            Self::RegexMatch => ("matches", whole(input)),
-        }
-    }
-}
+/// How a value is compared: what the old file says, and the condition's key in the new one.
+const KINDS: [(&str, &str); 5] = [
+    ("EqualsTo", EQUALS),
+    ("StartsWith", "starts_with"),
+    ("EndsWith", "ends_with"),
+    ("Contains", "contains"),
+    ("RegexMatch", MATCHES),
+];
+const EQUALS: &str = "equals";
+const MATCHES: &str = "matches";
 
 /// A regular expression that matches the whole value.
 fn whole(regex: &str) -> String {
@@ -66,11 +46,11 @@ impl Importer<'_> {
             Some(status) => put(&mut expect, "status", status),
             None => {
                 self.fault(&request.at.key(key), fault::DEFAULT_SUCCESS);
-                if self.how.as_run {
-                    put(&mut expect, "status", classes(&["2xx", "3xx"]));
-                } else {
-                    put(&mut expect, "status", "2xx");
-                }
+                let good = match self.how.as_run {
+                    true => Tree::list(["2xx", "3xx"].map(Tree::from)),
+                    false => Tree::from("2xx"),
+                };
+                put(&mut expect, "status", good);
             }
         }
         expect
@@ -88,7 +68,7 @@ impl Importer<'_> {
         for mut rule in self.objects(&mut rules, "headers") {
             any = true;
             let name = self.text(&mut rule, "header-name").unwrap_or(":status");
-            let kind = self.kind(&mut rule, Some(Kind::EqualsTo));
+            let kind = self.kind(&mut rule, Some(EQUALS));
             let input = self.text(&mut rule, "input").unwrap_or("200");
             let at = rule.at.clone();
             self.finish(rule);
@@ -112,9 +92,9 @@ impl Importer<'_> {
             // A literal is compared by its type, too, and this one is a text for each.
             let is_ambiguous = serde_json::from_str::<Value>(input).is_ok();
             match kind {
-                Some(Kind::EqualsTo) if is_ambiguous => {
+                Some(EQUALS) if is_ambiguous => {
                     let literal = regex::escape(input);
-                    self.add(&at, &mut json, pointer, Kind::RegexMatch, &literal);
+                    self.add(&at, &mut json, pointer, MATCHES, &literal);
                 }
                 Some(kind) => self.add(&at, &mut json, pointer, kind, input),
                 None => {}
@@ -130,21 +110,23 @@ impl Importer<'_> {
         }
         put(expect, "status", ranges(&statuses));
         for (key, group) in [("headers", headers), ("json", json)] {
-            if !group.is_empty() {
-                let group = group.into_iter().map(|(name, conditions)| {
-                    let only = match &conditions[..] {
-                        [(key, text)] if key == "equals" => text.clone(),
-                        _ => Tree::map(conditions),
-                    };
-                    (name, only)
-                });
-                put(expect, key, Tree::map(group.collect()));
-            }
+            let group = group.into_iter().map(|(name, conditions)| {
+                let only = match &conditions[..] {
+                    [(key, text)] if key == EQUALS => text.clone(),
+                    _ => Tree::map(conditions),
+                };
+                (name, only)
+            });
+            put_map(expect, key, group.collect());
         }
         true
     }
 
-    fn kind(&mut self, rule: &mut Object<'_>, default: Option<Kind>) -> Option<Kind> {
+    fn kind(
+        &mut self,
+        rule: &mut Object<'_>,
+        default: Option<&'static str>,
+    ) -> Option<&'static str> {
         let key = "matchType";
         let Some(name) = self.text(rule, key) else {
             if default.is_none() {
@@ -152,18 +134,18 @@ impl Importer<'_> {
             }
             return default;
         };
-        let known = Kind::ALL.into_iter().find(|(known, _)| *known == name);
+        let known = KINDS.into_iter().find(|(known, _)| *known == name);
         if known.is_none() {
-            let names = Kind::ALL.map(|(name, _)| name).join(", ");
+            let names = KINDS.map(|(name, _)| name).join(", ");
             self.wrong(&rule.at.key(key), format!("it is one of {names}"));
         }
         known.map(|(_, kind)| kind)
     }
 
     /// Keeps the statuses that fit a rule.
-    fn keep(&mut self, at: &Path, kind: Kind, input: &str, statuses: &mut Vec<u64>) {
+    fn keep(&mut self, at: &Path, kind: &'static str, input: &str, statuses: &mut Vec<u64>) {
         let mut regex = None;
-        if kind == Kind::RegexMatch {
+        if kind == MATCHES {
             regex = self.regex(&at.key("input"), input, &whole(input));
             if regex.is_none() {
                 return;
@@ -172,11 +154,11 @@ impl Importer<'_> {
         statuses.retain(|status| {
             let status = status.to_string();
             match kind {
-                Kind::EqualsTo => status == input,
-                Kind::StartsWith => status.starts_with(input),
-                Kind::EndsWith => status.ends_with(input),
-                Kind::Contains => status.contains(input),
-                Kind::RegexMatch => regex.as_ref().is_some_and(|regex| regex.is_match(&status)),
+                EQUALS => status == input,
+                "starts_with" => status.starts_with(input),
+                "ends_with" => status.ends_with(input),
+                "contains" => status.contains(input),
+                _ => regex.as_ref().is_some_and(|regex| regex.is_match(&status)),
             }
         });
     }
@@ -187,10 +169,13 @@ impl Importer<'_> {
         at: &Path,
         group: &mut Vec<(String, Entries)>,
         name: &str,
-        kind: Kind,
+        kind: &'static str,
         input: &str,
     ) {
-        let (key, text) = kind.condition(input);
+        let text = match kind {
+            MATCHES => whole(input),
+            _ => plain(input),
+        };
         let place = group.iter().position(|(known, _)| known == name);
         let place = place.unwrap_or_else(|| {
             group.push((name.to_owned(), Entries::new()));
@@ -199,18 +184,14 @@ impl Importer<'_> {
         let Some((_, conditions)) = group.get_mut(place) else {
             return;
         };
-        if conditions.iter().any(|(known, _)| known == key) {
+        if conditions.iter().any(|(known, _)| known == kind) {
             let problem =
                 format!("`{name}` has two such rules: volley takes one of each `matchType`");
             self.wrong(at, problem);
             return;
         }
-        put(conditions, key, Tree::from(text).at(at));
+        put(conditions, kind, Tree::from(text).at(at));
     }
-}
-
-fn classes(names: &[&str]) -> Tree {
-    Tree::list(names.iter().map(|name| Tree::from(*name)))
 }
 
 /// Statuses as classes and numbers.

@@ -78,15 +78,12 @@ impl Importer<'_> {
     /// Reads what the file says of the load.
     pub(super) fn wanted(&mut self, file: &mut Object<'_>) -> Wanted {
         let has_duration = self.value(file, "duration").is_some();
-        let duration = self
-            .amount(file, "duration")
-            .filter(|seconds| *seconds > 0.0);
-        let total = self
-            .whole(file, "total-requests")
-            .filter(|total| *total > 0);
-        let rate = self
-            .amount(file, "request-per-second")
-            .filter(|rate| *rate > 0.0);
+        let duration = self.amount(file, "duration");
+        let duration = duration.filter(|seconds| *seconds > 0.0);
+        let total = self.whole(file, "total-requests");
+        let total = total.filter(|total| *total > 0);
+        let rate = self.amount(file, "request-per-second");
+        let rate = rate.filter(|rate| *rate > 0.0);
         let mut wanted = Wanted {
             rate,
             duration,
@@ -166,11 +163,8 @@ impl Importer<'_> {
         }
         let open = self.top.clients.saturating_mul(self.top.streams);
         if wanted.rate.is_some() || open > OPEN {
-            put(
-                &mut top,
-                "limits",
-                Tree::pair("iterations_open", open.max(1)),
-            );
+            let limits = Tree::pair("iterations_open", open.max(1));
+            put(&mut top, "limits", limits);
         }
         Loads { scenarios, top }
     }

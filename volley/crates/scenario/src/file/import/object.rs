@@ -9,11 +9,14 @@ use volley_request::schema::suggest::closest;
 /// All keys of h2loadrunner's schema, with the lists that hold them.
 const KEYS: &str = include_str!("keys.txt");
 
+/// A key, as the old file has it.
+pub(super) type Key = &'static str;
+
 /// A map, and which of its keys have been asked for.
 pub(super) struct Object<'v> {
     pub at: Path,
     map: &'v Map<String, Value>,
-    known: Vec<&'static str>,
+    known: Vec<Key>,
 }
 
 impl Importer<'_> {
@@ -31,11 +34,7 @@ impl Importer<'_> {
     }
 
     /// What a key holds; null is nothing.
-    pub(super) fn value<'v>(
-        &mut self,
-        object: &mut Object<'v>,
-        key: &'static str,
-    ) -> Option<&'v Value> {
+    pub(super) fn value<'v>(&mut self, object: &mut Object<'v>, key: Key) -> Option<&'v Value> {
         object.known.push(key);
         object.map.get(key).filter(|value| !value.is_null())
     }
@@ -43,7 +42,7 @@ impl Importer<'_> {
     fn typed<'v, T>(
         &mut self,
         object: &mut Object<'v>,
-        key: &'static str,
+        key: Key,
         needed: &str,
         read: impl Fn(&'v Value) -> Option<T>,
     ) -> Option<T> {
@@ -55,43 +54,35 @@ impl Importer<'_> {
         typed
     }
 
-    pub(super) fn text<'v>(
-        &mut self,
-        object: &mut Object<'v>,
-        key: &'static str,
-    ) -> Option<&'v str> {
+    pub(super) fn text<'v>(&mut self, object: &mut Object<'v>, key: Key) -> Option<&'v str> {
         self.typed(object, key, "a text", Value::as_str)
     }
 
     /// A text that must be there.
-    pub(super) fn needed<'v>(
-        &mut self,
-        object: &mut Object<'v>,
-        key: &'static str,
-    ) -> Option<&'v str> {
+    pub(super) fn needed<'v>(&mut self, object: &mut Object<'v>, key: Key) -> Option<&'v str> {
         self.demand(object, key);
         self.text(object, key)
     }
 
     /// Notes that something must be there.
-    pub(super) fn demand(&mut self, object: &mut Object<'_>, key: &'static str) {
+    pub(super) fn demand(&mut self, object: &mut Object<'_>, key: Key) {
         if self.value(object, key).is_none() {
             self.wrong(&object.at, format!("`{key}` is missing"));
         }
     }
 
-    pub(super) fn whole(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<u64> {
+    pub(super) fn whole(&mut self, object: &mut Object<'_>, key: Key) -> Option<u64> {
         self.typed(object, key, "a whole number of at least 0", Value::as_u64)
     }
 
     /// A number from 0 to a billion.
-    pub(super) fn amount(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<f64> {
+    pub(super) fn amount(&mut self, object: &mut Object<'_>, key: Key) -> Option<f64> {
         self.typed(object, key, "a number from 0 to 1,000,000,000", |value| {
             value.as_f64().filter(|number| (0.0..=1e9).contains(number))
         })
     }
 
-    pub(super) fn flag(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<bool> {
+    pub(super) fn flag(&mut self, object: &mut Object<'_>, key: Key) -> Option<bool> {
         self.typed(object, key, "`true` or `false`", Value::as_bool)
     }
 
@@ -99,7 +90,7 @@ impl Importer<'_> {
     pub(super) fn items<'v>(
         &mut self,
         object: &mut Object<'v>,
-        key: &'static str,
+        key: Key,
     ) -> Vec<(Path, &'v Value)> {
         let list = self.typed(object, key, "a list", Value::as_array);
         let at = object.at.key(key);
@@ -108,11 +99,7 @@ impl Importer<'_> {
     }
 
     /// The maps of a list.
-    pub(super) fn objects<'v>(
-        &mut self,
-        object: &mut Object<'v>,
-        key: &'static str,
-    ) -> Vec<Object<'v>> {
+    pub(super) fn objects<'v>(&mut self, object: &mut Object<'v>, key: Key) -> Vec<Object<'v>> {
         let items = self.items(object, key).into_iter();
         items
             .filter_map(|(at, item)| self.object(at, item))
@@ -120,11 +107,7 @@ impl Importer<'_> {
     }
 
     /// The map of a key.
-    pub(super) fn inner<'v>(
-        &mut self,
-        object: &mut Object<'v>,
-        key: &'static str,
-    ) -> Option<Object<'v>> {
+    pub(super) fn inner<'v>(&mut self, object: &mut Object<'v>, key: Key) -> Option<Object<'v>> {
         let value = self.value(object, key)?;
         self.object(object.at.key(key), value)
     }

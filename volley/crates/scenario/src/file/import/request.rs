@@ -1,7 +1,8 @@
 //! Requests, which become steps.
 
 use super::object::Object;
-use super::tree::{Entries, Tree, put};
+use super::target::API;
+use super::tree::{Entries, Tree, put, put_map};
 use super::variables::{Context, Piece, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
@@ -67,12 +68,8 @@ impl Made {
             }
         }
         step.extend(self.request.iter().cloned());
-        if !self.expect.is_empty() {
-            put(&mut step, "expect", Tree::map(self.expect.clone()));
-        }
-        if !self.save.is_empty() {
-            put(&mut step, "save", Tree::map(self.save.clone()));
-        }
+        put_map(&mut step, "expect", self.expect.clone());
+        put_map(&mut step, "save", self.save.clone());
         if pauses && self.delay > 0 {
             put(&mut step, "think", format!("{}ms", self.delay));
         }
@@ -105,9 +102,7 @@ impl Importer<'_> {
             // Without it, volley says that a text is a text.
             put(&mut headers, "content-type", "");
         }
-        if !headers.is_empty() {
-            put(&mut request, "headers", Tree::map(headers));
-        }
+        put_map(&mut request, "headers", headers);
         if let Some((key, body)) = body {
             put(&mut request, key, body);
         }
@@ -220,15 +215,12 @@ impl Importer<'_> {
             prefix.eq_ignore_ascii_case(&format!("{scheme}://"))
         });
         let (target, scheme, authority, path) = match scheme {
-            None if first.starts_with('/') => {
-                let authority = self.top.authority.clone();
-                (
-                    super::target::API.to_owned(),
-                    self.scheme(),
-                    authority,
-                    first.as_str(),
-                )
-            }
+            None if first.starts_with('/') => (
+                API.to_owned(),
+                self.scheme(),
+                self.top.authority.clone(),
+                first.as_str(),
+            ),
             None => {
                 self.wrong(at, "a URI begins with `/`, `http://` or `https://`");
                 return None;
@@ -252,7 +244,7 @@ impl Importer<'_> {
         let written = self.written(at, &path, Context::Url);
         Some(Sent {
             url: format!("${{{target}}}{written}"),
-            is_path: target == super::target::API && first.starts_with('/'),
+            is_path: target == API && first.starts_with('/'),
             uri: Some(Uri {
                 scheme: scheme.to_owned(),
                 authority,
@@ -320,13 +312,7 @@ impl Importer<'_> {
             self.fault(&at, fault::PAYLOAD_FILE);
         }
         if is_file && (!self.how.as_run || scope.old.is_some()) {
-            let content = match input::read(&file, input::TEXT) {
-                Ok(content) => content,
-                Err(error) => {
-                    self.wrong(&at, format!("`{}`: {error}", file.display()));
-                    return None;
-                }
-            };
+            let content = self.readable(&at, &file, input::read(&file, input::TEXT))?;
             self.check_length(&at, content.len());
             let content = String::from_utf8(content).unwrap_or_default();
             let parts = words(&content, scope.old.as_deref());

@@ -4,7 +4,7 @@ use super::object::Object;
 use super::request::Made;
 use super::tree::{Entries, Tree, put};
 use super::variables::Scope;
-use super::{Importer, fault};
+use super::{Importer, fault, free_name};
 use crate::file::mistake::Path;
 
 /// A scenario that has been translated, but for its load.
@@ -40,9 +40,7 @@ impl Importer<'_> {
                 continue;
             }
             let is_taken = |name: &str| scenarios.iter().any(|other| other.name == name);
-            let numbered = (2_u64..).map(|number| format!("{}-{number}", scenario.name));
-            let mut names = std::iter::once(scenario.name.clone()).chain(numbered);
-            scenario.name = names.find(|name| !is_taken(name)).unwrap_or_default();
+            scenario.name = free_name(&scenario.name, is_taken);
             scenarios.push(scenario);
         }
         scenarios
@@ -81,20 +79,16 @@ impl Importer<'_> {
         }
         let mut entries = Entries::new();
         let keeps_cookies = self.keeps_cookies(&made);
-        put(
-            &mut entries,
-            "steps",
-            Tree::list(steps(&made, is_parallel, self.how.as_run)),
-        );
+        let steps = steps(&made, is_parallel, self.how.as_run);
+        put(&mut entries, "steps", Tree::list(steps));
         if !keeps_cookies {
             put(&mut entries, "cookies", false);
         }
         let paused = made.len().saturating_sub(1);
         Scenario {
-            name: if name.is_empty() {
-                "scenario".to_owned()
-            } else {
-                name
+            name: match name.as_str() {
+                "" => "scenario".to_owned(),
+                _ => name,
             },
             weight,
             wait: wait.unwrap_or(0),
@@ -140,11 +134,7 @@ fn steps(made: &[Made], is_parallel: bool, as_run: bool) -> Vec<Tree> {
                 .chain([(name(0), first)])
                 .collect()
         }
-        _ => made
-            .iter()
-            .enumerate()
-            .map(|(index, made)| (name(index), made))
-            .collect(),
+        _ => (0..).map(name).zip(made).collect(),
     };
     let steps = sent.iter().map(|(name, made)| made.step(name, false));
     vec![Tree::pair("together", Tree::list(steps))]

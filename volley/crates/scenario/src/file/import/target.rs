@@ -106,16 +106,12 @@ impl Importer<'_> {
             put(&mut target, "failback", returns.unwrap_or(false));
         }
         let place = file.at.key("host");
-        self.targets
-            .push((API.to_owned(), Tree::map(target).at(&place)));
+        put(&mut self.targets, API, Tree::map(target).at(&place));
         let mut http = Entries::new();
         put(&mut http, "version", version);
         let clients = Tree::from(self.top.clients);
-        put(
-            &mut http,
-            "connections",
-            clients.at(&file.at.key("clients")),
-        );
+        let clients = clients.at(&file.at.key("clients"));
+        put(&mut http, "connections", clients);
         if !self.top.is_http1 {
             let place = file.at.key("max-concurrent-streams");
             put(&mut http, "streams", Tree::from(streams).at(&place));

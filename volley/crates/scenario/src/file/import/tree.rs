@@ -34,6 +34,13 @@ pub(super) fn put(map: &mut Entries, key: &str, value: impl Into<Tree>) {
     map.push((key.to_owned(), value.into()));
 }
 
+/// Adds a map, unless it has no entries.
+pub(super) fn put_map(map: &mut Entries, key: &str, entries: Entries) {
+    if !entries.is_empty() {
+        put(map, key, Tree::map(entries));
+    }
+}
+
 impl<T: Into<Value>> From<T> for Tree {
     fn from(value: T) -> Self {
         Self {

@@ -44,6 +44,9 @@ enum Source {
     Columns(Vec<String>),
 }
 
+/// Data of the new file: its cause in the old one, its name, and what it is.
+type Data = (Path, String, Entries);
+
 /// The variables of a scenario.
 #[derive(Default)]
 pub(super) struct Scope {
@@ -134,11 +137,7 @@ impl Importer<'_> {
     }
 
     /// The deprecated variable: a list in a file, or a range.
-    fn old_variable(
-        &mut self,
-        scenario: &mut Object<'_>,
-        scope: &mut Scope,
-    ) -> Option<(Path, String, Entries)> {
+    fn old_variable(&mut self, scenario: &mut Object<'_>, scope: &mut Scope) -> Option<Data> {
         let key = "user-id-variable-in-path-and-data";
         let at = scenario.at.key(key);
         let name = self.text(scenario, key);
@@ -160,18 +159,15 @@ impl Importer<'_> {
         start: u64,
         end: u64,
         scope: &mut Scope,
-    ) -> Option<(Path, String, Entries)> {
+    ) -> Option<Data> {
         if start >= end {
             self.wrong(at, "the range is empty: its end is greater than its start");
             return None;
         }
         let own = self.source(at, name, scope)?;
         let mut entries = Entries::new();
-        put(
-            &mut entries,
-            "range",
-            Tree::list([start, end].map(Tree::from)),
-        );
+        let range = Tree::list([start, end].map(Tree::from));
+        put(&mut entries, "range", range);
         put(&mut entries, "width", end.to_string().len());
         let source = Source::Range(own.clone());
         scope.sources.insert(name.to_owned(), source);
@@ -179,13 +175,7 @@ impl Importer<'_> {
     }
 
     /// A file with a column for each request.
-    fn table(
-        &mut self,
-        at: &Path,
-        name: &str,
-        file: &str,
-        scope: &mut Scope,
-    ) -> Option<(Path, String, Entries)> {
+    fn table(&mut self, at: &Path, name: &str, file: &str, scope: &mut Scope) -> Option<Data> {
         let own = self.source(at, name, scope)?;
         let columns = self.columns(at, file)?;
         let columns = columns.iter().map(|column| format!("{own}.{column}"));
@@ -195,12 +185,7 @@ impl Importer<'_> {
     }
 
     /// A file whose columns are variables.
-    fn users(
-        &mut self,
-        at: &Path,
-        file: &str,
-        scope: &mut Scope,
-    ) -> Option<(Path, String, Entries)> {
+    fn users(&mut self, at: &Path, file: &str, scope: &mut Scope) -> Option<Data> {
         let columns = self.columns(at, file)?;
         let own = self.own_name("users");
         for column in columns {
@@ -239,13 +224,7 @@ impl Importer<'_> {
         let path = self.how.from.join(file);
         let read = input::check(&path, u64::MAX).map_err(|error| error.to_string());
         let read = read.and_then(|()| super::super::compile::csv_header(&path));
-        let columns = match read {
-            Ok(columns) => columns,
-            Err(error) => {
-                self.wrong(at, format!("`{}`: {error}", path.display()));
-                return None;
-            }
-        };
+        let columns = self.readable(at, &path, read)?;
         if let Some(odd) = columns
             .iter()
             .find(|name| name.is_empty() || name.contains(['}', ':']) || name.trim_end() != *name)

@@ -1,11 +1,8 @@
 //! Single values, lists of them, and maps by name.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::nested;
 use crate::file::mistake::Path;
@@ -64,29 +61,15 @@ impl<T> Named<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Entries<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-            type Value = Named<T>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a map")
-            }
-
-            fn visit_unit<E>(self) -> Result<Named<T>, E> {
-                Ok(Named::default())
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Named(entries))
-            }
-        }
-        from.deserialize_any(Entries(PhantomData))
+        let entries = Option::<Map<String, Value>>::deserialize(from)?.unwrap_or_default();
+        let read = |(key, value): (String, Value)| {
+            let path = Path::default().key(&key);
+            nested::read(value, path).map(|read| (key, read))
+        };
+        let entries = entries.into_iter().map(read);
+        entries.collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -142,12 +125,9 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for OneOrMany<T> {
             Value::Null => Self::default(),
             Value::Array(items) => {
                 let read = |(index, item)| nested::read(item, Path::default().index(index));
+                let items = items.into_iter().enumerate().map(read);
                 Self {
-                    items: items
-                        .into_iter()
-                        .enumerate()
-                        .map(read)
-                        .collect::<Result<_, _>>()?,
+                    items: items.collect::<Result<_, _>>()?,
                     is_list: true,
                 }
             }

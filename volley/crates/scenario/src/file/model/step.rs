@@ -80,6 +80,13 @@ pub struct Step {
     pub draw: Option<OneOrMany<String>>,
 }
 
+impl Step {
+    /// The step, and those that it sends together.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.together.iter().flatten())
+    }
+}
+
 /// A request of any method.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]

@@ -10,7 +10,7 @@ use super::open_request::Base;
 use super::task::Waiter;
 use super::worker::{Mail, Worker};
 use crate::engine::flight::{Fault, FlightKey};
-use crate::engine::site::Site;
+use crate::engine::site::{Site, SiteHost};
 use crate::engine::wire::Http;
 use crate::plan::{Route, Target};
 use crate::tally::Reason;
@@ -63,6 +63,13 @@ type Wire = volley_net::Wire<Http, WireOwner>;
 
 /// A thread's connections.
 pub type Net = Sockets<Http, WireOwner>;
+
+impl Pool {
+    /// `None`: its name is being looked up.
+    fn host(&self) -> Option<&SiteHost> {
+        self.site.as_ref()?.hosts.first()
+    }
+}
 
 impl Worker {
     /// A coroutine wants a connection.
@@ -234,9 +241,8 @@ impl Worker {
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
         // Each of a host's addresses has its share; the last one has all.
         let limit_ns = |_, wire: &Wire| {
-            let site = self.pools.get(wire.owner.pool);
-            let site = site.and_then(|pool| pool.site.as_ref());
-            let host = site.and_then(|site| site.hosts.first());
+            let pool = self.pools.get(wire.owner.pool);
+            let host = pool.and_then(Pool::host);
             let ways = host.map_or(1, |host| host.names.routes().len());
             let link = self.links.get(wire.owner.link);
             match link.is_some_and(|link| link.place.tried >= ways) {
@@ -423,8 +429,7 @@ impl Worker {
         if self.link_of(&service).is_some() {
             self.drop_link(service.link);
             let pool = self.pools.get(service.pool);
-            let site = pool.and_then(|pool| pool.site.as_ref());
-            if let Some(host) = site.and_then(|site| site.hosts.first()) {
+            if let Some(host) = pool.and_then(Pool::host) {
                 host.names.ask();
             }
         }

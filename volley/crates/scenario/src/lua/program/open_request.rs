@@ -94,12 +94,10 @@ impl OpenRequest {
     /// Its moments, up to the present. Of one that was not sent, that of the sending is that of the asking.
     pub fn timing(&self, now_ns: u64) -> Timing {
         Timing {
-            due_ns: None,
-            asked_ns: self.asked_ns,
             sent_ns: self.sent_ns.unwrap_or(self.asked_ns),
             first_ns: self.first_ns,
-            heard_ns: 0,
             end_ns: now_ns,
+            ..Timing::at(self.asked_ns)
         }
     }
 }

@@ -16,48 +16,42 @@ use volley_report::measure::{Cost, Failures, process};
 /// So many hosts are named.
 const MOST_HOSTS: usize = 8;
 
-/// How large a run was.
-pub struct Scale {
-    pub started: SystemTime,
-    pub group: Group,
-    pub cpu_s: f64,
-}
-
-/// What came of all threads.
-pub fn finished(shared: &Shared, harvests: Vec<Harvest>, scale: Scale) -> Finished {
+/// What came of all threads, which have begun then and used that much of the CPU.
+pub fn finished(
+    shared: &Shared,
+    harvests: Vec<Harvest>,
+    started: SystemTime,
+    group: Group,
+    cpu_s: f64,
+) -> Finished {
     let names = shared.rows.names(&shared.options.name);
     let mut tally = Tally::new(1, rows::MOST, 0);
     let Group {
         threads,
         connections,
         coroutines,
-    } = scale.group;
+    } = group;
     let mut facts = Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: shared.options.name.clone(),
-        tags: Vec::new(),
-        targets: Vec::new(),
         load: vec![format!(
             "{} of a program, each an iteration; {}, with up to {} each to a host",
             counted(coroutines, "coroutine"),
             counted(threads.into(), "thread"),
             counted(connections.into(), "connection")
         )],
-        started_unix_ns: unix_ns(scale.started),
-        elapsed_ns: 0,
-        load_ns: 0,
+        started_unix_ns: unix_ns(started),
         ended_by: EndedBy::Finished,
-        ran_out: Vec::new(),
-        events: Vec::new(),
         threads,
         connections: threads.saturating_mul(connections),
         cost: Cost {
-            cpu_s: scale.cpu_s,
+            cpu_s,
             cpu_total_s: process::cpu_s(),
             peak_bytes: process::peak_bytes(),
             ..Cost::default()
         },
         warnings: shared.servers.warnings(),
+        ..Facts::default()
     };
     let (mut failure, mut fails, mut hosts) = (None, Failures::default(), BTreeSet::new());
     for harvest in harvests {

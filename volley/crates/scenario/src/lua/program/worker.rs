@@ -70,13 +70,6 @@ pub struct Resolved {
     pub waiters: Vec<(Waiter, u64)>,
 }
 
-/// How a thread ended.
-pub enum Outcome {
-    Over(Harvest),
-    /// The program has asked for these threads.
-    SetUp(Group, Harvest),
-}
-
 /// What came of a thread.
 pub struct Harvest {
     pub tally: Tally,
@@ -202,12 +195,12 @@ impl Worker {
         })
     }
 
-    /// Runs until the thread has nothing to do any more.
+    /// Runs until the thread has nothing to do any more. The second: the threads that the program has asked for.
     ///
     /// # Errors
     ///
     /// What the host refused.
-    pub fn run(mut self) -> Result<Outcome, RunError> {
+    pub fn run(mut self) -> Result<(Harvest, Option<Group>), RunError> {
         self.tally.reset(0);
         if let Err(trouble) = self.begin(self.group.of(self.index)) {
             self.fail(trouble);
@@ -235,10 +228,7 @@ impl Worker {
             fails: self.fails,
             hosts: self.pool_of.keys().map(Base::url).collect(),
         };
-        Ok(match set_up {
-            None => Outcome::Over(harvest),
-            Some(group) => Outcome::SetUp(group, harvest),
-        })
+        Ok((harvest, set_up))
     }
 
     /// Counts what is open at the end.

@@ -24,16 +24,7 @@ struct Curves<'a> {
 /// What was due and what began, each second.
 pub fn iterations(place: usize, one: &ScenarioReport, elapsed_ns: u64) -> String {
     let per_s = |number: fn(&Point) -> u64| rates_of(&one.series, elapsed_ns, number);
-    let rows = one.series.points.iter().zip(0_u64..).map(|(point, place)| {
-        let counts = [
-            place * one.series.interval_s,
-            point.due,
-            point.sent,
-            point.ok,
-            point.failed,
-        ];
-        counts.map(grouped).into()
-    });
+    let cells = |point: &Point| [point.due, point.sent, point.ok, point.failed].map(grouped);
     Curves {
         id: format!("scenario-{place}"),
         title: format!("{}: iterations per second", one.name),
@@ -45,8 +36,9 @@ pub fn iterations(place: usize, one: &ScenarioReport, elapsed_ns: u64) -> String
         interval_s: one.series.interval_s,
         table: table(
             "Iterations",
-            &["From (s)", "Due", "Begun", "Ok", "Failed"],
-            rows.collect(),
+            ["Due", "Begun", "Ok", "Failed"],
+            &one.series,
+            cells,
         ),
     }
     .html()
@@ -55,15 +47,7 @@ pub fn iterations(place: usize, one: &ScenarioReport, elapsed_ns: u64) -> String
 /// Requests that ended each second, and those that failed.
 pub fn rates(place: usize, step: &StepReport, elapsed_ns: u64) -> String {
     let series = &step.series;
-    let rows = series.points.iter().zip(0_u64..).map(|(point, place)| {
-        let counts = [
-            place * series.interval_s,
-            point.sent,
-            point.ok,
-            point.failed,
-        ];
-        counts.map(grouped).into()
-    });
+    let cells = |point: &Point| [point.sent, point.ok, point.failed].map(grouped);
     Curves {
         id: format!("step-{place}-rate"),
         title: format!("{}: requests per second", step.names.label()),
@@ -76,11 +60,7 @@ pub fn rates(place: usize, step: &StepReport, elapsed_ns: u64) -> String {
         ],
         end_s: elapsed_ns as f64 / 1e9,
         interval_s: series.interval_s,
-        table: table(
-            "Requests",
-            &["From (s)", "Sent", "Ok", "Failed"],
-            rows.collect(),
-        ),
+        table: table("Requests", ["Sent", "Ok", "Failed"], series, cells),
     }
     .html()
 }
@@ -103,13 +83,7 @@ pub fn times(place: usize, step: &StepReport, elapsed_ns: u64) -> String {
             .collect()
     };
     let cell = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), duration);
-    let rows = series.points.iter().zip(0_u64..).map(|(point, place)| {
-        vec![
-            grouped(place * series.interval_s),
-            cell(point.p50_ns),
-            cell(point.p99_ns),
-        ]
-    });
+    let cells = |point: &Point| [point.p50_ns, point.p99_ns].map(cell);
     Curves {
         id: format!("step-{place}-times"),
         title: format!("{}: latency", step.names.label()),
@@ -119,7 +93,7 @@ pub fn times(place: usize, step: &StepReport, elapsed_ns: u64) -> String {
         values: [values(|point| point.p99_ns), values(|point| point.p50_ns)],
         end_s,
         interval_s: series.interval_s,
-        table: table("Latency", &["From (s)", "p50", "p99"], rows.collect()),
+        table: table("Latency", ["p50", "p99"], series, cells),
     }
     .html()
 }
@@ -205,10 +179,21 @@ fn rates_of(series: &Series, elapsed_ns: u64, number: fn(&Point) -> u64) -> Vec<
         .collect()
 }
 
-fn table(label: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Table {
+/// A row for each interval, which begins with its start.
+fn table<const N: usize>(
+    label: &str,
+    columns: [&str; N],
+    series: &Series,
+    cells: impl Fn(&Point) -> [String; N],
+) -> Table {
+    let rows = series.points.iter().zip(0_u64..).map(|(point, place)| {
+        let from = grouped(place * series.interval_s);
+        [from].into_iter().chain(cells(point)).collect()
+    });
+    let columns = ["From (s)"].into_iter().chain(columns);
     Table {
-        columns: columns.iter().map(|column| (*column).to_owned()).collect(),
-        rows,
+        columns: columns.map(str::to_owned).collect(),
+        rows: rows.collect(),
         words: &[],
         full: false,
         label: label.to_owned(),
