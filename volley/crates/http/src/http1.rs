@@ -19,6 +19,7 @@ mod error;
 mod gather;
 mod head;
 mod receive;
+mod seen;
 #[cfg(test)]
 mod tests;
 

@@ -305,7 +305,14 @@ impl<H: Http, X> Wire<H, X> {
             };
             match self.transport.write(plain) {
                 Ok(0) => return Ok(()),
-                Ok(written) => self.http.consume_output(written),
+                Ok(written) => {
+                    // Without TLS, nothing waits anywhere else.
+                    let is_all = written == plain.len() && !self.transport.is_tls();
+                    self.http.consume_output(written);
+                    if is_all {
+                        return Ok(());
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -128,7 +128,7 @@ impl Escape {
                 out.extend_from_slice(value);
             }
             Self::RawUrl => {
-                if value.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+                if breaks_url(value) {
                     return None;
                 }
                 out.extend_from_slice(value);
@@ -143,8 +143,46 @@ pub(super) fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && !matches!(byte, b'"' | b'\\')
 }
 
+/// Whether a byte can stand in no URL: a blank or a control character. It looks at all: several at a time.
+#[inline]
+pub(super) fn breaks_url(value: &[u8]) -> bool {
+    let breaks = |byte: u8| byte <= b' ' || byte == 0x7f;
+    value.iter().fold(false, |any, byte| any | breaks(*byte))
+}
+
+/// How many bytes come before a quote, a backslash or a control character.
+#[inline]
+pub(super) fn plain(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let here = plain_of(*word);
+        at += here;
+        if here < word.len() {
+            return at;
+        }
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    let stop = rest.iter().position(|byte| !is_plain(*byte));
+    at + stop.unwrap_or(rest.len())
+}
+
+/// The same for eight bytes at a time.
+#[inline]
+pub(super) fn plain_of(word: [u8; 8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(word);
+    // Of each kind, the lowest byte that is marked is one, and those above it may be wrong. With its second bit turned
+    // round, a quote is 0x20, and control characters are below that; a blank is not.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit);
+    let quotes = below(word ^ (ONES * 2), 0x21);
+    let backslashes = below(word ^ (ONES * u64::from(b'\\')), 1);
+    let stops = (quotes | backslashes) & !word & HIGH;
+    (stops.trailing_zeros() / 8) as usize
+}
+
 fn json(value: &[u8], out: &mut Vec<u8>) {
-    if value.iter().copied().all(is_plain) {
+    if plain(value) == value.len() {
         out.extend_from_slice(value);
         return;
     }

@@ -2,7 +2,7 @@
 
 use super::error::Violation;
 use super::gather::Gather;
-use super::head::Head;
+use super::seen::SeenHead;
 use crate::http2::hpack::HeaderList;
 use crate::http2::output::Output;
 
@@ -33,10 +33,8 @@ pub struct Connection<C> {
     pub(super) violation: Option<Violation>,
     pub(super) most_head: usize,
     pub(super) gather: Gather,
-    /// The fields of the last head, its bytes, and what they mean: servers often send the same head again.
-    pub(super) fields: HeaderList,
-    pub(super) last_head: Vec<u8>,
-    pub(super) meaning: Option<Head>,
+    /// The last heads, by the last bit of the status: those of 201 and of 204 have each their place.
+    pub(super) heads: [SeenHead; 2],
     pub(super) trailers: HeaderList,
     output: Output,
     opened: u64,
@@ -73,9 +71,7 @@ impl<C> Connection<C> {
             violation: None,
             most_head: config.most_head,
             gather: Gather::default(),
-            fields: HeaderList::default(),
-            last_head: Vec::new(),
-            meaning: None,
+            heads: Default::default(),
             trailers: HeaderList::default(),
             output: Output::default(),
             opened: 0,

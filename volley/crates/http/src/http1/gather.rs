@@ -35,7 +35,7 @@ impl Gather {
         if self.is_whole { &[] } else { &self.bytes }
     }
 
-    /// Takes the bytes up to the end.
+    /// Takes the bytes up to the end. The first `known` bytes are whole lines without it, unless something waits.
     ///
     /// # Errors
     ///
@@ -44,12 +44,16 @@ impl Gather {
     pub fn take<'a, 'b: 'a>(
         &'a mut self,
         bytes: &'b [u8],
+        known: usize,
         until: Until,
         most: usize,
         too_long: Violation,
     ) -> Result<Gathered<'a, 'b>, Violation> {
         if self.waiting().is_empty() {
-            let mut scan = Scan::default();
+            let mut scan = Scan {
+                searched: known,
+                line: known,
+            };
             let end = scan.find(bytes, until, most, too_long)?;
             if let Some((whole, rest)) = end.and_then(|end| bytes.split_at_checked(end)) {
                 return Ok(Some((whole, rest)));

@@ -99,38 +99,52 @@ fn read_with<'h>(
     list.clear();
     let mut digits = itoa::Buffer::new();
     list.push(b":status", digits.format(status).as_bytes());
+    for field in response.headers.iter() {
+        list.push_lower_case(field.name.as_bytes(), field.value);
+    }
+    meaning(status, response.version == Some(1), list)
+}
 
-    let is_1_1 = response.version == Some(1);
+/// What a head with these fields says.
+///
+/// # Errors
+///
+/// Its framing breaks a rule of RFC 9112.
+pub fn meaning(status: u16, is_1_1: bool, list: &HeaderList) -> Result<Head, Violation> {
     let mut stated = None;
     let mut is_chunked = false;
     let mut keeps_alive = is_1_1;
     let mut closes = false;
-    for field in response.headers.iter() {
-        let name = field.name.as_bytes();
-        list.push_lower_case(name, field.value);
-        if name.eq_ignore_ascii_case(b"content-length") {
-            let value = length(field.value).map_err(|_| Violation::Length)?;
-            if stated.is_some_and(|before| before != value) {
-                return Err(Violation::TwoLengths);
-            }
-            stated = Some(value);
-        } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            for coding in field.value.split(|byte| *byte == b',') {
-                let coding = coding.trim_ascii();
-                if coding.is_empty() || coding.eq_ignore_ascii_case(b"identity") && !is_chunked {
-                    continue;
+    for (name, value) in list.iter() {
+        match name {
+            b"content-length" => {
+                let value = length(value).map_err(|_| Violation::Length)?;
+                if stated.is_some_and(|before| before != value) {
+                    return Err(Violation::TwoLengths);
                 }
-                if is_chunked || !coding.eq_ignore_ascii_case(b"chunked") {
-                    return Err(Violation::Coding);
+                stated = Some(value);
+            }
+            b"transfer-encoding" => {
+                for coding in value.split(|byte| *byte == b',') {
+                    let coding = coding.trim_ascii();
+                    if coding.is_empty() || coding.eq_ignore_ascii_case(b"identity") && !is_chunked
+                    {
+                        continue;
+                    }
+                    if is_chunked || !coding.eq_ignore_ascii_case(b"chunked") {
+                        return Err(Violation::Coding);
+                    }
+                    is_chunked = true;
                 }
-                is_chunked = true;
             }
-        } else if name.eq_ignore_ascii_case(b"connection") {
-            for option in field.value.split(|byte| *byte == b',') {
-                let option = option.trim_ascii();
-                closes |= option.eq_ignore_ascii_case(b"close");
-                keeps_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+            b"connection" => {
+                for option in value.split(|byte| *byte == b',') {
+                    let option = option.trim_ascii();
+                    closes |= option.eq_ignore_ascii_case(b"close");
+                    keeps_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                }
             }
+            _ => {}
         }
     }
     let framing = match (stated, is_chunked) {

@@ -5,6 +5,7 @@ use super::client::{Connection, Phase};
 use super::error::Violation;
 use super::gather::{Until, is_end};
 use super::head::{self, Framing, Head};
+use super::seen::{Known, place};
 use crate::http2::{Closed, Handler, Next};
 
 /// How every response begins.
@@ -110,11 +111,14 @@ impl<C> Connection<C> {
     ) -> Result<&'a [u8], Violation> {
         self.has_begun = true;
         let waiting = self.gather.waiting().len();
-        if let (0, Some(meaning)) = (waiting, self.meaning)
-            && let Some(rest) = bytes.strip_prefix(&self.last_head[..])
-        {
-            self.begin_body(meaning, handler);
-            return Ok(rest);
+        let mut known = Known::default();
+        if waiting == 0 {
+            let seen = &self.heads[place(bytes)];
+            if let Some((head, rest)) = seen.again(bytes) {
+                self.begin_body(place(bytes), head, handler);
+                return Ok(rest);
+            }
+            known = seen.known(bytes);
         }
         let expected = PREFIX.get(waiting..).unwrap_or_default();
         if !expected.iter().zip(bytes).all(|(a, b)| a == b) {
@@ -122,28 +126,27 @@ impl<C> Connection<C> {
         }
         let limit = self.most_head;
         let too_long = Violation::HeadTooLarge { limit };
-        let gathered = self.gather.take(bytes, Until::EmptyLine, limit, too_long)?;
+        let gathered = self
+            .gather
+            .take(bytes, known.end, Until::EmptyLine, limit, too_long)?;
         let Some((whole, rest)) = gathered else {
             return Ok(&[]);
         };
-        self.meaning = None;
-        let head = head::read(whole, &mut self.fields)?;
+        let place = place(whole);
+        let head = self.heads[place].read(whole, known)?;
         match head.status {
             101 => return Err(Violation::SwitchedProtocols),
             // The final head is still to come.
             100..200 => return Ok(rest),
             _ => {}
         }
-        self.last_head.clear();
-        self.last_head.extend_from_slice(whole);
-        self.meaning = Some(head);
-        self.begin_body(head, handler);
+        self.begin_body(place, head, handler);
         Ok(rest)
     }
 
-    /// The head of the response is in `self.fields`.
+    /// The head of the response is the last one at this place.
     #[inline]
-    fn begin_body<H: Handler<C>>(&mut self, head: Head, handler: &mut H) {
+    fn begin_body<H: Handler<C>>(&mut self, place: usize, head: Head, handler: &mut H) {
         self.keeps_alive &= head.keeps_alive;
         let framing = head.framing(self.is_head_request);
         self.phase = match framing {
@@ -156,7 +159,7 @@ impl<C> Connection<C> {
         };
         let ends = framing == Framing::Length(0);
         if let Some(call) = &mut self.call {
-            let next = handler.on_headers(call, &self.fields, ends);
+            let next = handler.on_headers(call, &self.heads[place].fields, ends);
             self.after(next, ends, handler);
         }
     }
@@ -165,7 +168,9 @@ impl<C> Connection<C> {
     fn chunk_line<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Violation> {
         let limit = chunk::MOST_LINE;
         let too_long = Violation::ChunkLineTooLong { limit };
-        let gathered = self.gather.take(bytes, Until::LineEnd, limit, too_long)?;
+        let gathered = self
+            .gather
+            .take(bytes, 0, Until::LineEnd, limit, too_long)?;
         let Some((line, rest)) = gathered else {
             return Ok(&[]);
         };
@@ -180,7 +185,7 @@ impl<C> Connection<C> {
     fn chunk_end<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Violation> {
         let gathered = self
             .gather
-            .take(bytes, Until::LineEnd, 2, Violation::ChunkEnd)
+            .take(bytes, 0, Until::LineEnd, 2, Violation::ChunkEnd)
             .map_err(|_| Violation::ChunkEnd)?;
         let Some((line, rest)) = gathered else {
             return Ok(&[]);
@@ -199,7 +204,9 @@ impl<C> Connection<C> {
     ) -> Result<&'a [u8], Violation> {
         let limit = self.most_head;
         let too_long = Violation::TrailersTooLarge { limit };
-        let gathered = self.gather.take(bytes, Until::EmptyLine, limit, too_long)?;
+        let gathered = self
+            .gather
+            .take(bytes, 0, Until::EmptyLine, limit, too_long)?;
         let Some((section, rest)) = gathered else {
             return Ok(&[]);
         };

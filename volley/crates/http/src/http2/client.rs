@@ -14,7 +14,7 @@ use super::error::Violation;
 use super::error_code::GoAway;
 use super::frame::{self, PREFACE, STREAM_MASK};
 use super::head::HeadWriter;
-use super::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
+use super::hpack::{DEFAULT_TABLE_SIZE, Decoder};
 use super::output::Output;
 use super::pending::Turns;
 use super::reader::Reader;
@@ -34,7 +34,6 @@ pub struct Connection<C> {
     output: Output,
 
     decoder: Decoder,
-    headers: HeaderList,
     seen: SeenBlocks,
 
     heads: HeadWriter,
@@ -79,7 +78,6 @@ impl<C> Connection<C> {
             stream_target,
             output,
             decoder: Decoder::new(DEFAULT_TABLE_SIZE, config.max_header_list as usize),
-            headers: HeaderList::default(),
             seen: SeenBlocks::default(),
             heads: HeadWriter::new(),
             peer: PeerSettings::default(),
@@ -191,6 +189,7 @@ mod tests {
     use crate::http2::frame::write_settings;
     use crate::http2::handler::{Closed, Handler, Next};
     use crate::http2::head::Head;
+    use crate::http2::hpack::HeaderList;
     use std::sync::Arc;
 
     struct Deaf;

@@ -14,17 +14,19 @@ pub enum ResponseHead {
     Final { content_length: Option<u64> },
 }
 
-/// Checks a head: `:status` comes first and is the only pseudo-header.
-pub fn check_head(list: &HeaderList) -> Result<ResponseHead, Reason> {
-    let mut fields = list.iter();
-    let status = match fields.next() {
+/// Checks a head: `:status` comes first and is the only pseudo-header. The first `known` fields were checked before.
+pub fn check_head(list: &HeaderList, known: usize) -> Result<ResponseHead, Reason> {
+    let mut fields = list.iter().enumerate();
+    let status = match fields.next().map(|(_, field)| field) {
         Some((b":status", value)) => status(value)?,
         Some((name, _)) if name.first() == Some(&b':') => return Err(UNKNOWN_PSEUDO),
         _ => return Err(NO_STATUS_FIRST),
     };
     let mut content_length = None;
-    for (name, value) in fields {
-        check_field(name, value)?;
+    for (at, (name, value)) in fields {
+        if at >= known {
+            check_field(name, value)?;
+        }
         if name == b"content-length" {
             let length = length(value)?;
             if content_length.is_some_and(|before| before != length) {
@@ -45,9 +47,10 @@ pub fn check_head(list: &HeaderList) -> Result<ResponseHead, Reason> {
     }
 }
 
-/// Checks trailers: they have no pseudo-headers.
-pub fn check_trailers(list: &HeaderList) -> Result<(), Reason> {
+/// Checks trailers: they have no pseudo-headers. The first `known` fields were checked before.
+pub fn check_trailers(list: &HeaderList, known: usize) -> Result<(), Reason> {
     list.iter()
+        .skip(known)
         .try_for_each(|(name, value)| check_field(name, value))
 }
 
@@ -160,41 +163,47 @@ mod tests {
         let good = list(&[(":status", "200"), ("content-type", "application/grpc")]);
         let content_length = None;
         assert_eq!(
-            check_head(&good),
+            check_head(&good, 0),
             Ok(ResponseHead::Final { content_length })
         );
         for bad in ["", "20", "2000", "2x0", "-20", "012"] {
-            assert!(check_head(&list(&[(":status", bad)])).is_err(), "{bad}");
+            assert!(check_head(&list(&[(":status", bad)]), 0).is_err(), "{bad}");
         }
-        assert_eq!(check_head(&list(&[])), Err(NO_STATUS_FIRST));
+        assert_eq!(check_head(&list(&[]), 0), Err(NO_STATUS_FIRST));
         assert_eq!(
-            check_head(&list(&[("a", "b"), (":status", "200")])),
+            check_head(&list(&[("a", "b"), (":status", "200")]), 0),
             Err(NO_STATUS_FIRST)
         );
-        assert_eq!(check_head(&list(&[(":path", "/")])), Err(UNKNOWN_PSEUDO));
-        assert!(check_head(&list(&[(":status", "200"), (":status", "200")])).is_err());
+        assert_eq!(check_head(&list(&[(":path", "/")]), 0), Err(UNKNOWN_PSEUDO));
+        assert!(check_head(&list(&[(":status", "200"), (":status", "200")]), 0).is_err());
     }
 
     #[test]
     fn one_hundred_statuses_are_informational_but_101_is_refused() {
         assert_eq!(
-            check_head(&list(&[(":status", "103")])),
+            check_head(&list(&[(":status", "103")]), 0),
             Ok(ResponseHead::Informational)
         );
-        assert!(check_head(&list(&[(":status", "101")])).is_err());
+        assert!(check_head(&list(&[(":status", "101")]), 0).is_err());
     }
 
     #[test]
     fn names_and_values_follow_section_8_2_1() {
         let fine = [("grpc-status", "0"), ("x", ""), ("a_b.c!~", "a b\tc\u{e9}")];
-        assert_eq!(check_trailers(&list(&fine)), Ok(()));
+        assert_eq!(check_trailers(&list(&fine), 0), Ok(()));
         for name in ["Grpc", "a b", "", ":status", "a:", "\u{e9}", "a\0", "\x7f"] {
-            assert!(check_trailers(&list(&[(name, "x")])).is_err(), "{name:?}");
+            assert!(
+                check_trailers(&list(&[(name, "x")]), 0).is_err(),
+                "{name:?}"
+            );
         }
         for value in ["a\0", "\r", "a\nb", " a", "a\t", " "] {
-            assert!(check_trailers(&list(&[("x", value)])).is_err(), "{value:?}");
+            assert!(
+                check_trailers(&list(&[("x", value)]), 0).is_err(),
+                "{value:?}"
+            );
         }
-        assert!(check_trailers(&list(&[("transfer-encoding", "chunked")])).is_err());
+        assert!(check_trailers(&list(&[("transfer-encoding", "chunked")]), 0).is_err());
     }
 
     #[test]
@@ -202,7 +211,7 @@ mod tests {
         let length = |values: &[&str]| {
             let mut fields = vec![(":status", "200")];
             fields.extend(values.iter().map(|value| ("content-length", *value)));
-            check_head(&list(&fields))
+            check_head(&list(&fields), 0)
         };
         let content_length = Some(42);
         assert_eq!(length(&["42"]), Ok(ResponseHead::Final { content_length }));

@@ -90,6 +90,13 @@ impl Pool {
         !self.waiting.is_empty()
     }
 
+    /// Whether flights wait for this link, or for any.
+    #[inline]
+    pub fn is_awaited(&self, link: usize) -> bool {
+        let link = self.links.get(link);
+        self.has_waiting() || link.is_some_and(|link| !link.waiting.is_empty())
+    }
+
     /// The flights that wait for the same.
     pub fn waiting(&mut self, bond: Bond) -> &mut Waiting {
         let links = self.links.len().max(1);

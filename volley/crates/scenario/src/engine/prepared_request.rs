@@ -40,8 +40,9 @@ pub struct PreparedRequest {
     request: HttpRequest,
     /// `None`: it differs from iteration to iteration.
     path: Option<Box<[u8]>>,
-    /// HTTP/1.1.
+    /// HTTP/1.1; by target and host, what never changes of it.
     lines: Box<request::Head>,
+    constants: Vec<(usize, usize, Option<Box<[u8]>>)>,
     /// HTTP/2.
     heads: Heads,
     /// The same for requests that a script has changed: without the path, and if one of the step's fields has changed,
@@ -120,6 +121,7 @@ impl PreparedRequest {
                 Url::Value { .. } => None,
             },
             lines: Box::new(request::Head::new(&request)),
+            constants: Vec::new(),
             heads: Heads::default(),
             pathless: Heads::default(),
             bare: Heads::default(),
@@ -322,17 +324,25 @@ impl PreparedRequest {
 
     /// Renders the head of an HTTP/1.1 request to `scratch.first`.
     fn own_lines(
-        &self,
+        &mut self,
         aim: Aim<'_>,
         values: &Values,
         scratch: &mut Scratch,
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
-        scratch.last.clear();
+        let body = self.request.body.as_ref().map(|_| scratch.body.len());
+        if scratch.cookies.is_empty()
+            && aim.moved.is_none()
+            && let Some(constant) = constant_lines(&mut self.constants, &self.lines, aim)
+        {
+            let (path, out) = (&scratch.path, &mut scratch.first);
+            self.lines.render_constant(path, constant, body, out);
+            return Ok(());
+        }
         let ask = Ask {
             authority: aim.authority().as_bytes(),
             cookies: &scratch.cookies,
-            body: self.request.body.as_ref().map(|_| scratch.body.len()),
+            body,
             is_get: aim.drops_body(),
             is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
         };
@@ -343,6 +353,22 @@ impl PreparedRequest {
         self.lines
             .render(&ask, values, write_target, &mut scratch.first)
     }
+}
+
+/// What never changes of the lines of requests to this host, if that is all but path and length.
+#[inline]
+fn constant_lines<'c>(
+    known: &'c mut Vec<(usize, usize, Option<Box<[u8]>>)>,
+    lines: &request::Head,
+    aim: Aim<'_>,
+) -> Option<&'c [u8]> {
+    let is_of = |(target, host, _): &(usize, usize, _)| (*target, *host) == (aim.target, aim.host);
+    let at = known.iter().position(is_of).unwrap_or_else(|| {
+        let constant = lines.constant(aim.authority().as_bytes());
+        known.push((aim.target, aim.host, constant));
+        known.len() - 1
+    });
+    known.get(at)?.2.as_deref()
 }
 
 /// The most names of scripts' fields that are kept ready.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::text::{hex, unescape};
-use super::{Found, Tree};
+use super::{Child, Found, Tree};
+use crate::text::{plain, plain_of};
 
 /// The most levels of objects and arrays; as serde_json's.
 const DEEPEST: u32 = 127;
@@ -24,13 +25,18 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Reads a document from its start.
+/// Reads a document. Each part begins at a place, and says where it ends.
 pub(super) struct Scanner<'a> {
     tree: &'a Tree,
     found: &'a mut Found,
     bytes: &'a [u8],
-    at: usize,
+    /// The last key has escapes.
+    is_escaped: bool,
+    fault: Option<Malformed>,
 }
+
+/// The document is malformed: the scanner has noted why.
+struct Stop;
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(
@@ -38,112 +44,123 @@ impl<'a> Scanner<'a> {
         bytes: &'a [u8],
         found: &'a mut Found,
     ) -> Result<Self, Malformed> {
-        std::str::from_utf8(bytes).map_err(|error| Malformed {
-            at: error.valid_up_to(),
-            what: "it is not UTF-8",
-        })?;
+        if !is_ascii(bytes) {
+            std::str::from_utf8(bytes).map_err(|error| Malformed {
+                at: error.valid_up_to(),
+                what: "it is not UTF-8",
+            })?;
+        }
         Ok(Self {
             tree,
             found,
             bytes,
-            at: 0,
+            is_escaped: false,
+            fault: None,
         })
     }
 
     pub(super) fn document(mut self) -> Result<(), Malformed> {
-        self.space();
-        if self.peek().is_none() {
-            return Err(self.fault("there is nothing"));
+        let _ = self.whole();
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    fn whole(&mut self) -> Result<(), Stop> {
+        let at = space(self.bytes, 0);
+        if at == self.bytes.len() {
+            return Err(self.fault(at, "there is nothing"));
         }
-        self.value(Some(0), DEEPEST)?;
-        self.space();
-        match self.peek() {
+        let end = self.value(at, Some(0), DEEPEST)?;
+        let end = space(self.bytes, end);
+        match self.bytes.get(end) {
             None => Ok(()),
-            Some(_) => Err(self.fault("something follows the value")),
+            Some(_) => Err(self.fault(end, "something follows the value")),
         }
     }
 
     /// Reads a value; `node` is where a pointer leads to or through.
-    fn value(&mut self, node: Option<usize>, depth: u32) -> Result<(), Malformed> {
-        let start = self.at;
-        match self.peek() {
-            Some(b'"') => _ = self.string()?,
-            Some(b'{') => self.object(node, self.deeper(depth)?)?,
-            Some(b'[') => self.array(node, self.deeper(depth)?)?,
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word(b"true")?,
-            Some(b'f') => self.word(b"false")?,
-            Some(b'n') => self.word(b"null")?,
-            _ => return Err(self.expected("a value is missing")),
+    fn value(&mut self, at: usize, node: Option<usize>, depth: u32) -> Result<usize, Stop> {
+        let end = match self.bytes.get(at) {
+            Some(b'"') => self.string(at + 1)? + 1,
+            Some(b'{') => self.object(at, node, depth)?,
+            Some(b'[') => self.array(at, node, depth)?,
+            Some(b'-' | b'0'..=b'9') => self.number(at)?,
+            Some(b't') => self.word(at, b"true")?,
+            Some(b'f') => self.word(at, b"false")?,
+            Some(b'n') => self.word(at, b"null")?,
+            _ => return Err(self.expected(at, "a value is missing")),
+        };
+        if let Some(node) = node
+            && let Some(place) = self.found.spans.get_mut(node)
+        {
+            *place = Some((at, end));
         }
-        if let Some(place) = node.and_then(|node| self.found.spans.get_mut(node)) {
-            *place = Some((start, self.at));
-        }
-        Ok(())
+        Ok(end)
     }
 
-    fn object(&mut self, node: Option<usize>, depth: u32) -> Result<(), Malformed> {
-        self.at += 1;
-        self.space();
-        if self.takes(b'}') {
-            return Ok(());
+    fn object(&mut self, at: usize, node: Option<usize>, depth: u32) -> Result<usize, Stop> {
+        let (tree, bytes, depth) = (self.tree, self.bytes, self.deeper(at, depth)?);
+        let children = node.map_or(&[][..], |node| tree.children(node));
+        let mut at = space(bytes, at + 1);
+        if bytes.get(at) == Some(&b'}') {
+            return Ok(at + 1);
         }
         loop {
-            self.space();
-            if self.peek() != Some(b'"') {
-                return Err(self.expected("a name in quotes is missing"));
+            if bytes.get(at) != Some(&b'"') {
+                return Err(self.expected(at, "a name in quotes is missing"));
             }
-            let key = self.string()?;
-            self.space();
-            if !self.takes(b':') {
-                return Err(self.expected("a colon is missing"));
+            self.is_escaped = false;
+            let end = self.string(at + 1)?;
+            let child = match children {
+                [] => None,
+                children => self.named(children, bytes.get(at + 1..end).unwrap_or_default()),
+            };
+            at = space(bytes, end + 1);
+            if bytes.get(at) != Some(&b':') {
+                return Err(self.expected(at, "a colon is missing"));
             }
-            self.space();
-            let child = node.and_then(|node| self.named(node, key));
-            self.value(child, depth)?;
-            self.space();
-            match self.takes(b',') {
-                true => {}
-                false if self.takes(b'}') => return Ok(()),
-                false => return Err(self.expected("a comma or a brace is missing")),
+            at = space(bytes, at + 1);
+            at = match bytes.get(at) {
+                // Most values are strings that nobody asked for.
+                Some(b'"') if child.is_none() => self.string(at + 1)? + 1,
+                _ => self.value(at, child, depth)?,
+            };
+            at = space(bytes, at);
+            match bytes.get(at) {
+                Some(b',') => at = space(bytes, at + 1),
+                Some(b'}') => return Ok(at + 1),
+                _ => return Err(self.expected(at, "a comma or a brace is missing")),
             }
         }
     }
 
-    fn array(&mut self, node: Option<usize>, depth: u32) -> Result<(), Malformed> {
-        self.at += 1;
-        self.space();
-        if self.takes(b']') {
-            return Ok(());
+    fn array(&mut self, at: usize, node: Option<usize>, depth: u32) -> Result<usize, Stop> {
+        let (tree, bytes, depth) = (self.tree, self.bytes, self.deeper(at, depth)?);
+        let children = node.map_or(&[][..], |node| tree.children(node));
+        let mut at = space(bytes, at + 1);
+        if bytes.get(at) == Some(&b']') {
+            return Ok(at + 1);
         }
-        for index in 0.. {
-            self.space();
-            let child = node.and_then(|node| {
-                let mut children = self.tree.children(node).iter();
-                children.find(|child| child.index == Some(index))
-            });
-            self.value(child.map(|child| child.node), depth)?;
-            self.space();
-            match self.takes(b',') {
-                true => {}
-                false if self.takes(b']') => break,
-                false => return Err(self.expected("a comma or a bracket is missing")),
+        let mut index = 0;
+        loop {
+            let child = children.iter().find(|child| child.index == Some(index));
+            at = self.value(at, child.map(|child| child.node), depth)?;
+            at = space(bytes, at);
+            match bytes.get(at) {
+                Some(b',') => at = space(bytes, at + 1),
+                Some(b']') => return Ok(at + 1),
+                _ => return Err(self.expected(at, "a comma or a bracket is missing")),
             }
+            index += 1;
         }
-        Ok(())
     }
 
     /// The child of this key, unless its value was found before.
     #[inline]
-    fn named(&mut self, node: usize, (key, is_escaped): (&[u8], bool)) -> Option<usize> {
-        let children = self.tree.children(node);
-        if children.is_empty() {
-            return None;
-        }
-        let mut key = key;
-        if is_escaped {
+    fn named(&mut self, children: &[Child], raw: &[u8]) -> Option<usize> {
+        let mut key = raw;
+        if self.is_escaped {
             self.found.key.clear();
-            unescape(key, &mut self.found.key)?;
+            unescape(raw, &mut self.found.key)?;
             key = &self.found.key;
         }
         let child = children.iter().find(|child| child.key.as_bytes() == key)?;
@@ -151,148 +168,127 @@ impl<'a> Scanner<'a> {
         is_new.then_some(child.node)
     }
 
-    /// Reads a string: what is inside of its quotes, and whether there are escapes.
-    #[inline]
-    fn string(&mut self) -> Result<(&'a [u8], bool), Malformed> {
-        self.at += 1;
-        let start = self.at;
-        let mut is_escaped = false;
+    /// Reads a string behind its first quote, up to the last one. Most are short.
+    #[inline(always)]
+    fn string(&mut self, at: usize) -> Result<usize, Stop> {
+        let word = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+        let end = at + word.map_or(0, |word| plain_of(*word));
+        match self.bytes.get(end) {
+            Some(b'"') => Ok(end),
+            _ => self.rest(end),
+        }
+    }
+
+    /// The rest of a string.
+    fn rest(&mut self, mut at: usize) -> Result<usize, Stop> {
+        let bytes = self.bytes;
         loop {
-            self.at += plain(self.bytes.get(self.at..).unwrap_or_default());
-            match self.peek() {
-                Some(b'"') => {
-                    let inside = self.bytes.get(start..self.at).unwrap_or_default();
-                    self.at += 1;
-                    return Ok((inside, is_escaped));
-                }
-                Some(b'\\') => {
-                    is_escaped = true;
-                    self.escape()?;
-                }
-                _ => return Err(self.expected("a string has a control character")),
+            at += plain(bytes.get(at..).unwrap_or_default());
+            match bytes.get(at) {
+                Some(b'"') => return Ok(at),
+                Some(b'\\') => at += self.escape(at)?,
+                _ => return Err(self.expected(at, "a string has a control character")),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<(), Malformed> {
-        let length = match self.bytes.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-            Some(b'u') if self.bytes.get(self.at + 2..).and_then(hex).is_some() => 6,
-            None => return Err(self.cut()),
-            Some(_) => return Err(self.fault("there is no such escape")),
-        };
-        self.at += length;
-        Ok(())
+    /// The length of an escape.
+    fn escape(&mut self, at: usize) -> Result<usize, Stop> {
+        self.is_escaped = true;
+        match self.bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
+            Some(b'u') if self.bytes.get(at + 2..).and_then(hex).is_some() => Ok(6),
+            None => Err(self.cut()),
+            Some(_) => Err(self.fault(at, "there is no such escape")),
+        }
     }
 
-    fn number(&mut self) -> Result<(), Malformed> {
-        self.takes(b'-');
-        if !self.takes(b'0') {
-            self.digits()?;
+    fn number(&mut self, at: usize) -> Result<usize, Stop> {
+        let bytes = self.bytes;
+        let after = |at: usize, byte: u8| at + usize::from(bytes.get(at) == Some(&byte));
+        let mut at = after(at, b'-');
+        at = match bytes.get(at) {
+            Some(b'0') => at + 1,
+            _ => self.digits(at)?,
+        };
+        if bytes.get(at) == Some(&b'.') {
+            at = self.digits(at + 1)?;
         }
-        if self.takes(b'.') {
-            self.digits()?;
+        if let Some(b'e' | b'E') = bytes.get(at) {
+            at = match bytes.get(at + 1) {
+                Some(b'+' | b'-') => self.digits(at + 2)?,
+                _ => self.digits(at + 1)?,
+            };
         }
-        if self.takes(b'e') || self.takes(b'E') {
-            let _ = self.takes(b'+') || self.takes(b'-');
-            self.digits()?;
-        }
-        Ok(())
+        Ok(at)
     }
 
     /// At least one digit.
-    fn digits(&mut self) -> Result<(), Malformed> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
+    #[inline]
+    fn digits(&mut self, start: usize) -> Result<usize, Stop> {
+        let mut at = start;
+        while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
         }
-        match self.at > start {
-            true => Ok(()),
-            false => Err(self.expected("a digit is missing")),
+        match at > start {
+            true => Ok(at),
+            false => Err(self.expected(at, "a digit is missing")),
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Malformed> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        if !rest.starts_with(word) {
-            return Err(match word.starts_with(rest) {
-                true => self.cut(),
-                false => self.fault("a value is missing"),
-            });
+    fn word(&mut self, at: usize, word: &[u8]) -> Result<usize, Stop> {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        if rest.starts_with(word) {
+            return Ok(at + word.len());
         }
-        self.at += word.len();
-        Ok(())
+        Err(match word.starts_with(rest) {
+            true => self.cut(),
+            false => self.fault(at, "a value is missing"),
+        })
     }
 
     #[inline]
-    fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
-            self.at += 1;
-        }
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    #[inline]
-    fn takes(&mut self, byte: u8) -> bool {
-        let is_there = self.peek() == Some(byte);
-        self.at += usize::from(is_there);
-        is_there
-    }
-
-    fn deeper(&self, depth: u32) -> Result<u32, Malformed> {
+    fn deeper(&mut self, at: usize, depth: u32) -> Result<u32, Stop> {
         depth
             .checked_sub(1)
-            .ok_or_else(|| self.fault("it is nested more than 127 levels deep"))
+            .ok_or_else(|| self.fault(at, "it is nested more than 127 levels deep"))
     }
 
     /// The fault of what stands here, or of an end that is too early.
     #[cold]
-    fn expected(&self, what: &'static str) -> Malformed {
-        match self.peek() {
-            Some(_) => self.fault(what),
+    fn expected(&mut self, at: usize, what: &'static str) -> Stop {
+        match self.bytes.get(at) {
+            Some(_) => self.fault(at, what),
             None => self.cut(),
         }
     }
 
     #[cold]
-    fn cut(&self) -> Malformed {
-        Malformed {
-            at: self.bytes.len(),
-            what: "it is cut short",
-        }
+    fn cut(&mut self) -> Stop {
+        self.fault(self.bytes.len(), "it is cut short")
     }
 
     #[cold]
-    fn fault(&self, what: &'static str) -> Malformed {
-        Malformed { at: self.at, what }
+    fn fault(&mut self, at: usize, what: &'static str) -> Stop {
+        self.fault = Some(Malformed { at, what });
+        Stop
     }
 }
 
-/// How many bytes come before a quote, a backslash or a control character: eight at a time.
+/// The next place without white space.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    let mut at = 0;
-    // Of each kind, the lowest byte that is marked is one, and those above it may be wrong.
-    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*chunk);
-        let quotes = below(word ^ (ONES * u64::from(b'"')), 1);
-        let backslashes = below(word ^ (ONES * u64::from(b'\\')), 1);
-        let stops = quotes | backslashes | below(word, 0x20);
-        if stops != 0 {
-            return at + (stops.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
+fn space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    let stop = rest
+    at
+}
+
+/// The same as that of the standard library, which takes longer for a short document.
+fn is_ascii(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words = words
         .iter()
-        .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-    at + stop.unwrap_or(rest.len())
+        .fold(0, |all, word| all | u64::from_ne_bytes(*word));
+    words & 0x8080_8080_8080_8080 == 0 && rest.iter().fold(0, |all, byte| all | byte) < 0x80
 }

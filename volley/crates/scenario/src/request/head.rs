@@ -108,9 +108,43 @@ impl Head {
             self.content.render(values, out)?;
         }
         self.render_cookies(ask, values, out)?;
+        self.end(ask.body, ask.is_get, out);
+        Ok(())
+    }
+
+    /// What stands between the target and the length of the body in every request to an origin, without a jar's cookies;
+    /// `None`: that varies.
+    #[must_use]
+    pub fn constant(&self, authority: &[u8]) -> Option<Box<[u8]>> {
+        let lines = [&self.plain, &self.secret, &self.content].map(Text::constant);
+        let ([Some(plain), Some(secret), Some(content)], None) = (lines, &self.cookie) else {
+            return None;
+        };
+        let host: &[u8] = b" HTTP/1.1\r\nhost: ";
+        let all = [host, authority, b"\r\n", plain, secret, content];
+        Some(all.concat().into())
+    }
+
+    /// Appends the same as [`Self::render`], with what is [constant](Self::constant).
+    #[inline]
+    pub fn render_constant(
+        &self,
+        target: &[u8],
+        constant: &[u8],
+        body: Option<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(&self.method);
+        out.extend_from_slice(target);
+        out.extend_from_slice(constant);
+        self.end(body, false, out);
+    }
+
+    #[inline]
+    fn end(&self, body: Option<usize>, is_get: bool, out: &mut Vec<u8>) {
         // RFC 9110 §8.6: also where a body is usual and there is none.
-        let length = match ask.body {
-            _ if ask.is_get => None,
+        let length = match body {
+            _ if is_get => None,
             None if self.expects_body => Some(0),
             length => length,
         };
@@ -120,7 +154,6 @@ impl Head {
             out.extend_from_slice(b"\r\n");
         }
         out.extend_from_slice(b"\r\n");
-        Ok(())
     }
 
     /// One line with the step's own cookies and those of the jar (RFC 6265 §5.4).
@@ -199,6 +232,14 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let text = text.strip_prefix("before ").unwrap();
         assert!(result.is_ok() || text.is_empty());
+        let constant = head
+            .constant(ask.authority)
+            .filter(|_| ask.cookies.is_empty() && !ask.is_get && !ask.is_elsewhere);
+        if let Some(constant) = constant {
+            let mut out = Vec::new();
+            head.render_constant(b"/a?b", &constant, ask.body, &mut out);
+            assert_eq!(out, text.as_bytes());
+        }
         result.map(|()| text.to_owned())
     }
 

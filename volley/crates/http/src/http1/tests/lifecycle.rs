@@ -330,3 +330,28 @@ fn a_body_is_sent_after_the_head_and_only_while_a_request_is_open() {
     connection.send(b"body");
     assert_eq!(connection.output(), b"headbody");
 }
+
+#[test]
+fn a_head_that_begins_like_the_last_one_is_read_like_any_other() {
+    let heads = [
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length: 0\r\nLocation: /1\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length: 0\r\nLocation: /2\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\n more\r\ncontent-length: 0\r\nLocation: /2\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length: 0\r\nLocation: /2\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length : 0\r\nX-B:2\n\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nX-A: 2\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nX-A: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+    ];
+    let mut connection = connection();
+    for head in heads {
+        connection.open((), b"", false);
+        let mut recorder = Recorder::default();
+        assert_eq!(connection.receive(head.as_bytes(), &mut recorder), Ok(()));
+        let (alone, expected) = answered(head, false);
+        assert_eq!(recorder.events, expected, "{head:?}");
+        assert_eq!(connection.is_reusable(), alone.is_reusable(), "{head:?}");
+    }
+}

@@ -7,12 +7,16 @@ use crate::http2::frame::{FrameHeader, flag};
 use crate::http2::handler::Handler;
 use crate::http2::hpack::{HeaderList, HpackError};
 use crate::http2::response::{self, Reason, ResponseHead};
-use crate::http2::seen::Seen;
 use crate::http2::streams::ResponsePhase;
 
 const TOO_LARGE: Reason = "the response's fields are larger than `SETTINGS_MAX_HEADER_LIST_SIZE`";
 const SECOND_HEAD: Reason = "a second response head does not end the stream";
 const ENDED_EARLY: Reason = "the stream ended after an informational response";
+
+/// What trailers say of what follows them.
+const TRAILERS: ResponseHead = ResponseHead::Final {
+    content_length: None,
+};
 
 impl<C> Connection<C> {
     pub(super) fn headers<H: Handler<C>>(
@@ -55,21 +59,15 @@ impl<C> Connection<C> {
     ) -> Result<(), Violation> {
         let before = self.decoder.generation();
         if let Some(stream) = self.streams.get_mut(id) {
-            let again = match stream.phase {
-                ResponsePhase::AwaitingHead => match &self.seen.head {
-                    Some(seen) if seen.is_again(block, before) => {
-                        stream.begin_content(seen.meaning);
-                        Some(&seen.list)
-                    }
-                    _ => None,
-                },
-                ResponsePhase::Content => match &self.seen.trailers {
-                    Some(seen) if end_stream && seen.is_again(block, before) => Some(&seen.list),
-                    _ => None,
-                },
+            let seen = match stream.phase {
+                ResponsePhase::AwaitingHead => Some(self.seen.head(block)),
+                ResponsePhase::Content => end_stream.then_some(&self.seen.trailers),
             };
-            if let Some(list) = again {
-                let next = handler.on_headers(&mut stream.call, list, end_stream);
+            if let Some(seen) = seen.filter(|seen| seen.is_again(block, before)) {
+                if stream.phase == ResponsePhase::AwaitingHead {
+                    stream.begin_content(seen.meaning);
+                }
+                let next = handler.on_headers(&mut stream.call, &seen.list, end_stream);
                 return self.after(id, end_stream, next, handler);
             }
         }
@@ -86,63 +84,59 @@ impl<C> Connection<C> {
         before: Option<u64>,
         handler: &mut H,
     ) -> Result<(), Violation> {
-        self.headers.clear();
-        let fits = match self.decoder.decode(block, &mut self.headers) {
-            Ok(()) => true,
-            Err(HpackError::ListTooLarge { .. }) => false,
+        let stream = self.streams.get_mut(id);
+        let seen = match &stream {
+            Some(stream) if stream.phase == ResponsePhase::Content => &mut self.seen.trailers,
+            _ => self.seen.head_mut(block),
+        };
+        let known = match seen.read(block, &mut self.decoder) {
+            Ok(known) => Some(known),
+            Err(HpackError::ListTooLarge { .. }) => None,
             Err(error) => return Err(Violation::HeaderBlock(error)),
         };
-        let Some(stream) = self.streams.get_mut(id) else {
+        let Some(stream) = stream else {
             return Ok(());
         };
         let phase = stream.phase;
-        let section = match fits {
-            true => match section(phase, end_stream, &self.headers) {
+        let section = match known {
+            Some(known) => match section(phase, end_stream, &seen.list, known) {
                 // Blanks around values are no part of them: so they are read in HTTP/1.1, and of peers that copy them.
-                Err(_) if self.headers.trim() => section(phase, end_stream, &self.headers),
+                Err(_) if seen.list.trim() => section(phase, end_stream, &seen.list, 0),
                 section => section,
             },
-            false => Err(TOO_LARGE),
+            None => Err(TOO_LARGE),
         };
-        let generation = (before, self.decoder.generation());
         match section {
             Err(reason) => {
                 return self.malformed(id, ErrorCode::ProtocolError, reason, handler);
             }
-            Ok(Section::Head(ResponseHead::Informational)) => return Ok(()),
-            Ok(Section::Head(head)) => {
-                stream.begin_content(head);
-                Seen::keep(&mut self.seen.head, block, generation, &self.headers, head);
-            }
-            Ok(Section::Trailers) => {
-                Seen::keep(
-                    &mut self.seen.trailers,
-                    block,
-                    generation,
-                    &self.headers,
-                    (),
-                );
+            Ok(ResponseHead::Informational) => return Ok(()),
+            Ok(meaning) => {
+                if phase == ResponsePhase::AwaitingHead {
+                    stream.begin_content(meaning);
+                }
+                seen.keep(before, &self.decoder, meaning);
             }
         }
-        let next = handler.on_headers(&mut stream.call, &self.headers, end_stream);
+        let next = handler.on_headers(&mut stream.call, &seen.list, end_stream);
         self.after(id, end_stream, next, handler)
     }
 }
 
-/// The role of a header block.
-enum Section {
-    Head(ResponseHead),
-    Trailers,
-}
-
-/// Checks a header block for its place in the response (RFC 9113 §8.1).
-fn section(phase: ResponsePhase, end_stream: bool, list: &HeaderList) -> Result<Section, Reason> {
+/// Checks a header block for its place in the response (RFC 9113 §8.1): what a head says, and trailers with it. The
+/// first `known` fields were checked before.
+fn section(
+    phase: ResponsePhase,
+    end_stream: bool,
+    list: &HeaderList,
+    known: usize,
+) -> Result<ResponseHead, Reason> {
     match phase {
-        ResponsePhase::AwaitingHead => match response::check_head(list)? {
+        ResponsePhase::AwaitingHead => match response::check_head(list, known)? {
             ResponseHead::Informational if end_stream => Err(ENDED_EARLY),
-            head => Ok(Section::Head(head)),
+            head => Ok(head),
         },
         ResponsePhase::Content if !end_stream => Err(SECOND_HEAD),
-        ResponsePhase::Content => response::check_trailers(list).map(|()| Section::Trailers),
+        ResponsePhase::Content => response::check_trailers(list, known).map(|()| TRAILERS),
     }
 }

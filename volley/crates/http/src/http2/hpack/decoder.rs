@@ -58,8 +58,26 @@ impl Decoder {
     /// [`HpackError::ListTooLarge`] if the list would exceed its limit. The list then ends early, but the table is in
     /// step and the connection may continue. Any other error ends the connection.
     pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), HpackError> {
-        let mut rest = block;
-        self.resize(&mut rest)?;
+        self.decode_after(block, 0, list, |_| {})
+    }
+
+    /// The same for a block of whose fields `list` has the first ones: those up to `start`. `ends` hears where each of the
+    /// others ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decode`].
+    pub fn decode_after(
+        &mut self,
+        block: &[u8],
+        start: usize,
+        list: &mut HeaderList,
+        mut ends: impl FnMut(usize),
+    ) -> Result<(), HpackError> {
+        let mut rest = block.get(start..).unwrap_or_default();
+        if start == 0 {
+            self.resize(&mut rest)?;
+        }
         let mut is_too_large = false;
         while let Some((&first, after)) = rest.split_first() {
             rest = after;
@@ -69,6 +87,7 @@ impl Decoder {
                 0x20.. => return Err(HpackError::SizeUpdateNotFirst),
                 _ => self.literal(first, 4, &mut rest, list, !is_too_large)?,
             };
+            ends(block.len() - rest.len());
         }
         if is_too_large {
             return Err(HpackError::ListTooLarge {

@@ -57,6 +57,12 @@ impl HeaderList {
         self.tag.set(other.tag());
     }
 
+    /// Removes all fields but the first ones.
+    pub fn truncate(&mut self, fields: usize) {
+        self.spans.truncate(fields);
+        self.tag.set(0);
+    }
+
     /// Adds a field at the end.
     pub fn push(&mut self, name: &[u8], value: &[u8]) {
         let bytes = self.begin();
@@ -93,6 +99,7 @@ impl HeaderList {
     }
 
     /// All fields as (name, value).
+    #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
         let slice = |start, end| self.bytes.get(start..end).unwrap_or_default();
         self.spans.iter().map(move |span| {
@@ -104,6 +111,7 @@ impl HeaderList {
     }
 
     /// The value of the first field of this name.
+    #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter()
             .find(|(key, _)| *key == name)
@@ -111,6 +119,7 @@ impl HeaderList {
     }
 
     /// The value of the last field of this name.
+    #[inline]
     pub fn last(&self, name: &[u8]) -> Option<&[u8]> {
         let mut fields = self.iter().rev();
         fields.find(|(key, _)| *key == name).map(|(_, value)| value)
@@ -252,6 +261,20 @@ mod tests {
         copy.copy(&list);
         copy.push(b"b", b"2");
         let all: Vec<_> = copy.iter().collect();
+        assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"b", b"2")]);
+    }
+
+    #[test]
+    fn a_list_that_is_cut_can_grow_again() {
+        let mut list = HeaderList::new();
+        for name in [b"a", b"x", b"y"] {
+            list.push(name, b"1");
+        }
+        list.set_tag(1);
+        list.truncate(1);
+        assert_eq!((list.size(), list.tag()), (34, 0));
+        list.push(b"b", b"2");
+        let all: Vec<_> = list.iter().collect();
         assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"b", b"2")]);
     }
 

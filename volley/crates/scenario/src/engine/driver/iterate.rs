@@ -123,11 +123,14 @@ impl Driver<'_> {
     fn use_freed(&mut self, now_ns: u64) {
         let mut at = 0;
         while let Some((target, link)) = self.core.freed.get(at).copied() {
-            if let Some(pool) = self.pools.get_mut(target) {
-                pool.list(link);
-            }
-            self.send_waiting(target, link, now_ns);
             at += 1;
+            let Some(pool) = self.pools.get_mut(target) else {
+                continue;
+            };
+            pool.list(link);
+            if pool.is_awaited(link) {
+                self.send_waiting(target, link, now_ns);
+            }
         }
         self.core.freed.clear();
     }

@@ -13,7 +13,7 @@ use crate::plan::Url;
 use crate::record::Records;
 use crate::secrets::masked;
 use crate::tally::Reason;
-use crate::text::Unrendered;
+use crate::text::{Unrendered, breaks_url};
 use volley_http::http::HttpUrl;
 
 impl Driver<'_> {
@@ -339,7 +339,7 @@ impl Core<'_> {
             let words = format!("`{}` {why}", masked(&String::from_utf8_lossy(url)));
             Fault::new(Reason::Unrendered, words)
         };
-        if url.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+        if breaks_url(url) {
             return Err(bad("has blanks or control characters, so it is no URL"));
         }
         if url.first() == Some(&b'/') && url.get(1) != Some(&b'/') {
