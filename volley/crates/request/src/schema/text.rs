@@ -20,7 +20,12 @@ pub fn declaration(pool: &Pool, symbol: &str) -> Option<String> {
         text.file(pool, file);
         return Some(text.out);
     }
-    let symbol = symbol.trim_start_matches(['.', '/']).replace('/', ".");
+    let symbol = symbol.trim_start_matches(['.', '/']);
+    // A server's descriptors may have any names, those with a slash, too.
+    let symbol = match pool.file_of(symbol) {
+        Some(_) => symbol.to_owned(),
+        None => symbol.replace('/', "."),
+    };
     let is_edition = |file: &&FileDescriptorProto| file.syntax.as_deref() == Some("editions");
     if let Some(file) = pool.file_of(&symbol).filter(is_edition) {
         text.syntax(pool, file);

@@ -309,6 +309,17 @@ fn few_bytes_of_a_server_do_not_become_many_names() {
     assert_eq!(ask(&file, 1), Err(ReflectError::Files(long)));
 }
 
+#[test]
+fn a_type_whose_name_has_a_slash_is_declared_as_it_is() {
+    let text = "syntax = \"proto3\"; package p; message M { int32 a = 1; } ";
+    let pool = compiled(&[("m.proto", text)]);
+    let mut file = pool.files().next().unwrap().clone();
+    file.message_type[0].name = Some("N/M".to_owned());
+    let pool = Pool::new(vec![file]).unwrap();
+    let declared = text::declaration(&pool, "p.N/M").unwrap();
+    has(&declared, "message N/M {");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
