@@ -43,7 +43,7 @@ const PAUSE_WHEN_SMALL: i32 = 400;
 const SMALL: usize = 4 << 20;
 
 /// The limits of a state, and the call that goes on.
-pub struct AbortWatch {
+pub struct Watch {
     /// In bytes.
     memory: usize,
     pulse: Arc<Pulse>,
@@ -78,12 +78,12 @@ struct Call {
 pub struct Unlimited<'a>(&'a Lua, usize);
 
 /// Begins to look at a state.
-pub fn install(lua: &Lua, watch: &Rc<AbortWatch>) -> mlua::Result<()> {
+pub fn install(lua: &Lua, watch: &Rc<Watch>) -> mlua::Result<()> {
     pause(lua, PAUSE_WHEN_SMALL);
     watch.arm(lua, INSTRUCTIONS)
 }
 
-impl AbortWatch {
+impl Watch {
     pub fn new(memory: usize, pulse: Arc<Pulse>) -> Self {
         Self {
             memory,

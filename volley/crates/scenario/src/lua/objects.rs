@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use mlua::{BString, Lua, LuaString, Table, Value};
 
-use super::limits::AbortWatch;
+use super::limits::Watch;
 use super::state::{State, wrong};
 use crate::json::{self, Found, Tree};
 use crate::plan::{HttpRequest, Pointer};
@@ -47,7 +47,7 @@ pub enum Phase {
 /// What the functions of a state share.
 pub struct Shared {
     pub context: RefCell<Context>,
-    watch: Rc<AbortWatch>,
+    watch: Rc<Watch>,
     slots: HashMap<Vec<u8>, Slot>,
     /// Names of headers that scripts have sent: as they write them, and in lower case.
     names: RefCell<HashMap<Vec<u8>, Rc<str>>>,

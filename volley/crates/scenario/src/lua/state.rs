@@ -9,7 +9,7 @@ use mlua::{
     Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Thread, Value,
 };
 
-use super::limits::{self, AbortWatch};
+use super::limits::{self, Watch};
 use super::watchdog::Pulse;
 use crate::plan::Script;
 use crate::script::Trouble;
@@ -46,7 +46,7 @@ pub struct State {
     pub lua: Lua,
     /// What the prelude shares with Rust.
     pub host: Table,
-    watch: Rc<AbortWatch>,
+    watch: Rc<Watch>,
     /// What sets the limit of memory, if anything does.
     key: Option<&'static str>,
     has_io: bool,
@@ -71,7 +71,7 @@ impl State {
         }
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
         let pulse = Pulse::new(names).map_err(Error::external)?;
-        let watch = Rc::new(AbortWatch::new(limit.bytes, pulse));
+        let watch = Rc::new(Watch::new(limit.bytes, pulse));
         let host = lua.create_table()?;
         host.set("failed", lua.create_table()?)?;
         let print = |_: &Lua, line: mlua::LuaString| {
@@ -116,7 +116,7 @@ impl State {
         })
     }
 
-    pub fn watch(&self) -> &Rc<AbortWatch> {
+    pub fn watch(&self) -> &Rc<Watch> {
         &self.watch
     }
 
