@@ -16,16 +16,18 @@ pub enum ResponseHead {
 
 /// Checks a head: `:status` comes first and is the only pseudo-header. The first `known` fields were checked before.
 pub fn check_head(list: &HeaderList, known: usize) -> Result<ResponseHead, Reason> {
-    let mut fields = list.iter().enumerate();
-    let status = match fields.next().map(|(_, field)| field) {
+    let mut fields = list.iter();
+    let status = match fields.next() {
         Some((b":status", value)) => status(value)?,
         Some((name, _)) if name.first() == Some(&b':') => return Err(UNKNOWN_PSEUDO),
         _ => return Err(NO_STATUS_FIRST),
     };
     let mut content_length = None;
-    for (at, (name, value)) in fields {
-        if at >= known {
-            check_field(name, value)?;
+    let mut left = known.saturating_sub(1);
+    for (name, value) in fields {
+        match left.checked_sub(1) {
+            Some(less) => left = less,
+            None => check_field(name, value)?,
         }
         if name == b"content-length" {
             let length = length(value)?;

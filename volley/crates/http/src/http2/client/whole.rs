@@ -26,7 +26,8 @@ impl<C> Connection<C> {
     ) -> Result<Option<&'a [u8]>, Violation> {
         let (id, generation) = (frame.stream, self.decoder.generation());
         let (head, trailers) = (self.seen.head(payload), &self.seen.trailers);
-        if frame.flags != HEAD || !self.reader.expects_any() {
+        if frame.flags != HEAD || !self.reader.expects_any() || !head.is_again(payload, generation)
+        {
             return Ok(None);
         }
         let is_of = |next: FrameHeader, kind, flags| {
@@ -45,7 +46,6 @@ impl<C> Connection<C> {
         if !is_of(content, Kind::Data, 0)
             || !is_of(last, Kind::Headers, TRAILERS)
             || head.meaning != has_no_length
-            || !head.is_again(payload, generation)
             || !trailers.is_again(block, generation)
         {
             return Ok(None);
