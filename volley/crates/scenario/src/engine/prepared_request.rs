@@ -40,9 +40,7 @@ pub struct PreparedRequest {
     request: HttpRequest,
     /// `None`: it differs from iteration to iteration.
     path: Option<Box<[u8]>>,
-    /// HTTP/1.1; by target and host, what never changes of it.
-    lines: Box<request::Head>,
-    constants: Vec<(usize, usize, Option<Box<[u8]>>)>,
+    lines: Box<Lines>,
     /// HTTP/2.
     heads: Heads,
     /// The same for requests that a script has changed: without the path, and if one of the step's fields has changed,
@@ -52,6 +50,19 @@ pub struct PreparedRequest {
     /// How fields of scripts begin in HTTP/2, by name.
     begins: Vec<(Box<str>, Vec<u8>)>,
     varying: Vec<Varying>,
+}
+
+/// The same in HTTP/1.1.
+struct Lines {
+    head: request::Head,
+    constants: Vec<Constant>,
+}
+
+/// What never changes of the heads to a host; `None`: more than path and length varies.
+struct Constant {
+    target: usize,
+    host: usize,
+    lines: Option<Box<[u8]>>,
 }
 
 /// What a request needs besides what is prepared.
@@ -120,8 +131,10 @@ impl PreparedRequest {
                 Url::Target { path, .. } => path.constant().map(Into::into),
                 Url::Value { .. } => None,
             },
-            lines: Box::new(request::Head::new(&request)),
-            constants: Vec::new(),
+            lines: Box::new(Lines {
+                head: request::Head::new(&request),
+                constants: Vec::new(),
+            }),
             heads: Heads::default(),
             pathless: Heads::default(),
             bare: Heads::default(),
@@ -180,7 +193,7 @@ impl PreparedRequest {
                 }
                 let is_head = match aim.rewritten {
                     Some(_) => aim.method(&self.request.method) == "HEAD",
-                    None => self.lines.is_head(),
+                    None => self.lines.head.is_head(),
                 };
                 http.open(flight, &scratch.first, is_head);
                 http.send(&scratch.body);
@@ -331,12 +344,11 @@ impl PreparedRequest {
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
         let body = self.request.body.as_ref().map(|_| scratch.body.len());
+        let (path, out) = (&scratch.path, &mut scratch.first);
         if scratch.cookies.is_empty()
             && aim.moved.is_none()
-            && let Some(constant) = constant_lines(&mut self.constants, &self.lines, aim)
+            && self.lines.render_constant(aim, path, body, out)
         {
-            let (path, out) = (&scratch.path, &mut scratch.first);
-            self.lines.render_constant(path, constant, body, out);
             return Ok(());
         }
         let ask = Ask {
@@ -351,24 +363,36 @@ impl PreparedRequest {
             Ok(())
         };
         self.lines
+            .head
             .render(&ask, values, write_target, &mut scratch.first)
     }
 }
 
-/// What never changes of the lines of requests to this host, if that is all but path and length.
-#[inline]
-fn constant_lines<'c>(
-    known: &'c mut Vec<(usize, usize, Option<Box<[u8]>>)>,
-    lines: &request::Head,
-    aim: Aim<'_>,
-) -> Option<&'c [u8]> {
-    let is_of = |(target, host, _): &(usize, usize, _)| (*target, *host) == (aim.target, aim.host);
-    let at = known.iter().position(is_of).unwrap_or_else(|| {
-        let constant = lines.constant(aim.authority().as_bytes());
-        known.push((aim.target, aim.host, constant));
-        known.len() - 1
-    });
-    known.get(at)?.2.as_deref()
+impl Lines {
+    /// Renders a head of which nothing but path and length varies. Returns whether this is one.
+    #[inline]
+    fn render_constant(
+        &mut self,
+        aim: Aim<'_>,
+        path: &[u8],
+        body: Option<usize>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let is_of = |one: &Constant| (one.target, one.host) == (aim.target, aim.host);
+        if !self.constants.iter().any(is_of) {
+            self.constants.push(Constant {
+                target: aim.target,
+                host: aim.host,
+                lines: self.head.constant(aim.authority().as_bytes()),
+            });
+        }
+        let constant = self.constants.iter().find(|one| is_of(one));
+        let Some(lines) = constant.and_then(|one| one.lines.as_deref()) else {
+            return false;
+        };
+        self.head.render_constant(path, lines, body, out);
+        true
+    }
 }
 
 /// The most names of scripts' fields that are kept ready.
