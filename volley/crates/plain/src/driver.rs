@@ -103,7 +103,7 @@ pub struct Driver<'a, B, S: Script> {
     held: HashMap<usize, Vec<StreamTimer>>,
     /// When the first of them must go on anyway.
     held_until_ns: u64,
-    next_sweep_ns: u64,
+    next_check_ns: u64,
     next_glance_ns: u64,
     /// Links have something to send that no read will trigger.
     stirred: bool,
@@ -188,7 +188,7 @@ impl<'a, B: Recorder, S: Script> Driver<'a, B, S> {
             most_timers: FEW_TIMERS,
             held: HashMap::new(),
             held_until_ns: u64::MAX,
-            next_sweep_ns: u64::MAX,
+            next_check_ns: u64::MAX,
             next_glance_ns: 0,
             stirred: false,
             stuck_since_ns: None,

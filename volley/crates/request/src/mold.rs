@@ -74,7 +74,7 @@ enum Filled {
 
 /// Why a mold cannot be filled for a call.
 #[derive(Debug)]
-pub enum Misfit<E> {
+pub enum Unfillable<E> {
     /// The template itself fails.
     Template(E),
     /// What it gives needs a look at the whole JSON.
@@ -88,26 +88,26 @@ impl<A: Give> Mold<A> {
         call: &mut A::Call<'_>,
         filling: &mut Filling,
         out: &mut Vec<u8>,
-    ) -> Result<(), Misfit<A::Error>> {
+    ) -> Result<(), Unfillable<A::Error>> {
         filling.text.clear();
         filling.values.clear();
         filling.words.clear();
         for hole in &self.holes {
             let value = match hole {
                 None => Filled::Integer(0),
-                Some(hole) => match hole.integer(call).map_err(Misfit::Template)? {
+                Some(hole) => match hole.integer(call).map_err(Unfillable::Template)? {
                     Some(integer) => Filled::Integer(integer),
                     None => {
                         let begin = filling.text.len();
                         hole.render(call, &mut filling.text)
-                            .map_err(Misfit::Template)?;
+                            .map_err(Unfillable::Template)?;
                         Filled::Text(begin..filling.text.len())
                     }
                 },
             };
             filling.values.push(value);
         }
-        write(&self.parts, filling, true, out).ok_or(Misfit::Odd)
+        write(&self.parts, filling, true, out).ok_or(Unfillable::Odd)
     }
 
     /// The fields of the outermost message, in one call.

@@ -12,7 +12,7 @@ use super::error::DATA;
 use super::expect::{Expected, Rules};
 use super::marked::Marked;
 use super::messages::{self, Message, is_array};
-use super::mold::{Filling, Misfit, Mold};
+use super::mold::{Filling, Mold, Unfillable};
 use super::schema::Method;
 use super::template::{CallData, Template, TemplateError};
 use super::{Request, RequestError, rows};
@@ -271,8 +271,8 @@ impl PayloadPlan {
         let state = call.random_state();
         match mold.fill(call, filling, framed) {
             Ok(()) => {}
-            Err(Misfit::Template(error)) => return Err(wrong(error)),
-            Err(Misfit::Odd) => {
+            Err(Unfillable::Template(error)) => return Err(wrong(error)),
+            Err(Unfillable::Odd) => {
                 call.restore_random(state);
                 return Ok(false);
             }

@@ -2,11 +2,11 @@
 //! with several parts; and messages of gRPC.
 
 mod field;
-mod head;
+mod http1_head;
 mod message;
 mod multipart;
 
 pub use field::{RESERVED, is_token, name_fault, value_fault};
-pub use head::{Ask, Head};
+pub use http1_head::{Ask, Http1Head};
 pub use message::Molds;
 pub use multipart::{Part, multipart};

@@ -16,7 +16,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         self.started_ns = start_ns;
         self.opening = opening;
         self.net.coalesce(self.plan.coalesce);
-        self.next_sweep_ns = start_ns.saturating_add(self.sweep_every_ns());
+        self.next_check_ns = start_ns.saturating_add(self.check_every_ns());
         self.stirred = true;
         if self.opening.at_ns() > start_ns {
             self.stage = Stage::Warmup;
@@ -58,8 +58,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
                 self.finish(now_ns, EndedBy::Window);
             }
         }
-        if self.stage.goes_on() && now_ns >= self.next_sweep_ns {
-            self.sweep(now_ns);
+        if self.stage.goes_on() && now_ns >= self.next_check_ns {
+            self.check_timeouts(now_ns);
         }
     }
 

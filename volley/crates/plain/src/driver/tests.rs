@@ -20,7 +20,7 @@ use volley_testkit::scripted;
 
 type Driver<'a> = super::Driver<'a, Tally, Plain>;
 
-/// Runs one thread that looks at its sockets only, until a condition holds: it never sweeps, and does nothing that is due.
+/// Runs one thread that looks at its sockets only, until a condition holds: it never looks for timeouts, and does nothing that is due.
 fn hear(spec: &Spec, mut is_done: impl FnMut(&Driver) -> bool) {
     let plan = Plan::new(spec, &shared().signal).unwrap();
     let shared = shared();

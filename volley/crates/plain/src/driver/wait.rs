@@ -8,7 +8,7 @@ use volley_http::http2::ErrorCode;
 use volley_report::measure::Cause;
 
 /// The shortest and the longest interval between two checks for timeouts.
-const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
+const CHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
 
 impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Waits for the sockets until a moment, or until the next glance at the time, and handles those that are ready.
@@ -29,7 +29,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
 
     fn next_wake_ns(&self, now_ns: u64) -> u64 {
         let mut wake_ns = self.next_glance_ns.min(self.next_timer_ns());
-        wake_ns = wake_ns.min(self.next_edge_ns()).min(self.next_sweep_ns);
+        wake_ns = wake_ns.min(self.next_edge_ns()).min(self.next_check_ns);
         wake_ns = wake_ns.min(self.next_retry_ns());
         if !self.stage.sends() {
             return wake_ns;
@@ -52,19 +52,19 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         }
     }
 
-    pub(super) fn sweep_every_ns(&self) -> u64 {
+    pub(super) fn check_every_ns(&self) -> u64 {
         let shortest = self
             .plan
             .timeout_ns
             .unwrap_or(u64::MAX)
             .min(self.plan.keepalive_ns.unwrap_or(u64::MAX));
-        (shortest / 20).clamp(*SWEEP_NS.start(), *SWEEP_NS.end())
+        (shortest / 20).clamp(*CHECK_NS.start(), *CHECK_NS.end())
     }
 
     /// Ends the calls that exceed `-t`, checks silent connections, and starts the new workers of the concurrency
     /// schedule.
-    pub(super) fn sweep(&mut self, now_ns: u64) {
-        self.next_sweep_ns = now_ns.saturating_add(self.sweep_every_ns());
+    pub(super) fn check_timeouts(&mut self, now_ns: u64) {
+        self.next_check_ns = now_ns.saturating_add(self.check_every_ns());
         self.stirred = true;
         self.expect_greetings(now_ns);
         self.balance(now_ns);

@@ -4,6 +4,7 @@ mod board;
 mod connect;
 mod iterate;
 mod load;
+mod loss;
 mod lua;
 mod obey;
 mod quota;

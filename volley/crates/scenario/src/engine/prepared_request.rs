@@ -54,7 +54,7 @@ pub struct PreparedRequest {
 
 /// The same in HTTP/1.1.
 struct Lines {
-    head: request::Head,
+    head: request::Http1Head,
     constants: Vec<Constant>,
 }
 
@@ -132,7 +132,7 @@ impl PreparedRequest {
                 Url::Value { .. } => None,
             },
             lines: Box::new(Lines {
-                head: request::Head::new(&request),
+                head: request::Http1Head::new(&request),
                 constants: Vec::new(),
             }),
             heads: Heads::default(),
@@ -331,7 +331,7 @@ impl PreparedRequest {
             out.extend_from_slice(&scratch.path);
             Ok(())
         };
-        let lines = request::Head::new(&request);
+        let lines = request::Http1Head::new(&request);
         lines.render(&ask, values, write_target, &mut scratch.first)
     }
 

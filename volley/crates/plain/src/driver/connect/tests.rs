@@ -52,7 +52,7 @@ fn work_until(driver: &mut Driver, is_done: impl Fn(&Driver) -> bool) {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(60) {
         let now_ns = driver.clock.now_ns();
-        driver.sweep(now_ns);
+        driver.check_timeouts(now_ns);
         driver.reconnect(now_ns);
         if is_done(driver) {
             return;

@@ -15,7 +15,7 @@ use crate::engine::flight::{Fault, FlightKey};
 use crate::engine::heads::{field, indexing};
 use crate::engine::wire::Http;
 use crate::plan::HttpRequest;
-use crate::request::{Ask as Rendered, Head as Lines};
+use crate::request::{Ask as Rendered, Http1Head};
 use crate::script::Trouble;
 use crate::tally::{Failure, Reason};
 use volley_http::grpc::{Code, Status, status};
@@ -148,7 +148,7 @@ impl Worker {
                     body: None,
                     redirects: 0,
                 };
-                let lines = Lines::new(&request);
+                let lines = Http1Head::new(&request);
                 let ask = Rendered {
                     authority: draft.authority.as_bytes(),
                     body: (!draft.body.is_empty()).then_some(draft.body.len()),

@@ -6,7 +6,7 @@ use volley_http::http::Role;
 
 /// The head of a step's requests, compiled: fields that never change are copied as one piece.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct Http1Head {
     /// With the space behind it.
     method: Box<[u8]>,
     /// Lines of fields that every request has.
@@ -36,7 +36,7 @@ pub struct Ask<'a> {
     pub is_elsewhere: bool,
 }
 
-impl Head {
+impl Http1Head {
     /// The head of a step's requests. Fields of the connection and of framing are none of a step's.
     #[must_use]
     pub fn new(request: &HttpRequest) -> Self {
@@ -206,9 +206,9 @@ mod tests {
         ])
     }
 
-    fn request(method: &str, headers: &[(&str, Text)]) -> Head {
+    fn request(method: &str, headers: &[(&str, Text)]) -> Http1Head {
         let headers = headers.iter();
-        Head::new(&HttpRequest {
+        Http1Head::new(&HttpRequest {
             method: method.into(),
             headers: headers
                 .map(|(name, value)| ((*name).into(), value.clone()))
@@ -218,7 +218,11 @@ mod tests {
         })
     }
 
-    fn rendered(head: &Head, ask: &Ask<'_>, value: Option<&str>) -> Result<String, Unrendered> {
+    fn rendered(
+        head: &Http1Head,
+        ask: &Ask<'_>,
+        value: Option<&str>,
+    ) -> Result<String, Unrendered> {
         let mut values = Values::new(1);
         if let Some(value) = value {
             values.set(Slot(0), value.as_bytes());
