@@ -156,13 +156,25 @@ impl Transport {
     /// Passes the bytes of a `fill` to `take`, decrypted, in one or several pieces.
     ///
     /// A TLS error is `InvalidData`; its alert must still be flushed.
+    #[inline]
     pub fn decipher<E>(
+        &mut self,
+        wire: &[u8],
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> io::Result<Result<(), E>> {
+        match self.tls {
+            None => Ok(take(wire)),
+            Some(_) => self.decipher_tls(wire, take),
+        }
+    }
+
+    fn decipher_tls<E>(
         &mut self,
         mut wire: &[u8],
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> io::Result<Result<(), E>> {
         let Some(tls) = &mut self.tls else {
-            return Ok(take(wire));
+            return Ok(Ok(()));
         };
         while !wire.is_empty() {
             if tls.read_tls(&mut wire)? == 0 {

@@ -56,7 +56,11 @@ pub(crate) struct IterationTimes {
 impl Iterations {
     #[inline]
     pub fn times(&mut self) -> &mut IterationTimes {
-        self.times.get_or_insert_default()
+        #[cold]
+        fn first() -> Box<IterationTimes> {
+            Box::default()
+        }
+        self.times.get_or_insert_with(first)
     }
 
     /// Forgets everything, and keeps the memory.

@@ -150,7 +150,11 @@ impl Times {
 impl StepTally {
     #[inline]
     pub fn times(&mut self) -> &mut Times {
-        self.times.get_or_insert_default()
+        #[cold]
+        fn first() -> Box<Times> {
+            Box::default()
+        }
+        self.times.get_or_insert_with(first)
     }
 
     #[inline]

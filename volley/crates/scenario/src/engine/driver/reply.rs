@@ -15,6 +15,7 @@ use volley_http::http2::{ErrorCode, Next};
 
 impl Core<'_> {
     /// A call's headers or trailers came.
+    #[inline]
     pub(super) fn grpc_head(&mut self, key: FlightKey, fields: &HeaderList, end: bool) -> Next {
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
             return Next::Continue;
@@ -123,6 +124,7 @@ impl Core<'_> {
     }
 
     /// A call ended well, as far as HTTP/2 knows. `code`: what its step expects.
+    #[inline]
     pub(super) fn grpc_ended(flight: &mut Flight, code: Option<u16>) {
         if flight.status.is_none() {
             let internal = Code::Internal as u16;
