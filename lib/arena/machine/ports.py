@@ -3,9 +3,10 @@
 import errno
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 from arena.machine.blame import LOOPBACK, cannot, of_host
 from arena.machine.child import most_open_files
@@ -54,6 +55,17 @@ def require_able(port: int, connections: int, folder: Path, *, are_local: bool =
         raise of_host(error, "start", "write to the disk") from error
 
 
+def localhost(port: int) -> Sequence[tuple[int, int, int, str, Any]]:
+    """Return the addresses of localhost, as `getaddrinfo` does; `socket.gaierror` if none."""
+    try:
+        return socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
+    except socket.gaierror:
+        raise
+    except OSError:
+        # Modules of the resolver hide what the host lacks; a socket names it.
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
+
+
 def taken_ports() -> frozenset[int]:
     """Return the TCP ports on which something listens, as far as this process may know."""
     return frozenset(_listeners())
@@ -62,7 +74,7 @@ def taken_ports() -> frozenset[int]:
 def _require_localhost() -> None:
     """Raise HostError unless `localhost` is there, and a client reaches a server on it."""
     try:
-        found = socket.getaddrinfo("localhost", 0, 0, socket.SOCK_STREAM)
+        found = localhost(0)
     except OSError as error:
         raise of_host(error, "probe", "find localhost") from error
     problem: OSError | None = None

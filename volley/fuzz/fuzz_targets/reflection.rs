@@ -38,7 +38,7 @@ impl Reply<'_> {
     fn answer(self) -> Result<Answer, ReflectError> {
         let file = match self {
             Self::Wire(bytes) => {
-                let answer = Answer::decode(bytes).flatten();
+                let answer = Answer::decode(bytes);
                 return answer.ok_or(ReflectError::WrongAnswer);
             }
             Self::File(bytes) => bytes.to_vec(),

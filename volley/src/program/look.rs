@@ -79,7 +79,7 @@ fn describe(look: &Look) -> Result<String, Failure> {
     let parent = symbol.rsplit_once('.').map(|(parent, _)| parent.to_owned());
     let wanted: Vec<String> = [symbol.clone()].into_iter().chain(parent).collect();
     let pool = pool(look, &wanted)?;
-    let found = text::declaration(&pool, &symbol);
+    let found = text::declaration(&pool, &look.name);
     let missing = || {
         LoadError::from(SchemaError::NoSymbol {
             symbol: look.name.clone(),

@@ -28,12 +28,6 @@ impl From<Answer> for Does {
     }
 }
 
-/// A refusal to answer.
-pub fn refused(code: i32, message: &str) -> Answer {
-    let message = message.to_owned();
-    Answer::Refused { code, message }
-}
-
 /// Serves until the test program ends. `answer` gets a call's path, its headers, and one message.
 pub fn peer(answer: impl Fn(&str, &HeaderMap, &[u8]) -> Does + Send + Sync + 'static) -> String {
     let answer = Arc::new(answer);

@@ -100,7 +100,7 @@ impl Report {
 
     #[track_caller]
     pub fn warned_of(&self, words: &str) {
-        assert!(self.warns_of(words), "{:?}", self.warnings());
+        assert!(self.warns_of(words), "{words}: {:?}", self.warnings());
     }
 
     pub fn samples(&self) -> Vec<&str> {

@@ -253,13 +253,13 @@ impl Finished {
     /// Its stderr has this.
     #[track_caller]
     pub fn said(&self, words: &str) {
-        assert!(self.stderr.contains(words), "{self:?}");
+        assert!(self.stderr.contains(words), "{words}: {self:?}");
     }
 
     /// Its only line on stderr has this.
     #[track_caller]
     pub fn failed_with(&self, words: &str) {
-        assert!(self.error().contains(words), "{self:?}");
+        assert!(self.error().contains(words), "{words}: {self:?}");
     }
 
     pub fn report(&self) -> Report {

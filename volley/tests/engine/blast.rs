@@ -81,7 +81,7 @@ impl Sweep {
 
     #[track_caller]
     fn warned_of(&self, words: &str) {
-        assert!(self.warns_of(words), "{words}");
+        assert!(self.warns_of(words), "{words}: {}", self.json["warnings"]);
     }
 
     /// Every call of every blast is in its point once, and every shot is in the order once.

@@ -197,7 +197,12 @@ fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
         (r#"{"concurrency": 1000001}"#, workers),
     ] {
         let answer = patch(&address, body);
-        answer.refuses(400, reason);
+        let error = &answer.json()["error"];
+        assert_eq!(
+            (answer.status, error.as_str()),
+            (400, Some(reason)),
+            "{body}"
+        );
     }
     assert_eq!(
         patch(&address, &format!("{{\"rps\": 1{}}}", " ".repeat(9000))).status,
@@ -250,7 +255,8 @@ fn before_its_start_a_run_can_only_be_stopped() {
         "--rps 100 --start-at 18446744073709551615",
     );
     let answer = patch(&address, r#"{"rps": 1000}"#);
-    answer.refuses(409, "the load has not started yet");
+    assert_eq!(answer.status, 409);
+    assert_eq!(answer.json()["error"], "the load has not started yet");
     assert_eq!(post(&address, "/v1/stop").status, 200);
     let finished = running.wait();
     assert_eq!(finished.code(), 1);

@@ -78,7 +78,7 @@ fn a_limit_of_streams_that_holds_nobody_back_is_not_warned_of() {
         let server = limited(10);
         let report = UNARY.checked(load).report(&server);
         assert_eq!(report.all_ok(), if load.contains("rps") { 20 } else { 100 });
-        assert!(!report.warns_of("limit of open streams"), "{load}");
+        assert!(!report.warns_of("open streams per connection"), "{load}");
     }
 }
 

@@ -9,7 +9,7 @@ use volley::request::schema;
 use volley::serve::{Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
-use crate::common::peer::{Does, peer, reflecting, refused};
+use crate::common::peer::{Does, peer, reflecting};
 use crate::common::scratch::Certificate;
 use crate::common::{
     Report, Scratch, begins, command, has, quiet_listener, reference, served, table, words,
@@ -247,7 +247,7 @@ fn hostile_answers_end_in_one_line() {
         "the server ended the stream before it had answered"
     );
     assert_eq!(
-        refusal(|_| refused(13, "no\nway").into()),
+        refusal(|_| Answer::refused(13, "no\nway").into()),
         "the server refused (rpc error: code = Internal desc = no way; see `--reflect-metadata`)"
     );
     assert_eq!(
@@ -293,7 +293,7 @@ fn answers_without_end_end_in_one_line() {
     let long = "x".repeat(1 << 20);
     let imports: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let line = refusal(move |question| match question {
-        Question::File(_) => refused(5, &long).into(),
+        Question::File(_) => Answer::refused(5, &long).into(),
         _ => importing(
             "a.proto",
             &imports.iter().map(String::as_str).collect::<Vec<_>>(),

@@ -9,7 +9,7 @@ use volley::protobuf::descriptor::{
 use volley::protobuf::encoded_file;
 use volley::protobuf::reflection::{Answer, Question};
 
-use crate::common::peer::{Does, peer, refused};
+use crate::common::peer::{Does, peer};
 use crate::common::{Scratch, has};
 use crate::volley;
 
@@ -65,7 +65,7 @@ fn hostile() -> String {
             Question::FileOf(name) if name.starts_with("p.") => {
                 Answer::Files(vec![encoded_file(&schema())])
             }
-            _ => refused(13, ACTS),
+            _ => Answer::refused(13, ACTS),
         };
         answer.into()
     })

@@ -11,7 +11,7 @@ use volley::protobuf::descriptor::{FileDescriptorProto, FileDescriptorSet};
 use volley::protobuf::reflection::{Answer, Question};
 use volley::protobuf::{Pool, encoded_file};
 
-use crate::common::peer::{Does, peer, refused};
+use crate::common::peer::{Does, peer};
 use crate::common::{Scratch, begins, has};
 use crate::{error, volley};
 
@@ -73,7 +73,7 @@ fn echo(files: Vec<FileDescriptorProto>, lacks: &'static str, reply: &[u8]) -> (
         let found = found.filter(|file| file.name.as_deref() != Some(lacks));
         match found {
             Some(file) => Answer::Files(vec![encoded_file(file)]).into(),
-            None => refused(5, "").into(),
+            None => Answer::refused(5, "").into(),
         }
     });
     (host, heard)

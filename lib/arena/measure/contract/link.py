@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from arena.machine.blame import judged
+from arena.machine.ports import localhost
 from arena.measure.contract.disguise import Disguise
 from arena.measure.contract.messages import WrongError
 
@@ -137,12 +138,9 @@ def connected(port: int, timeout_s: float, receive_buffer: int | None = None) ->
     """
     problem: OSError | None = None
     try:
-        found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
-    except socket.gaierror as error:
+        found = localhost(port)
+    except OSError as error:
         found, problem = [], error
-    except OSError:
-        # Modules of the resolver hide what the host lacks; a socket names it.
-        found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
     for family, kind, protocol, _, address in found:
         try:
             plain = socket.socket(family, kind, protocol)

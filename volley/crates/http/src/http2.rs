@@ -22,7 +22,7 @@ pub(crate) mod output;
 mod pending;
 pub mod reader;
 pub(crate) mod response;
-mod seen;
+pub(crate) mod seen;
 pub mod settings;
 mod streams;
 pub mod window;

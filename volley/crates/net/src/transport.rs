@@ -162,46 +162,10 @@ impl Transport {
         wire: &[u8],
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> io::Result<Result<(), E>> {
-        match self.tls {
-            None => Ok(take(wire)),
-            Some(_) => self.decipher_tls(wire, take),
-        }
-    }
-
-    fn decipher_tls<E>(
-        &mut self,
-        mut wire: &[u8],
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> io::Result<Result<(), E>> {
         let Some(tls) = &mut self.tls else {
-            return Ok(Ok(()));
+            return Ok(take(wire));
         };
-        while !wire.is_empty() {
-            if tls.read_tls(&mut wire)? == 0 {
-                break; // nothing that comes after a close_notify is taken (RFC 8446 §6.1)
-            }
-            let state = tls
-                .process_new_packets()
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-            self.is_over |= state.peer_has_closed();
-            loop {
-                let mut plain = tls.reader();
-                let chunk = match plain.fill_buf() {
-                    Ok(chunk) => chunk,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) => return Err(error),
-                };
-                let length = chunk.len();
-                if length == 0 {
-                    break; // close_notify
-                }
-                if let Err(stop) = take(chunk) {
-                    return Ok(Err(stop));
-                }
-                plain.consume(length);
-            }
-        }
-        Ok(Ok(()))
+        decipher(tls, &mut self.is_over, wire, take)
     }
 
     /// Writes as much as the socket takes; returns how many bytes of `plain` are done.
@@ -239,6 +203,41 @@ fn flush(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
         tls.write_tls(socket)?;
     }
     Ok(())
+}
+
+/// Passes what these bytes of a connection are, decrypted, to `take`. `is_over`: the peer will send no more.
+fn decipher<E>(
+    tls: &mut ClientConnection,
+    is_over: &mut bool,
+    mut wire: &[u8],
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> io::Result<Result<(), E>> {
+    while !wire.is_empty() {
+        if tls.read_tls(&mut wire)? == 0 {
+            break; // nothing that comes after a close_notify is taken (RFC 8446 §6.1)
+        }
+        let state = tls
+            .process_new_packets()
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        *is_over |= state.peer_has_closed();
+        loop {
+            let mut plain = tls.reader();
+            let chunk = match plain.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            };
+            let length = chunk.len();
+            if length == 0 {
+                break; // close_notify
+            }
+            if let Err(stop) = take(chunk) {
+                return Ok(Err(stop));
+            }
+            plain.consume(length);
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// What ALPN has agreed on. Servers without ALPN are taken to speak HTTP/2, as grpc-go took them to before 1.67.

@@ -148,7 +148,7 @@ impl<'a> Asked<'a> {
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
                     self.weight.add(reply.len())?;
-                    let answer = Answer::decode(&reply).flatten();
+                    let answer = Answer::decode(&reply);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);
                 }
                 Ok((Event::Ended { status, .. }, _)) => {

@@ -160,12 +160,20 @@ fn parsed(kind: &Kind, text: &str) -> Option<Value> {
 
 /// Zero, empty, or an enum's first value.
 pub(super) fn zero(kind: &Kind) -> Option<Value> {
-    match kind {
+    Some(match kind {
+        Kind::Double => Value::F64(0.0),
+        Kind::Float => Value::F32(0.0),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(0),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(0),
+        Kind::Uint32 | Kind::Fixed32 => Value::U32(0),
+        Kind::Uint64 | Kind::Fixed64 => Value::U64(0),
+        Kind::Bool => Value::Bool(false),
+        Kind::String => Value::String(String::new()),
+        Kind::Bytes => Value::Bytes(Vec::new()),
         Kind::Enum(values) => {
             let first = values.descriptor().values().first();
-            Some(Value::EnumNumber(first.map_or(0, |first| first.number())))
+            Value::EnumNumber(first.map_or(0, |first| first.number()))
         }
-        Kind::String | Kind::Bytes => parsed(kind, ""),
-        _ => parsed(kind, "0"),
-    }
+        Kind::Message(_) => return None,
+    })
 }

@@ -82,6 +82,13 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// There is none, for this reason.
+    #[must_use]
+    pub fn refused(code: i32, message: &str) -> Self {
+        let message = message.to_owned();
+        Self::Refused { code, message }
+    }
+
     /// The message that gives it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
@@ -118,17 +125,17 @@ impl Answer {
         out
     }
 
-    /// What a message answers, which may be nothing; `None` if it is no message.
+    /// What a message answers; `None` if it is no message, or answers nothing.
     #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Option<Self>> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut answer = None;
         for (number, piece) in pieces(bytes)? {
             if let Piece::Bytes(inner) = piece {
                 answer = match number {
-                    4 => Some(Self::Files(lists(inner)?.map(<[u8]>::to_vec).collect())),
+                    4 => Some(Self::Files(firsts(inner)?.map(<[u8]>::to_vec).collect())),
                     5 => Some(Self::Extensions(numbers(inner)?)),
                     6 => {
-                        let names = lists(inner)?.map(|service| last_text(service, 1));
+                        let names = firsts(inner)?.map(|service| last_text(service, 1));
                         Some(Self::Services(names.collect::<Option<_>>()?))
                     }
                     7 => Some(refused(inner)?),
@@ -136,12 +143,12 @@ impl Answer {
                 };
             }
         }
-        Some(answer)
+        answer
     }
 }
 
 /// The values of the field 1 of a message, which are text, bytes or messages.
-fn lists(bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
+fn firsts(bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
     let one = |piece| match piece {
         (1, Piece::Bytes(bytes)) => Some(bytes),
         _ => None,
@@ -199,12 +206,12 @@ mod tests {
             Answer::Services(vec!["a.S".to_owned()]),
             Answer::Refused { code: 5, message },
         ] {
-            assert_eq!(Answer::decode(&answer.encode()), Some(Some(answer)));
+            assert_eq!(Answer::decode(&answer.encode()), Some(answer));
         }
         // Packed, and behind a field of another kind.
         let packed = [0x0d, 0, 0, 0, 0, 0x2a, 5, 0x12, 3, 1, 0xac, 2];
         let numbers = Answer::Extensions(vec![1, 300]);
-        assert_eq!(Answer::decode(&packed), Some(Some(numbers)));
+        assert_eq!(Answer::decode(&packed), Some(numbers));
         assert_eq!(Answer::decode(&[0x22, 9, 1]), None);
         assert_eq!(Answer::decode(&[0x3a, 3, 0x12, 1, 0xff]), None);
     }

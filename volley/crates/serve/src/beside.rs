@@ -164,8 +164,7 @@ fn reflect(question: Option<Question>) -> Answer {
 }
 
 fn refusal(code: Code, message: &str) -> Answer {
-    let (code, message) = (code as i32, message.to_owned());
-    Answer::Refused { code, message }
+    Answer::refused(code as i32, message)
 }
 
 /// All files, compiled when they are first asked for. They are part of the program, and compile.

@@ -107,7 +107,7 @@ pub(super) fn go_on(
     }
 }
 
-/// Ends a call, or its connection, by the fault that is due; `None` if that is none of these.
+/// Ends a call, or its connection, by the fault that is due; `None` if that is no reset, garbage or close.
 pub(super) fn cut(call: &mut Call, stream: u32, outbox: &mut Outbox) -> Option<Turn> {
     match call.fault? {
         Fault::Reset => {
@@ -193,7 +193,9 @@ fn send_unsent(
         } else if outbox.produced() >= until {
             return Turn::Over;
         }
-        let unsent = call.work.unsent.get_or_insert_default();
+        let Some(unsent) = &mut call.work.unsent else {
+            break;
+        };
         let sent = unsent.take(room.min(DEFAULT_MAX_FRAME_SIZE), outbox, |out, bytes| {
             write_data(out, stream, bytes, false);
         });

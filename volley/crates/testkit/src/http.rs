@@ -18,13 +18,6 @@ impl Answer {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
-
-    /// It has this status, and this error as JSON.
-    #[track_caller]
-    pub fn refuses(&self, status: u16, error: &str) {
-        let told = (self.status, self.json());
-        assert_eq!((told.0, told.1["error"].as_str()), (status, Some(error)));
-    }
 }
 
 /// An answer that takes longer never comes.

@@ -1,7 +1,7 @@
 //! A folder for one test's files, removed when the test is over.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcgen::CertifiedKey;
@@ -29,10 +29,6 @@ impl Default for Scratch {
 impl Scratch {
     pub fn new() -> Self {
         Self::default()
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.0
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -5,6 +5,7 @@ use httparse::{EMPTY_HEADER, Status};
 use super::error::Violation;
 use super::head::{self, Head};
 use crate::http2::hpack::HeaderList;
+use crate::http2::seen::common;
 
 /// Heads in which more lines differ are read as a whole.
 const MOST: usize = 16;
@@ -43,17 +44,9 @@ impl SeenHead {
     /// The lines that are known of a head that begins so.
     #[inline]
     pub fn known(&self, bytes: &[u8]) -> Known {
-        let mut known = Known::default();
-        for end in self.lines.iter().filter(|_| self.meaning.is_some()) {
-            if self.bytes.get(known.end..*end) != bytes.get(known.end..*end) {
-                break;
-            }
-            known = Known {
-                lines: known.lines + 1,
-                end: *end,
-            };
-        }
-        known
+        let ends = self.meaning.map_or(&[][..], |_| &self.lines);
+        let (lines, end) = common(ends, &self.bytes, bytes);
+        Known { lines, end }
     }
 
     /// Takes the place of the last head, with which it has those lines in common.

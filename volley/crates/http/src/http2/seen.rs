@@ -80,7 +80,7 @@ impl Seen {
     pub fn read(&mut self, block: &[u8], decoder: &mut Decoder) -> Result<usize, HpackError> {
         let is_same_table = decoder.generation() == Some(self.generation);
         let (known, start) = match is_same_table {
-            true => self.common(block),
+            true => common(&self.ends, &self.block, block),
             false => (0, 0),
         };
         self.generation = NEVER;
@@ -103,18 +103,19 @@ impl Seen {
         let is_kept = before == decoder.generation() && Some(&self.block.len()) == self.ends.last();
         self.generation = before.filter(|_| is_kept).unwrap_or(NEVER);
     }
+}
 
-    /// How many fields both blocks begin with, and where those end.
-    fn common(&self, block: &[u8]) -> (usize, usize) {
-        let mut start = 0;
-        let is_same = |end: &&usize| {
-            let is_same = self.block.get(start..**end) == block.get(start..**end);
-            start = if is_same { **end } else { start };
-            is_same
-        };
-        let known = self.ends.iter().take_while(is_same).count();
-        (known, start)
-    }
+/// How many parts of `before`, which end there, `now` begins with, too, and where the last of these ends.
+#[inline]
+pub fn common(ends: &[usize], before: &[u8], now: &[u8]) -> (usize, usize) {
+    let mut start = 0;
+    let is_same = |end: &&usize| {
+        let is_same = before.get(start..**end) == now.get(start..**end);
+        start = if is_same { **end } else { start };
+        is_same
+    };
+    let known = ends.iter().take_while(is_same).count();
+    (known, start)
 }
 
 #[cfg(test)]

@@ -33,11 +33,6 @@ impl<F: Fn(&Question) -> Answer> Ask for Answers<F> {
     }
 }
 
-fn refused(code: i32, message: &str) -> Answer {
-    let message = message.to_owned();
-    Answer::Refused { code, message }
-}
-
 /// A server that answers each question with one file, as long as it has it.
 struct OneByOne {
     files: BTreeMap<String, FileDescriptorProto>,
@@ -80,7 +75,7 @@ impl Ask for OneByOne {
             };
             match self.files.get(name) {
                 Some(file) => Answer::Files(vec![encoded_file(file)]),
-                None => refused(5, ""),
+                None => Answer::refused(5, ""),
             }
         };
         Ok(questions.iter().map(answer).collect())
@@ -135,7 +130,7 @@ fn a_symbol_that_the_server_refuses_hides_no_other() {
         Question::FileOf(symbol) if symbol == "a.M" => {
             Answer::Files(known.files().map(encoded_file).collect())
         }
-        _ => refused(3, "no symbol"),
+        _ => Answer::refused(3, "no symbol"),
     });
     let mut ask = |symbols: &[&str]| {
         let symbols: Vec<String> = symbols.iter().map(|&name| name.to_owned()).collect();
@@ -235,7 +230,7 @@ fn a_service_that_is_listed_and_has_no_file_is_not_guessed() {
                 (Question::Services(_), _) => {
                     Answer::Services(["a.S", "b.S"].map(str::to_owned).to_vec())
                 }
-                (_, Some(code)) => refused(code, ""),
+                (_, Some(code)) => Answer::refused(code, ""),
                 _ => Answer::Files(Vec::new()),
             };
             Ok(questions.iter().map(answer).collect())
@@ -277,7 +272,7 @@ fn extensions_are_asked_for() {
         Question::FileOf(_) => file(0),
         Question::Extensions(of) if of == "x.M.N" => Answer::Extensions(vec![7]),
         Question::FileOfExtension(of, 7) if of == "x.M.N" => file(1),
-        _ => refused(12, ""),
+        _ => Answer::refused(12, ""),
     });
     let pool = reflect::pool(&mut extended, &["x.M".to_owned()]).unwrap();
     let message = pool.message("x.M").unwrap();

@@ -61,7 +61,7 @@ pub fn nth(spec: &Spec, method: &Method, worker: u32, number: u64) -> Request {
     source.next(worker, number).unwrap().clone()
 }
 
-/// What two workers send, as calls of these numbers.
+/// What is sent in two calls, each given as a worker and a number.
 pub fn both(source: &mut Source, one: (u32, u64), other: (u32, u64)) -> (Request, Request) {
     let mut next = |(worker, number)| source.next(worker, number).unwrap().clone();
     (next(one), next(other))

@@ -5,7 +5,7 @@ use proptest::test_runner::TestRunner;
 use serde::de::DeserializeSeed as _;
 use volley_protobuf as protobuf;
 use volley_protobuf::wire::{Piece, encode_varint, pieces};
-use volley_protobuf::{Field, Kind, Message, Pool, Seed};
+use volley_protobuf::{Kind, Message, Pool, Seed};
 use volley_request::{Expected, Method, Mismatch, schema};
 
 use crate::support::{everything, first, json, load, proto};
@@ -18,13 +18,16 @@ fn any_reply(method: &Method, data: &str) -> std::sync::Arc<Expected> {
 /// The decoder reads a group's field that comes as a message, and a message's that comes as a group; for volley and for
 /// protoc they are unknown fields then.
 fn has_other_framing(bytes: &[u8], message: &Message) -> bool {
-    let inner = |field: &Field| matches!(field.kind(), Kind::Message(_)) && !field.is_map();
-    message.fields().filter(inner).any(|field| {
-        let other = if field.is_delimited() { 2 } else { 3 };
-        let mut key = Vec::new();
-        encode_varint(u64::from(field.number() << 3 | other), &mut key);
-        bytes.windows(key.len()).any(|window| window == key)
-    })
+    let is_other = |(number, piece): (u32, Piece)| {
+        let field = message.field(number).filter(|field| !field.is_map());
+        field.is_some_and(|field| match (field.kind(), piece) {
+            (Kind::Message(_), Piece::Bytes(_)) if field.is_delimited() => true,
+            (Kind::Message(inner), Piece::Bytes(bytes)) => has_other_framing(bytes, &inner),
+            (Kind::Message(_), Piece::Other) => !field.is_delimited(),
+            _ => false,
+        })
+    };
+    pieces(bytes).is_some_and(|all| all.into_iter().any(is_other))
 }
 
 /// The decoder reads the key and the value of a map's entry whatever their wire types are; for volley they are unknown

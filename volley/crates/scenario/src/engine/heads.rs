@@ -22,18 +22,38 @@ pub fn with_agent(request: &HttpRequest) -> HttpRequest {
     request
 }
 
-/// The fields that all requests of a step to a host share, by target and host.
+/// What a step keeps for requests to each host, by target and host.
+pub struct ByHost<T>(Vec<(usize, usize, T)>);
+
+impl<T> Default for ByHost<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ByHost<T> {
+    #[inline]
+    pub fn find(&self, aim: Aim<'_>) -> Option<&T> {
+        let is_of =
+            |(target, host, _): &&(usize, usize, _)| (*target, *host) == (aim.target, aim.host);
+        self.0.iter().find(is_of).map(|(.., one)| one)
+    }
+
+    /// Keeps what there is not yet for this host.
+    pub fn keep(&mut self, aim: Aim<'_>, one: T) {
+        self.0.push((aim.target, aim.host, one));
+    }
+}
+
+/// The fields that all requests of a step to a host share.
 #[derive(Default)]
-pub struct Heads(Vec<(usize, usize, Arc<Head>)>);
+pub struct Heads(ByHost<Arc<Head>>);
 
 impl Heads {
     /// The head of requests to this host, if it is kept.
     #[inline]
     pub fn find(&self, aim: Aim<'_>) -> Option<Arc<Head>> {
-        let is_of =
-            |(target, host, _): &&(usize, usize, _)| (*target, *host) == (aim.target, aim.host);
-        let (.., head) = self.0.iter().find(is_of)?;
-        Some(Arc::clone(head))
+        self.0.find(aim).map(Arc::clone)
     }
 
     /// Keeps the head of requests to this host. `heads`: how many the thread keeps.
@@ -42,7 +62,7 @@ impl Heads {
         *heads += 1;
         head.place = *heads;
         let head = Arc::new(head);
-        self.0.push((aim.target, aim.host, Arc::clone(&head)));
+        self.0.keep(aim, Arc::clone(&head));
         head
     }
 }

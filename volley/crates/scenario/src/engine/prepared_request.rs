@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::flight::{FlightKey, Moved};
-use super::heads::{Heads, Varying, constant, field, indexing, with_agent};
+use super::heads::{ByHost, Heads, Varying, constant, field, indexing, with_agent};
 use super::site::Site;
 use super::wire::Http;
 use crate::plan::{HttpRequest, Step, Url};
@@ -55,14 +55,8 @@ pub struct PreparedRequest {
 /// The same in HTTP/1.1.
 struct Lines {
     head: request::Http1Head,
-    constants: Vec<Constant>,
-}
-
-/// What never changes of the heads to a host; `None`: more than path and length varies.
-struct Constant {
-    target: usize,
-    host: usize,
-    lines: Option<Box<[u8]>>,
+    /// What never changes of them; `None`: more than path and length varies.
+    constants: ByHost<Option<Box<[u8]>>>,
 }
 
 /// What a request needs besides what is prepared.
@@ -133,7 +127,7 @@ impl PreparedRequest {
             },
             lines: Box::new(Lines {
                 head: request::Http1Head::new(&request),
-                constants: Vec::new(),
+                constants: ByHost::default(),
             }),
             heads: Heads::default(),
             pathless: Heads::default(),
@@ -378,19 +372,14 @@ impl Lines {
         body: Option<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let is_of = |one: &Constant| (one.target, one.host) == (aim.target, aim.host);
-        if !self.constants.iter().any(is_of) {
-            self.constants.push(Constant {
-                target: aim.target,
-                host: aim.host,
-                lines: self.head.constant(aim.authority().as_bytes()),
-            });
+        if self.constants.find(aim).is_none() {
+            let constant = self.head.constant(aim.authority().as_bytes());
+            self.constants.keep(aim, constant);
         }
-        let constant = self.constants.iter().find(|one| is_of(one));
-        let Some(lines) = constant.and_then(|one| one.lines.as_deref()) else {
+        let Some(Some(constant)) = self.constants.find(aim) else {
             return false;
         };
-        self.head.render_constant(path, lines, body, out);
+        self.head.render_constant(path, constant, body, out);
         true
     }
 }
