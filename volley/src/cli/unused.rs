@@ -67,8 +67,8 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
         });
     let has_proto = matches!(request.schema, SchemaSource::Proto { .. });
     let (target_args, watch) = (&args.target, &args.watch);
-    let has_both = [&target_args.proto, &target_args.protoset];
-    let has_both = has_both.map(filled_path).iter().all(Option::is_some);
+    let schemas = [&target_args.proto, &target_args.protoset];
+    let has_both = schemas.map(filled_path).iter().all(Option::is_some);
     let mut folders = target_args.import_paths.iter().flatten();
     let lacks_proto = folders.any(|folder| !folder.as_os_str().is_empty()) && !has_proto;
     let is_asked = request.schema == SchemaSource::Reflection;
@@ -78,15 +78,15 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
     let has_no_functions = args.data.disable_template_functions == Some(true);
     let is_twice_off = has_no_functions && request.templates == Templates::Off;
     let waits = load.duration_stop == DurationStop::Wait;
-    let ends_at_once = load.drain_timeout.is_some() && !waits;
-    let coalesces = [load.coalesce, load.coalesce_sends];
-    let [coalesces, coalesces_sends] =
-        coalesces.map(|time| !time.is_zero() && !load.is_open_loop());
+    let drains_nothing = load.drain_timeout.is_some() && !waits;
+    let is_closed = !load.is_open_loop();
+    let has_looks = !load.coalesce.is_zero();
+    let has_sends = !load.coalesce_sends.is_zero();
     let token = watch.control_token.as_deref().unwrap_or_default();
     let is_served = watch.control.is_some() || watch.metrics.is_some();
     let is_for_nobody = !token.is_empty() && !is_served;
     let no_server = "beside `--proto` or `--protoset`: no server is asked";
-    let is_off = "beside `--disable-template-data`";
+    let no_data = "beside `--disable-template-data`";
     let all_end = "without `-z` or `-x`: all calls are waited for";
     let (no_rate, no_wait) = ("without `--rps`", "without `--duration-stop wait`");
     let nobody = "without `--control` or `--metrics`";
@@ -97,11 +97,11 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
         ("reflect-metadata", has_metadata && !is_asked, no_server),
         ("lb-strategy", deals_to_one, "on one address"),
         ("stream-dynamic-messages", is_only_data, no_template),
-        ("disable-template-functions", is_twice_off, is_off),
+        ("disable-template-functions", is_twice_off, no_data),
         ("duration-stop", waits && load.length().is_none(), all_end),
-        ("coalesce", coalesces, no_rate),
-        ("coalesce-sends", coalesces_sends, no_rate),
-        ("drain-timeout", ends_at_once, no_wait),
+        ("coalesce", has_looks && is_closed, no_rate),
+        ("coalesce-sends", has_sends && is_closed, no_rate),
+        ("drain-timeout", drains_nothing, no_wait),
         ("control-token", is_for_nobody, nobody),
     ];
     let useless = useless.into_iter().filter(|(_, is_useless, _)| *is_useless);

@@ -8,7 +8,7 @@ use super::writer::Writer;
 use crate::measure::Outcome;
 use crate::plain::{Record, Replies};
 use crate::protobuf::Zeros;
-use crate::report::json_line;
+use crate::report::write_json;
 use crate::request::messages::{self, LEFT_OUT};
 
 /// Clears the live line, which is drawn again soon.
@@ -26,9 +26,11 @@ pub fn reply_writer(printed: u64, saved: Option<Box<dyn Write + Send>>) -> Reply
         true => CLEAR,
         false => "",
     };
+    let mut line = Vec::new();
     Writer::start(source, Replies::outbox, move |replies, records| {
         for record in records {
-            let line = json_line(&of(record, replies));
+            line.clear();
+            write_json(&of(record, replies), &mut line)?;
             if let Record::Reply {
                 is_printed: true, ..
             } = record

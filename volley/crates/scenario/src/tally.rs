@@ -22,6 +22,12 @@ pub(crate) use step::StepTally;
 use seconds::add;
 use volley_report::measure::SecondCounts;
 
+/// What is made when something is counted for the first time.
+#[cold]
+fn first<T: Default>() -> Box<T> {
+    Box::default()
+}
+
 /// The counters of one thread.
 ///
 /// What was sent, or begun, before the window's opening is in no figure, whenever it ends. So the sums of the window

@@ -213,16 +213,13 @@ impl LoadSpec {
         if self.calls().is_some() {
             return Err(SpecError::OpenedWithoutLength);
         }
-        for (changes, drop) in [
-            (self.is_open_loop(), "`--rps` and `--load-schedule`"),
-            (
-                self.concurrency.schedule != ScheduleKind::Const,
-                "`--concurrency-schedule`",
-            ),
-        ] {
-            if changes {
-                return Err(SpecError::OpenedSchedule { drop });
-            }
+        if self.is_open_loop() {
+            let drop = "`--rps` and `--load-schedule`";
+            return Err(SpecError::OpenedSchedule { drop });
+        }
+        if self.concurrency.schedule != ScheduleKind::Const {
+            let drop = "`--concurrency-schedule`";
+            return Err(SpecError::OpenedSchedule { drop });
         }
         if at_most <= self.warmup {
             return Err(SpecError::NoTimeToOpen);

@@ -157,6 +157,7 @@ impl<'a> Compiler<'a> {
         self.wrong(at, problem);
         None
     }
+
     /// What is right; what is wrong is noted.
     fn noted<T, E: std::fmt::Display>(&mut self, at: &Path, result: Result<T, E>) -> Option<T> {
         result

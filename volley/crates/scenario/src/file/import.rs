@@ -344,6 +344,7 @@ impl<'a> Importer<'a> {
         let said = |error| self.wrong(at, format!("`{}`: {error}", file.display()));
         read.map_err(said).ok()
     }
+
     /// The name of a file as the new file has it.
     fn file_name(&self, name: &str) -> String {
         let (from, to) = (self.how.from, self.how.to);

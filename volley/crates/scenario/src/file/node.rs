@@ -76,6 +76,7 @@ impl Node {
     pub fn has(&self, path: &Path) -> bool {
         self.at(path).is_some()
     }
+
     fn at(&self, path: &Path) -> Option<&Self> {
         path.segments().iter().try_fold(self, Self::below)
     }

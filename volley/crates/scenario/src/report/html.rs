@@ -8,14 +8,12 @@ use volley_base::units::numbers::{duration, grouped, rate};
 use volley_base::units::timestamp;
 use volley_http::grpc::Code;
 use volley_report::measure::Latency;
+use volley_report::measure::latency::shown;
 use volley_report::report::escape::html;
 use volley_report::report::html::figure::Table;
 use volley_report::report::html::page;
 
 mod pictures;
-
-/// Stands for times that nothing took.
-const NONE: &str = "–";
 
 /// Writes the whole page.
 ///
@@ -172,7 +170,7 @@ fn load(report: &Report) -> String {
         columns.extend(["Without data", "Cut short"]);
     }
     let rows = report.scenarios.iter().map(|one| {
-        let mut row = summary::iterations(one, NONE);
+        let mut row = summary::iterations(one, at);
         if lacked_data {
             row.extend([one.counts.unfed, one.counts.cut_short].map(grouped));
         }
@@ -298,7 +296,7 @@ fn section(
 }
 
 fn at(latency: &Latency, rank_ppm: u32) -> String {
-    summary::at(latency, rank_ppm, NONE)
+    shown(latency.percentile(rank_ppm))
 }
 
 #[cfg(test)]

@@ -8,9 +8,6 @@ use volley_base::units::numbers::{counted, duration, grouped, megabytes, rate};
 use volley_report::measure::{Latency, LatencyKind};
 use volley_report::report::{Verdict, visible};
 
-/// Stands for times that nothing took.
-const NONE: &str = "-";
-
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///
 /// # Errors
@@ -122,7 +119,7 @@ fn load(report: &Report) -> Vec<Vec<String>> {
         "scenario", "due", "begun", "dropped", "ok", "failed", "open", "p50", "p99",
     ])];
     let has_unfed = report.iterations().unfed + report.iterations().cut_short > 0;
-    rows.extend(report.scenarios.iter().map(|one| iterations(one, NONE)));
+    rows.extend(report.scenarios.iter().map(|one| iterations(one, at)));
     if has_unfed && let Some(head) = rows.first_mut() {
         head.push("no data".to_owned());
         for (row, one) in rows.iter_mut().skip(1).zip(&report.scenarios) {
@@ -132,8 +129,11 @@ fn load(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-/// What became of a scenario's iterations. `none` stands for times that nothing took.
-pub(super) fn iterations(one: &ScenarioReport, none: &str) -> Vec<String> {
+/// What became of a scenario's iterations. `at` writes a percentile.
+pub(super) fn iterations(
+    one: &ScenarioReport,
+    at: impl Fn(&Latency, u32) -> String,
+) -> Vec<String> {
     let counts = &one.counts;
     let numbers = [
         counts.due(),
@@ -145,7 +145,7 @@ pub(super) fn iterations(one: &ScenarioReport, none: &str) -> Vec<String> {
     ];
     let mut row = vec![one.name.clone()];
     row.extend(numbers.map(grouped));
-    row.extend([500_000, 990_000].map(|rank_ppm| at(&one.duration, rank_ppm, none)));
+    row.extend([500_000, 990_000].map(|rank_ppm| at(&one.duration, rank_ppm)));
     row
 }
 
@@ -166,7 +166,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
         row.extend(has_replies.then(|| grouped(counts.replies)));
         row.push(rate(report.per_s(counts.ended())));
         let ranks = [500_000, 950_000, 990_000, 1_000_000];
-        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm, NONE)));
+        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
         rows.push(row);
     }
     rows
@@ -203,10 +203,10 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// A percentile as text. `none` stands for one that nothing took.
-pub(super) fn at(latency: &Latency, rank_ppm: u32, none: &str) -> String {
+/// A percentile as text; `-` stands for one that nothing took.
+fn at(latency: &Latency, rank_ppm: u32) -> String {
     let found = latency.percentile(rank_ppm);
-    found.map_or_else(|| none.to_owned(), |found| found.to_string())
+    found.map_or_else(|| "-".to_owned(), |found| found.to_string())
 }
 
 fn section(

@@ -56,11 +56,7 @@ pub(crate) struct IterationTimes {
 impl Iterations {
     #[inline]
     pub fn times(&mut self) -> &mut IterationTimes {
-        #[cold]
-        fn first() -> Box<IterationTimes> {
-            Box::default()
-        }
-        self.times.get_or_insert_with(first)
+        self.times.get_or_insert_with(super::first)
     }
 
     /// Forgets everything, and keeps the memory.

@@ -3,7 +3,7 @@
 use volley_report::measure::{Bin, Current, SecondCounts, highest_of};
 
 /// More intervals than this show nothing more in a picture.
-const MOST_SLOTS: u64 = 240;
+const MOST_INTERVALS: u64 = 240;
 
 /// How many buckets of a second become one: 16 per octave are left, so a value is exact within 7 %.
 const COARSE: u16 = 16;
@@ -105,7 +105,7 @@ impl History {
     }
 
     fn add(&mut self, second: &SecondCounts) {
-        while second.at >> self.power >= MOST_SLOTS {
+        while second.at >> self.power >= MOST_INTERVALS {
             self.halve();
         }
         let Some(interval) = self.interval(second.at >> self.power) else {

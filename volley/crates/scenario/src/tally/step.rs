@@ -150,11 +150,7 @@ impl Times {
 impl StepTally {
     #[inline]
     pub fn times(&mut self) -> &mut Times {
-        #[cold]
-        fn first() -> Box<Times> {
-            Box::default()
-        }
-        self.times.get_or_insert_with(first)
+        self.times.get_or_insert_with(super::first)
     }
 
     #[inline]

@@ -184,7 +184,8 @@ load: [{rate: 1000/s, for: 2s}]
         }
     })
     .report;
-    let dropped = [0, 1].map(|at| report.scenarios[at].counts.dropped);
+    let dropped = report.scenarios.iter().map(|one| one.counts.dropped);
+    let dropped: Vec<u64> = dropped.collect();
     assert_eq!(dropped, [0, 1999]);
 }
 

@@ -386,7 +386,8 @@ scenarios:
 load: [{users: 8}, {iterations: 10}]
 ";
     let report = done(&good(), 4, file);
-    let begun = [0, 1].map(|at| report.scenarios[at].counts.begun);
+    let begun = report.scenarios.iter().map(|one| one.counts.begun);
+    let begun: Vec<u64> = begun.collect();
     assert_eq!(begun, [8, 2]);
 }
 

@@ -48,6 +48,7 @@ pub(super) fn reasons(report: &Report, name: &str) -> Vec<(Reason, u64)> {
 pub(super) fn words<'a>(report: &'a Report, name: &str) -> &'a str {
     &step(report, name).failures[0].samples[0]
 }
+
 pub(super) fn is_ok(report: &Report) -> bool {
     let iterations = report.iterations();
     iterations.ok == iterations.begun && iterations.ok > 0

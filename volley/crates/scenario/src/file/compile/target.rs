@@ -220,11 +220,13 @@ impl Compiler<'_> {
         }
     }
 
+    /// Notes a time that is none.
     pub(super) fn check_time(&mut self, at: &Path, time: Option<Time>) {
         if time.is_some_and(|time| time.0 == 0) {
             self.wrong(at, "it leaves no time: give a time such as `2s`");
         }
     }
+
     fn tls(&mut self, at: &Path, tls: &Tls) -> TlsFiles {
         match (&tls.cert, &tls.key) {
             (Some(_), None) => self.wrong(&at.key("cert"), "it needs `key`: its private key"),

@@ -11,12 +11,15 @@ use crate::file::mistake::Path;
 /// How a value is compared: what the old file says, and the condition's key in the new one.
 const KINDS: [(&str, &str); 5] = [
     ("EqualsTo", EQUALS),
-    ("StartsWith", "starts_with"),
-    ("EndsWith", "ends_with"),
-    ("Contains", "contains"),
+    ("StartsWith", STARTS_WITH),
+    ("EndsWith", ENDS_WITH),
+    ("Contains", CONTAINS),
     ("RegexMatch", MATCHES),
 ];
 const EQUALS: &str = "equals";
+const STARTS_WITH: &str = "starts_with";
+const ENDS_WITH: &str = "ends_with";
+const CONTAINS: &str = "contains";
 const MATCHES: &str = "matches";
 
 /// A regular expression that matches the whole value.
@@ -155,9 +158,9 @@ impl Importer<'_> {
             let status = status.to_string();
             match kind {
                 EQUALS => status == input,
-                "starts_with" => status.starts_with(input),
-                "ends_with" => status.ends_with(input),
-                "contains" => status.contains(input),
+                STARTS_WITH => status.starts_with(input),
+                ENDS_WITH => status.ends_with(input),
+                CONTAINS => status.contains(input),
                 _ => regex.as_ref().is_some_and(|regex| regex.is_match(&status)),
             }
         });

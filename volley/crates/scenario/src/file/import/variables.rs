@@ -303,7 +303,7 @@ impl Importer<'_> {
     }
 
     /// A text as the new file has it.
-    pub(super) fn written(&mut self, at: &Path, text: &[Piece], place: Context) -> String {
+    pub(super) fn written(&mut self, at: &Path, text: &[Piece], context: Context) -> String {
         let mut all = String::new();
         for piece in text {
             match piece {
@@ -315,7 +315,7 @@ impl Importer<'_> {
                     );
                 }
                 Piece::Value { name, is_plain } => {
-                    let raw = if place == Context::Url && !is_plain {
+                    let raw = if context == Context::Url && !is_plain {
                         ":raw"
                     } else {
                         ""

@@ -5,6 +5,7 @@ use crate::engine::flight::Fault;
 use crate::plan::Version;
 use crate::request::{RESERVED, is_token, value_fault};
 use crate::tally::Timing;
+use crate::text::breaks_url;
 use volley_base::budget::Buffer;
 use volley_http::grpc::status;
 use volley_http::http::HttpUrl;
@@ -226,7 +227,7 @@ impl Draft {
         if !is_token(&method) {
             return Err(format!("`:method` is `{method}`, no method"));
         }
-        let has_blank = path.iter().any(|byte| *byte <= b' ' || *byte == 0x7f);
+        let has_blank = breaks_url(&path);
         if path.first() != Some(&b'/') || has_blank {
             let path = String::from_utf8_lossy(&path);
             return Err(format!("`:path` is `{path}`, no path such as `/v1/items`"));

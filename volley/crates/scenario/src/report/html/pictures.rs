@@ -115,11 +115,7 @@ impl Curves<'_> {
                 .collect()
         };
         let (first, second) = (placed(first), placed(second));
-        let ticks: Vec<_> = axis
-            .ticks
-            .iter()
-            .map(|tick| (tick / axis.end, short(&axis, *tick)))
-            .collect();
+        let ticks = axis.labelled(short);
         let intervals = if self.interval_s == 1 {
             "In intervals of 1 s.".to_owned()
         } else {
@@ -146,11 +142,7 @@ impl Curves<'_> {
         .html(|drawing: &mut Drawing| {
             drawing.y_axis(&ticks, self.unit);
             let time = Axis::ending(self.end_s, if drawing.size.width < 400.0 { 5 } else { 10 });
-            let ticks: Vec<_> = time
-                .ticks
-                .iter()
-                .map(|tick| (tick / self.end_s, time.label(*tick)))
-                .collect();
+            let ticks = time.labelled(Axis::label);
             drawing.x_axis(&ticks, "seconds since the load began");
             drawing.area(&first);
             drawing.curve(&first, "curve");
