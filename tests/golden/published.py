@@ -1,0 +1,273 @@
+"""What is published, for the golden tests: the only module of theirs that knows how it is stored.
+
+If the store, the records or the boards get another form, this module follows, and the kept files
+stay as they are. A record, or a file beside it, has one name in all rounds, and one content.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from arena.base.hashing import sha256_of
+from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
+from arena.judge.beside import Beside
+from arena.judge.flags import flags_of
+from arena.judge.frozen_rounds import Round, read_rounds, round_folders
+from arena.judge.headline import headline_of, spread_of
+from arena.judge.leaderboard import Board, Row, rank_entries
+from arena.judge.store import SUMS
+from arena.machine.sentinel import Limits, judged
+from arena.measure.generators import ghz, h2load, volley
+from arena.publish.site import board_columns, words
+from arena.publish.site.edition import Edition
+from arena.record.measurement import Disturbance, Measurement, Run
+from arena.record.reading import read_record
+from arena.record.record import Headline, Record, Spread
+from tests.conftest import ROOT
+from tests.golden.kept import digest, plain
+
+STORE = Workspace(ROOT)
+
+GENERATORS = {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
+
+# What a run has from its raw output. No record has `wrong` replies.
+MEASURED = Measurement.model_fields.keys() - {"wrong"}
+
+# What of a record is derived from the rest of it. All the rest are facts.
+DERIVED: dict[str, Any] = {
+    "schema_version": True,
+    "headline": True,
+    "spread": True,
+    "flags": True,
+    "runs": {"__all__": {"disturbed"}},
+    "visit": {"is_void"},
+}
+
+# What of a row is too long for a kept file: its digest is kept.
+_LONG_RESULT = ("seconds", "points", "steps", "checks_warned")
+
+
+# ---- the store
+
+
+def names() -> list[str]:
+    """Return the names of the rounds, sorted. Nothing is read: tests are collected by them."""
+    return [folder.name for folder in round_folders(STORE.rounds)]
+
+
+@cache
+def rounds() -> Mapping[str, Round]:
+    """Return the rounds by name; each is as it was frozen."""
+    found: dict[str, Round] = {}
+    for folder, each in read_rounds(STORE.rounds):
+        if not isinstance(each, Round):
+            raise each
+        found[folder.name] = each
+    return found
+
+
+@cache
+def members() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of the rounds that have a record, by the record's path."""
+    found: dict[str, list[str]] = defaultdict(list)
+    sums: dict[str, str] = {}
+    for name, each in rounds().items():
+        for path, sha256 in each.records.items():
+            if sums.setdefault(path, sha256) != sha256:
+                raise ValueError(f"{path}: differs between rounds")
+            found[path].append(name)
+    return {path: tuple(found[path]) for path in sorted(found)}
+
+
+def _folder(path: str) -> Path:
+    """Return the folder of a round that has a record."""
+    return STORE.rounds / members()[path][0]
+
+
+@cache
+def records() -> Mapping[str, Record]:
+    """Return every published record, once, by its path."""
+    return {path: read_record(_folder(path) / path) for path in members()}
+
+
+def raw_outputs(record: Record) -> list[tuple[Run, Path]]:
+    """Return each run of a record with its raw output."""
+    folder = _folder(record.path)
+    return [(run, folder / run.raw.path) for run in record.runs]
+
+
+def files() -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """Return the SHA-256 of every file beside the records, and the rounds that have the file.
+
+    These are raw outputs, logs and the outputs of warm-ups.
+    """
+    sums: dict[str, str] = {}
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names():
+        folder = STORE.rounds / name
+        for path in folder.glob("*/*/*/*/**/*"):
+            if path.is_file() and path.name != SUMS:
+                file, sha256 = path.relative_to(folder).as_posix(), sha256_of(path)
+                if sums.setdefault(file, sha256) != sha256:
+                    raise ValueError(f"{file}: differs between rounds")
+                found[file].append(name)
+    return {file: (sums[file], tuple(found[file])) for file in sorted(found)}
+
+
+# ---- records
+
+
+def measured(record: Record, raw: Path) -> dict[str, Any]:
+    """Return what a run has from its raw output, parsed again.
+
+    If the generator was told when to open its window, that is also the CPU time it used inside.
+    """
+    made_by = record.provenance.generator
+    if made_by is None:
+        raise ValueError(f"{record.path}: names no generator")
+    way = GENERATORS[made_by.name].way(record.profile)
+    report = way.read(raw, record.profile)
+    found = {name: getattr(report, name) for name in MEASURED}
+    is_told = record.visit is not None and way.told is not None and raw.stem == "run-1"
+    return found | ({"generator.cpu_s": way.told.cpu_s(raw)} if is_told and way.told else {})
+
+
+def observed(run: Run, name: str) -> Any:
+    """Return a part of a run as it stands in its record: `rate`, or `generator.cpu_s`."""
+    return run.generator.cpu_s if name == "generator.cpu_s" else getattr(run, name)
+
+
+def facts(record: Record) -> Any:
+    """Return what was observed, without anything that is derived from it."""
+    return plain(record.model_dump(mode="json", by_alias=True, exclude=DERIVED))
+
+
+def told(record: Record) -> dict[str, Any]:
+    """Return what is derived of a record as it was published: it stands in the record itself."""
+    return _derived(
+        record,
+        record.headline,
+        record.spread,
+        record.flags,
+        [each.disturbed for each in record.runs],
+        is_void=record.visit is not None and record.visit.is_void,
+    )
+
+
+def derived(record: Record, limits: Limits) -> dict[str, Any]:
+    """Return the same, derived again from the facts by the rules of today.
+
+    `limits` are those of the host when the record was made.
+    """
+    profile, runs = record.profile, record.runs
+    headline = headline_of(profile, runs) if record.status == "ok" else None
+    disturbed = [judged(each.watch, limits) if each.watch else () for each in runs]
+    return _derived(
+        record,
+        headline,
+        spread_of(profile.metric, runs),
+        flags_of(profile, runs, headline, record.provenance.cpus.generator_count),
+        disturbed,
+        # A visit's own run is the first; those after it are classic ones.
+        is_void=record.visit is not None and bool(disturbed and disturbed[0]),
+    )
+
+
+def _derived(
+    record: Record,
+    headline: Headline | None,
+    spread: Spread | None,
+    flags: Sequence[str],
+    disturbed: Sequence[Sequence[Disturbance]],
+    *,
+    is_void: bool,
+) -> dict[str, Any]:
+    found = {
+        "status": record.status,
+        "headline": headline and headline.model_dump(),
+        "spread": spread and spread.model_dump(),
+        "flags": flags,
+        "disturbed": [[it.model_dump() for it in own] for own in disturbed if any(disturbed)],
+        "is_void": is_void or None,
+    }
+    return dict(plain(found))
+
+
+def limits_of(learned: Mapping[str, Any]) -> Limits:
+    """Return the limits of a virtual host that had learned some; those in force."""
+    first = Limits.first("", is_virtual=True)
+    changed = {
+        name: first.limits[name].changed(in_force=limit)
+        for name, limit in learned["limits"].items()
+    }
+    in_tasks = learned["softirq_in_tasks"]
+    return first.changed(softirq_in_tasks=in_tasks, limits={**first.limits, **changed})
+
+
+# ---- boards
+
+
+def edition(name: str) -> Edition:
+    """Return a round as the site shows it."""
+    found, folder = rounds()[name], STORE.rounds / name
+    archive = open_archive(folder, is_frozen=True)
+    if archive.broken:
+        raise ValueError(f"{name}: {dict(archive.broken)}")
+    ranked = rank_entries(archive.entries.values(), archive.read, found.twin_book)
+    return Edition(f"rounds/{name}/", folder, found, ranked, archive.entries, archive.read)
+
+
+def boards(name: str) -> dict[str, Any]:
+    """Return every board of a round in the order of the site, by its address in the round."""
+    of = edition(name)
+    return {of.below(of.board(each)): _board(each) for each in of.every_board}
+
+
+def _board(board: Board) -> dict[str, Any]:
+    head = board.model_dump(mode="json", exclude={"rows", "schema_version"})
+    with_figures = [row for row in board.rows if row.result or row.estimate]
+    columns = board_columns.columns_of(board, with_figures)
+    return {
+        **plain(head),
+        "key": "/".join(map(str, board.key)),
+        "order": [row.framework for row in board.rows],
+        "columns": [", ".join(filter(None, (it.title, it.unit))) for it in columns],
+        "rows": {
+            row.framework: _row(board, row, _cells(columns, with_figures, row))
+            for row in board.rows
+        },
+    }
+
+
+def _cells(columns: list[board_columns.Column], rows: list[Row], row: Row) -> Iterator[str]:
+    """Yield the texts of a row, as its page has them."""
+    if row in rows:
+        for cell in (column.cells[rows.index(row)] for column in columns):
+            yield f"{cell.text} [{cell.remark}]" if cell.remark else cell.text
+
+
+def _row(board: Board, row: Row, cells: Iterator[str]) -> dict[str, Any]:
+    """Return a row: its rank and figures in words, and then each exact number."""
+    found = row.model_dump(mode="json", exclude={"framework", "result", "estimate"})
+    shown = {"rank": words.rank(row, board), "classic_rank": found.pop("rank"), "cells": [*cells]}
+    if row.result:
+        result = row.result.model_dump(mode="json")
+        shown["result"] = result | {
+            name: digest(plain(result[name])) for name in _LONG_RESULT if result[name]
+        }
+    if row.estimate:
+        estimate = row.estimate.model_dump(mode="json", exclude={"beside", "steps"})
+        shown["estimate"] = estimate | {
+            "records": digest(estimate["records"]),
+            "beside": _ends(row.estimate.beside),
+            "steps": _ends(row.estimate.steps),
+        }
+    return {"rank": shown["rank"], **plain({**found, **shown})}
+
+
+def _ends(figures: Mapping[str, Beside]) -> dict[str, Any]:
+    """Return figures as lists: at least, at most, the lowest and the highest block."""
+    return {name: [it.at_least, it.at_most, it.low, it.high] for name, it in figures.items()}

@@ -1,0 +1,28 @@
+"""Nothing that is published gets lost, whatever form the store has.
+
+`store.json.xz` has the rounds, the SHA-256 of each record's facts in one form, and that of each
+file beside the records. Every record and file is in the rounds whose numbers, from 0, follow.
+"""
+
+from tests.golden import kept, published
+
+
+def test_every_round_has_the_facts_and_files_that_it_was_published_with() -> None:
+    rounds, members = published.rounds(), published.members()
+    numbers = {name: str(number) for number, name in enumerate(rounds)}
+
+    def of(names: tuple[str, ...]) -> str:
+        return " ".join(numbers[each] for each in names)
+
+    found = {
+        "rounds": {
+            name: kept.plain(each.model_dump(mode="json", exclude={"records", "schema_version"}))
+            for name, each in rounds.items()
+        },
+        "records": {
+            path: [kept.sha256(published.facts(record)), of(members[path])]
+            for path, record in published.records().items()
+        },
+        "files": {file: [sha256, of(names)] for file, (sha256, names) in published.files().items()},
+    }
+    kept.require("store.json.xz", found)
