@@ -8,7 +8,7 @@ import hashlib
 import json
 import lzma
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +72,27 @@ def require(name: str, found: Any, lines: int = 2) -> None:
 
 def require_equal(name: str, kept: Any, found: Any) -> None:
     """Fail, with what differs, if something is not what the kept file of this name has of it."""
-    if told := [*differences(kept, json.loads(json.dumps(found)))]:
-        more = [f"… and {len(told) - _MOST} more"] if len(told) > _MOST else []
-        pytest.fail("\n".join([f"{name}: kept → now", *told[:_MOST], *more]), pytrace=False)
+    require_none(f"{name}: kept → now", [*differences(kept, json.loads(json.dumps(found)))])
+
+
+def require_none(what: str, wrong: Sequence[str]) -> None:
+    """Fail if something is wrong, with a line for each of the first things."""
+    if wrong:
+        more = [f"… and {len(wrong) - _MOST} more"] if len(wrong) > _MOST else []
+        pytest.fail("\n".join([what, *wrong[:_MOST], *more]), pytrace=False)
 
 
 def differences(kept: Any, found: Any, where: str = "") -> Iterator[str]:
-    """Yield a line for each value that differs, with the keys that lead to it; in any order."""
+    """Yield a line for each value that differs, with the keys that lead to it."""
     if isinstance(kept, dict) and isinstance(found, dict):
         for key in (*kept, *(found.keys() - kept.keys())):
             if key not in found or key not in kept:
                 yield f"{where}/{key}: {_short(kept.get(key))} → {_short(found.get(key))}"
             else:
                 yield from differences(kept[key], found[key], f"{where}/{key}")
+    elif isinstance(kept, list) and isinstance(found, list) and len(kept) == len(found):
+        for at, pair in enumerate(zip(kept, found, strict=True)):
+            yield from differences(*pair, f"{where}/{at}")
     elif type(kept) is not type(found) or kept != found:
         yield f"{where}: {_short(kept)} → {_short(found)}"
 
