@@ -7,6 +7,7 @@ from arena.base.numbers import format_megabytes, format_ns
 from tools.bench.turns import Shot, medians
 from tools.bench.workloads import (
     PACED,
+    PACED_10MS,
     STREAM,
     STREAM_TLS,
     UNARY,
@@ -17,7 +18,7 @@ from tools.bench.workloads import (
 
 LEAST_CPU_RATIO_TO_GHZ = {STREAM.name: 70.0, STREAM_TLS.name: 25.0}
 LEAST_RATE_RATIO_TO_GHZ = 2.2
-LEAST_CPU_RATIO_TO_H2LOAD = {UNARY.name: 5.0, PACED.name: 2.0}
+LEAST_CPU_RATIO_TO_H2LOAD = {UNARY.name: 5.0, PACED_10MS.name: 1.0}
 MOST_TEMPLATE_RATIO = 1.5
 MOST_DELAY_NS = 100_000
 MOST_BYTES = {STREAM.name: 64e6, UNARY_1024.name: 256e6}
@@ -49,7 +50,7 @@ def bars(shots: Sequence[Shot]) -> list[Bar]:
     found.append(_faster(of))
     found += [
         _cheaper(of, workload, "h2load", LEAST_CPU_RATIO_TO_H2LOAD[workload.name])
-        for workload in (UNARY, PACED)
+        for workload in (UNARY, PACED_10MS)
     ]
     own_shots = [of[workload.name, "volley"] for workload in (STREAM, UNARY_1024)]
     return [

@@ -113,7 +113,7 @@ def _shot(
         folder = Path(temporary)
         with serving(server, folder, certificates if workload.tls else None) as peer:
             profile = workload.profile(peer.port, duration_s)
-            arguments = workload.rendered(contestant.arguments(profile, workload.rps))
+            arguments = workload.rendered(contestant.arguments(profile, workload.rps), program.name)
             window = watched.sentinel.window(lambda: 0.0)
             with watched.progress.window(f"round {number}: {name}", duration_s) as tick:
                 fired = program.shoot(arguments, folder / "raw", duration_s, tick)

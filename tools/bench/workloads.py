@@ -16,6 +16,7 @@ class Workload:
 
     `connections` x `streams` calls are always open. With `rps` they are calls per second instead,
     of which at most so many are open. `data` and `metadata` have templates, for each call.
+    `of_volley` are flags that only volley has.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Workload:
     rps: int = 0
     data: str = ""
     metadata: str = ""
+    of_volley: tuple[str, ...] = ()
 
     def profile(self, port: int, duration_s: float) -> MeasuredProfile:
         """Return the workload as a profile for generators."""
@@ -55,8 +57,10 @@ class Workload:
             }
         )
 
-    def rendered(self, arguments: Sequence[str]) -> list[str]:
-        """Return the arguments of ghz or volley with the workload's templates, if it has some."""
+    def rendered(self, arguments: Sequence[str], generator: str) -> list[str]:
+        """Return a generator's arguments with the workload's templates and volley's own flags."""
+        if generator == "volley":
+            arguments = [*self.of_volley, *arguments]
         if not self.data:
             return list(arguments)
         given = [each for each in arguments if not each.startswith("--disable-template-")]
@@ -107,6 +111,15 @@ UNARY_1024 = Workload(
     streams=100,
     generators=("volley",),
 )
-# A load that is paced, far below what the server can do.
-PACED = replace(UNARY, name="paced", connections=16, streams=16, rps=10_000)
-WORKLOADS = (STREAM, STREAM_TLS, UNARY, UNARY_TEMPLATE, UNARY_1024, PACED)
+# A load that is paced, far below what the server can do: each call is sent when it is due.
+PACED = replace(
+    UNARY, name="paced", connections=16, streams=16, rps=10_000, generators=("ghz", "volley")
+)
+# The same, sent every 10 ms at once, which is all that h2load can do.
+PACED_10MS = replace(
+    PACED,
+    name="paced-10ms",
+    generators=("h2load", "volley"),
+    of_volley=("--coalesce-sends", "10ms"),
+)
+WORKLOADS = (STREAM, STREAM_TLS, UNARY, UNARY_TEMPLATE, UNARY_1024, PACED, PACED_10MS)

@@ -4,6 +4,7 @@ from arena.record.measurement import Cost
 from tools.bench.turns import Shot
 from tools.bench.workloads import (
     PACED,
+    PACED_10MS,
     STREAM,
     STREAM_TLS,
     UNARY,
@@ -51,8 +52,9 @@ def a_round(**volley: float) -> list[Shot]:
         a_shot(UNARY_TEMPLATE, "ghz", rate=2e4, cpu_ns=40_000.0),
         _of(UNARY_TEMPLATE, {"rate": 8e4, "cpu_ns": 1499.8}, volley),
         _of(UNARY_1024, {"rate": 7e4, "cpu_ns": 1500.0, "peak_bytes": 256_000_000}, volley),
-        a_shot(PACED, "h2load", rate=1e4, cpu_ns=20_000.0),
-        _of(PACED, {"rate": 1e4, "cpu_ns": 9999.0, "delay_ns": 100_000.0}, volley),
+        _of(PACED, {"rate": 1e4, "cpu_ns": 20_000.0, "delay_ns": 100_000.0}, volley),
+        a_shot(PACED_10MS, "h2load", rate=1e4, cpu_ns=10_000.0),
+        _of(PACED_10MS, {"rate": 1e4, "cpu_ns": 9999.0}, volley),
     ]
 
 

@@ -11,7 +11,7 @@ from arena.base.workspace import Workspace
 from tests.fakes import FakeProgress, a_program
 from tests.lib.arena.measure.generators.volley_reports import a_report
 from tools.bench.contestants import Contestant, Told, find
-from tools.bench.workloads import PACED, STREAM, UNARY, UNARY_1024, UNARY_TEMPLATE
+from tools.bench.workloads import PACED, PACED_10MS, STREAM, UNARY, UNARY_1024, UNARY_TEMPLATE
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FAIR = ["--duration-stop=wait", "--disable-template-functions", "--disable-template-data"]
@@ -62,12 +62,12 @@ def test_a_unary_reply_is_checked_too(found: dict[str, Contestant]) -> None:
 def test_templates_are_filled_in_by_both_that_can(found: dict[str, Contestant]) -> None:
     profile = UNARY_TEMPLATE.profile(1234, 5.0)
     for name in UNARY_TEMPLATE.generators:
-        argv = UNARY_TEMPLATE.rendered(found[name].arguments(profile, 0))
+        argv = UNARY_TEMPLATE.rendered(found[name].arguments(profile, 0), name)
         assert argv[argv.index("-d") + 1] == UNARY_TEMPLATE.data
         assert argv[argv.index("-m") + 1] == UNARY_TEMPLATE.metadata
         assert not any("disable" in each for each in argv)
     argv = found["ghz"].arguments(profile, 0)
-    assert UNARY.rendered(argv) == argv
+    assert UNARY.rendered(argv, "ghz") == argv
 
 
 def test_h2load_gets_the_same_load(found: dict[str, Contestant], workspace: Workspace) -> None:
@@ -82,7 +82,10 @@ def test_a_pace_is_for_all_connections_together(found: dict[str, Contestant]) ->
     for name in ("ghz", "volley"):
         argv = found[name].arguments(profile, PACED.rps)
         assert argv[argv.index("--rps") + 1] == "10000"
-    assert "--rps=625" in found["h2load"].arguments(profile, PACED.rps)
+    argv = found["h2load"].arguments(profile, PACED.rps)
+    assert "--rps=625" in argv
+    assert PACED_10MS.rendered(argv, "h2load") == argv
+    assert PACED_10MS.rendered([], "volley") == ["--coalesce-sends", "10ms"]
 
 
 def read(contestant: Contestant, raw: Path) -> Told:

@@ -23,8 +23,9 @@ def test_json_has_a_row_for_each_generator_under_each_workload() -> None:
         ("unary-template", "ghz"),
         ("unary-template", "volley"),
         ("unary-1024", "volley"),
-        ("paced", "h2load"),
         ("paced", "volley"),
+        ("paced-10ms", "h2load"),
+        ("paced-10ms", "volley"),
     ]
     row = told["rows"][5]
     assert row.pop("cpu_ns_per_unit") == 5000.0
@@ -57,7 +58,7 @@ def test_the_table_can_be_read() -> None:
     assert rows[9] == [
         "unary", "h2load 1.0", "5.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
     ]  # fmt: skip
-    assert rows[17] == ["CPU per message, stream", "1/70.0 of ghz's", "(at most 1/70)", "met"]
+    assert rows[18] == ["CPU per message, stream", "1/70.0 of ghz's", "(at most 1/70)", "met"]
 
 
 def test_one_round_is_called_one() -> None:
@@ -75,5 +76,5 @@ def test_what_the_host_did_is_told() -> None:
     shots = [replace(shot, waited_s=2.0) for shot in a_round()]
     shots[1] = replace(shots[1], disturbed=stolen)
     assert to_text(shots, 1, 5.0).splitlines()[1] == (
-        "waited 24 s in all for a quiet host; 1 of 12 runs were disturbed (steal 1)"
+        "waited 26 s in all for a quiet host; 1 of 13 runs were disturbed (steal 1)"
     )

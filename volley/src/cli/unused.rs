@@ -80,7 +80,6 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
     let waits = load.duration_stop == DurationStop::Wait;
     let drains_nothing = load.drain_timeout.is_some() && !waits;
     let is_closed = !load.is_open_loop();
-    let has_looks = !load.coalesce.is_zero();
     let has_sends = !load.coalesce_sends.is_zero();
     let token = watch.control_token.as_deref().unwrap_or_default();
     let is_served = watch.control.is_some() || watch.metrics.is_some();
@@ -99,7 +98,6 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
         ("stream-dynamic-messages", is_only_data, no_template),
         ("disable-template-functions", is_twice_off, no_data),
         ("duration-stop", waits && load.length().is_none(), all_end),
-        ("coalesce", has_looks && is_closed, no_rate),
         ("coalesce-sends", has_sends && is_closed, no_rate),
         ("drain-timeout", drains_nothing, no_wait),
         ("control-token", is_for_nobody, nobody),

@@ -282,12 +282,8 @@ pub struct LoadSpec {
     pub threads: Option<u32>,
     /// This process makes a part of the load; other processes make the rest.
     pub share: Share,
-    /// Each thread looks for replies at most once in this time, so that latencies can be too long by as much; zero: as soon
-    /// as some come. Calls are sent when they are due.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub coalesce: Duration,
-    /// Instead, each thread wakes at most once in this time, and calls are sent late by up to as much, too.
+    /// Each thread wakes at most once in this time: calls are sent late by up to as much, and latencies can be too long by as
+    /// much; zero: when a call is due, or something comes.
     #[serde(with = "duration::text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub coalesce_sends: Duration,
@@ -514,7 +510,6 @@ impl Default for LoadSpec {
             connections: 1,
             threads: None,
             share: Share::default(),
-            coalesce: Duration::ZERO,
             coalesce_sends: Duration::ZERO,
             warmup: Duration::ZERO,
             open_on_stdin: false,

@@ -24,5 +24,5 @@ pub use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twic
 pub use http::AnyHttp;
 pub use lost::{Lost, MUTE, PROXY_CLOSED, Remedies, Rule, connect_words, refuses_http2, tls_words};
 pub use place::{Place, Way};
-pub use sockets::{Coalesce, Event, Sockets};
+pub use sockets::{Event, Sockets};
 pub use wire::{Phase, Wire};

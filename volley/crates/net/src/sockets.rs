@@ -88,20 +88,12 @@ struct Reading {
     left: u8,
 }
 
-/// How a thread bunches its wake-ups.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coalesce {
-    /// It looks at its sockets at most once in this time; 0: as soon as something comes.
-    pub every_ns: u64,
-    /// What is due in the meantime waits, too.
-    pub sends: bool,
-}
-
 /// The sockets of a thread, and what it may wait for beside them.
 pub struct Sockets<H, X> {
     pub wires: Slab<Wire<H, X>>,
     clock: Clock,
-    coalesce: Coalesce,
+    /// The thread wakes at most once in this time; 0: as soon as something comes, or is due.
+    coalesce_ns: u64,
     /// When the sockets were last looked at, if that is coalesced.
     looked_ns: u64,
     /// A moment over which no wake-up is bunched: what comes after it counts otherwise.
@@ -139,7 +131,7 @@ impl<H: Http, X> Sockets<H, X> {
         Ok(Self {
             wires: Slab::new(),
             clock,
-            coalesce: Coalesce::default(),
+            coalesce_ns: 0,
             looked_ns: 0,
             edge_ns: u64::MAX,
             poll,
@@ -158,10 +150,10 @@ impl<H: Http, X> Sockets<H, X> {
         })
     }
 
-    /// From here on, the wake-ups of this thread, which must be the one that waits, are bunched so.
-    pub fn coalesce(&mut self, coalesce: Coalesce) {
-        self.coalesce = coalesce;
-        if coalesce.every_ns > 0 {
+    /// From here on, this thread, which must be the one that waits, wakes at most once in this time; 0: whenever it should.
+    pub fn coalesce(&mut self, every_ns: u64) {
+        self.coalesce_ns = every_ns;
+        if every_ns > 0 {
             // Otherwise it would sleep up to 50 µs longer. A host that refuses costs no more than that.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
         }
@@ -233,8 +225,8 @@ impl<H: Http, X> Sockets<H, X> {
         (self.looked_at, self.reading) = (0, None);
         self.ready.clear();
         let is_busy = is_busy || self.has_more();
-        if self.coalesce.every_ns > 0 && !is_busy && self.rest(until_ns) {
-            return Ok(());
+        if self.coalesce_ns > 0 && !is_busy {
+            thread::sleep(Duration::from_nanos(self.rest_ns()));
         }
         let now_ns = self.clock.now_ns();
         let timeout = match is_busy || until_ns <= now_ns {
@@ -247,7 +239,7 @@ impl<H: Http, X> Sockets<H, X> {
         };
         self.take_unread();
         let polled = self.poll.poll(&mut self.events, timeout);
-        if self.coalesce.every_ns > 0 {
+        if self.coalesce_ns > 0 {
             self.looked_ns = self.clock.now_ns();
         }
         match polled {
@@ -265,18 +257,11 @@ impl<H: Http, X> Sockets<H, X> {
         Ok(())
     }
 
-    /// Sleeps, whatever the sockets have, until they may be looked at again. Returns whether `until_ns` came first.
-    fn rest(&self, until_ns: u64) -> bool {
-        let next_ns = self.looked_ns.saturating_add(self.coalesce.every_ns);
+    /// How long the sockets are left alone, whatever they have: until they may be looked at again, but not over an edge.
+    fn rest_ns(&self) -> u64 {
+        let next_ns = self.looked_ns.saturating_add(self.coalesce_ns);
         let next_ns = next_ns.min(self.edge_ns.saturating_sub(BEFORE_EDGE_NS));
-        let now_ns = self.clock.now_ns();
-        let is_due = !self.coalesce.sends && until_ns < next_ns && now_ns < next_ns;
-        let rest_ns = if is_due { until_ns } else { next_ns };
-        let rest_ns = rest_ns.saturating_sub(now_ns);
-        if rest_ns > 0 {
-            thread::sleep(Duration::from_nanos(rest_ns));
-        }
-        is_due
+        next_ns.saturating_sub(self.clock.now_ns())
     }
 
     /// What was left unread has its turn now: each connection once, and with its end if one place knew of it.

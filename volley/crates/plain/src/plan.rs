@@ -14,7 +14,7 @@ use volley_load::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecErr
 use volley_net::names::{Names, system};
 use volley_net::proxy::Proxies;
 use volley_net::transport::TlsClient;
-use volley_net::{Coalesce, NetError, spare_cpus, tls};
+use volley_net::{NetError, spare_cpus, tls};
 use volley_request::{Method, Shape};
 
 /// No host has memory for more open calls than this.
@@ -69,8 +69,8 @@ pub struct Plan {
     pub connect_timeout_ns: u64,
     /// A PING is sent after this long without a byte; `None`: never.
     pub keepalive_ns: Option<u64>,
-    /// How each thread bunches its wake-ups.
-    pub coalesce: Coalesce,
+    /// Each thread wakes at most once in this time; 0: when a call is due, or something comes.
+    pub coalesce_ns: u64,
     /// The connections of all processes together.
     pub connections: u32,
     /// The number of threads that share them.
@@ -162,12 +162,9 @@ impl Plan {
             timeout_ns: some(request.timeout).map(whole_ns),
             connect_timeout_ns: whole_ns(target.connect_timeout),
             keepalive_ns: some(target.keepalive).map(whole_ns),
-            coalesce: match load.is_open_loop() {
-                false => Coalesce::default(),
-                true => Coalesce {
-                    every_ns: whole_ns(load.coalesce.max(load.coalesce_sends)),
-                    sends: !load.coalesce_sends.is_zero(),
-                },
+            coalesce_ns: match load.is_open_loop() {
+                false => 0,
+                true => whole_ns(load.coalesce_sends),
             },
             connections,
             method,

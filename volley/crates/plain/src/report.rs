@@ -7,7 +7,6 @@ use super::plan::Plan;
 use super::thread_result::ThreadResult;
 use volley_base::units::numbers::duration;
 use volley_load::pace::Agenda;
-use volley_net::Coalesce;
 use volley_report::measure::{
     Chronicle, Cost, EndedBy, Event, RunFacts, Tally, TallyOptions, Use, Warning, process,
 };
@@ -117,12 +116,9 @@ fn warnings(plan: &Plan, results: &[ThreadResult<Tally>]) -> Vec<Warning> {
         let names = unresolved.join(", ");
         warnings.push(Warning::Unresolved { names });
     }
-    let Coalesce { every_ns, sends } = plan.coalesce;
-    let every = duration(every_ns);
-    match (every_ns, sends) {
-        (0, _) => {}
-        (_, false) => warnings.push(Warning::LateReads { every }),
-        (_, true) => warnings.push(Warning::LateSends { every }),
+    if plan.coalesce_ns > 0 {
+        let every = duration(plan.coalesce_ns);
+        warnings.push(Warning::LateSends { every });
     }
     let open: u64 = results.iter().map(|thread| thread.left_open).sum();
     if open > 0 {

@@ -61,13 +61,9 @@ pub struct LoadArgs {
     #[arg(long, value_name = "NS|stdin", value_parser = start_at)]
     pub start_at: Option<StartAt>,
 
-    /// + With --rps: look for replies at most once in this time, such as 1ms, which takes less CPU at
-    ///   high rates; latencies can then be too long by as much, and the report says so
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub coalesce: Option<Duration>,
-
-    /// + With --rps: wake at most once in this time, to look for replies and to send what is due;
-    ///   calls are late by up to as much
+    /// + With --rps: wake at most once in this time, such as 10ms, to look for replies and to send what
+    ///   is due, which takes less CPU at high rates; calls are late by up to as much, and the report
+    ///   says so
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub coalesce_sends: Option<Duration>,
 

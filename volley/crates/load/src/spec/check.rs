@@ -162,11 +162,8 @@ impl LoadSpec {
         refuse_unused(&rate.into())?;
         refuse_unused(&workers.into())?;
         Schedule::new(rate)?;
-        if self.coalesce.max(self.coalesce_sends) > MOST_COALESCE {
+        if self.coalesce_sends > MOST_COALESCE {
             return Err(SpecError::CoalescedTooLong);
-        }
-        if !self.coalesce.is_zero() && !self.coalesce_sends.is_zero() {
-            return Err(SpecError::CoalescedTwice);
         }
         let most = Workers::new(workers)?.most();
         self.check_connections(most)?;

@@ -66,10 +66,8 @@ pub enum SpecError {
     OpenedWithoutLength,
     #[error("`--open-on-stdin` is for a load that does not change: drop it, or {drop}")]
     OpenedSchedule { drop: &'static str },
-    #[error("`--coalesce` and `--coalesce-sends` are at most 100ms: lower them")]
+    #[error("`--coalesce-sends` is at most 100ms: lower it")]
     CoalescedTooLong,
-    #[error("`--coalesce` and `--coalesce-sends` exclude each other: drop one of them")]
-    CoalescedTwice,
     #[error("`--warmup-at-most` must be longer than `--warmup`: raise it")]
     NoTimeToOpen,
 

@@ -15,7 +15,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
     pub(super) fn start(&mut self, start_ns: u64, opening: Arc<Opening>) {
         self.started_ns = start_ns;
         self.opening = opening;
-        self.net.coalesce(self.plan.coalesce);
+        self.net.coalesce(self.plan.coalesce_ns);
         self.next_check_ns = start_ns.saturating_add(self.check_every_ns());
         self.stirred = true;
         if self.opening.at_ns() > start_ns {

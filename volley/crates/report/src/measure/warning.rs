@@ -96,8 +96,6 @@ pub enum Warning {
         "no address was found for `{names}` when the run started: check the name, or drop it from HOST"
     )]
     Unresolved { names: String },
-    #[error("latencies can be up to {every} too long, as `--coalesce` asks for")]
-    LateReads { every: String },
     #[error(
         "calls can be sent up to {every} late, and latencies be too long by as much, as `--coalesce-sends` asks for"
     )]

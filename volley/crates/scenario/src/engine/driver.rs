@@ -47,7 +47,7 @@ pub use quota::{LoadQuota, Quota};
 use volley_base::budget::{Budget, Buffer};
 use volley_load::pace::SECOND_NS;
 use volley_net::timers::{Deadlines, Timers};
-use volley_net::{Clock, Coalesce, NetError, Sockets};
+use volley_net::{Clock, NetError, Sockets};
 use volley_report::measure::process;
 use volley_request::RequestError;
 
@@ -299,10 +299,7 @@ impl<'a> Driver<'a> {
     /// What the host refused.
     pub fn run(mut self, start_ns: u64) -> Result<Harvest, NetError> {
         let cpu_s = process::thread_cpu_s();
-        self.net.coalesce(Coalesce {
-            every_ns: self.common.plan.limits.coalesce_ns,
-            sends: true,
-        });
+        self.net.coalesce(self.common.plan.limits.coalesce_ns);
         self.core.tally.reset(start_ns);
         // From now on, each second is reported.
         self.report(start_ns);
