@@ -67,8 +67,10 @@ pub fn close_frame(framed: &mut [u8], compress: bool) -> Result<(), RequestError
     let length = framed
         .len()
         .checked_sub(PREFIX_LEN)
-        .and_then(|length| u32::try_from(length).ok())
-        .ok_or(RequestError::TooLarge { limit: MAX_LEN })?;
+        .and_then(|length| u32::try_from(length).ok());
+    let Some(length) = length else {
+        return Err(RequestError::TooLarge { limit: MAX_LEN });
+    };
     if let Some((prefix, _)) = framed.split_first_chunk_mut::<PREFIX_LEN>() {
         let [flag, bytes @ ..] = prefix;
         *flag = u8::from(compress);

@@ -31,6 +31,7 @@ mod polynomial;
 mod resolve;
 mod rules;
 mod run;
+mod spent;
 mod walk;
 mod wire;
 
@@ -39,6 +40,7 @@ pub use expected::Expected;
 pub use number::Number;
 pub use rules::{Fields, Rules};
 pub use run::Run;
+pub use spent::Spent;
 pub use walk::skip;
 pub use wire::What;
 pub use wire::{Fault, Reader, Wire};

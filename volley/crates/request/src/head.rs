@@ -83,6 +83,7 @@ impl HeadPlan {
     }
 
     /// Whether calls differ in nothing.
+    #[inline]
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.varying.is_empty()

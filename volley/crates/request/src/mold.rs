@@ -95,9 +95,10 @@ impl<A: Give> Mold<A> {
         for hole in &self.holes {
             let value = match hole {
                 None => Filled::Integer(0),
-                Some(hole) => match hole.integer(call).map_err(Unfillable::Template)? {
-                    Some(integer) => Filled::Integer(integer),
-                    None => {
+                Some(hole) => match hole.integer(call) {
+                    Ok(integer) => Filled::Integer(integer),
+                    Err(Some(error)) => return Err(Unfillable::Template(error)),
+                    Err(None) => {
                         let begin = filling.text.len();
                         hole.render(call, &mut filling.text)
                             .map_err(Unfillable::Template)?;
@@ -128,10 +129,12 @@ pub struct Molded<'a> {
 impl Fields for Molded<'_> {
     fn word(&self, field: &Field) -> u64 {
         let number = field.number();
-        let mut words = self.filling.words.iter().chain(self.words);
-        words
-            .find(|(filled, _)| *filled == number)
-            .map_or(0, |(_, word)| *word)
+        let find = |words: &[(u32, u64)]| {
+            let found = words.iter().find(|(own, _)| *own == number);
+            found.map(|(_, word)| *word)
+        };
+        let filled = find(&self.filling.words);
+        filled.or_else(|| find(self.words)).unwrap_or(0)
     }
 }
 
@@ -186,7 +189,13 @@ impl Hole {
     /// Writes its field, and returns the word if it is a number.
     fn write(&self, filling: &Filling, out: &mut Vec<u8>) -> Option<Option<u64>> {
         let value = match filling.values.get(self.place)? {
-            Filled::Integer(integer) => Value::Integer(*integer),
+            Filled::Integer(integer) => match self.form.integer(*integer) {
+                Some((word, wire)) => {
+                    wire.write(word, &self.key, self.keeps_default, out);
+                    return Some(Some(word));
+                }
+                None => Value::Integer(*integer),
+            },
             Filled::Text(range) => Value::new(filling.text.get(range.clone())?)?,
         };
         self.form.write(&value, &self.key, self.keeps_default, out)

@@ -9,7 +9,7 @@ use volley_protobuf::DynamicMessage;
 
 use super::body::{Body, MAX_LEN, PREFIX_LEN, close_frame};
 use super::error::DATA;
-use super::expect::{Expected, Rules};
+use super::expect::{Expected, Rules, Spent};
 use super::marked::Marked;
 use super::messages::{self, Message, is_array};
 use super::mold::{Filling, Mold, Unfillable};
@@ -74,6 +74,7 @@ pub struct Scratch {
     pub text: String,
     framed: Vec<u8>,
     filling: Filling,
+    spent: Spent,
 }
 
 impl PayloadPlan {
@@ -263,11 +264,11 @@ impl PayloadPlan {
         scratch: &mut Scratch,
         request: &mut Request,
     ) -> Result<bool, RequestError> {
-        let Scratch {
-            framed, filling, ..
-        } = scratch;
+        let Scratch { filling, spent, .. } = scratch;
+        let Body { bytes, ends } = Arc::make_mut(&mut request.body);
+        let framed = Arc::make_mut(bytes);
         framed.clear();
-        framed.resize(PREFIX_LEN, 0);
+        framed.extend_from_slice(&[0; PREFIX_LEN]);
         let state = call.random_state();
         match mold.fill(call, filling, framed) {
             Ok(()) => {}
@@ -280,15 +281,19 @@ impl PayloadPlan {
         let sent = self.sent(1);
         if sent == 1 && !self.compress {
             close_frame(framed, false)?;
-            put(framed, request);
+            ends.clear();
+            ends.push(framed.len());
         } else {
             let message = framed.get(PREFIX_LEN..).unwrap_or_default();
             request.body = Arc::new(Body::new(&[message], sent, self.compress)?);
         }
-        request.expected = match &self.expected {
-            Some(expected) => Arc::clone(expected),
-            None => Arc::new(self.rules.bind(&[&mold.fields(filling)], sent)),
-        };
+        match &self.expected {
+            Some(expected) => request.expected = Arc::clone(expected),
+            None => {
+                let fields = mold.fields(filling);
+                spent.bind(&self.rules, &[&fields], sent, &mut request.expected);
+            }
+        }
         Ok(true)
     }
 
@@ -444,6 +449,9 @@ fn wrong(error: TemplateError) -> RequestError {
 }
 
 fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
+    if let [only] = items {
+        return Some(only);
+    }
     let count = items.len() as u64;
     items.get(usize::try_from(number.checked_rem(count)?).ok()?)
 }

@@ -209,8 +209,10 @@ impl Renderer {
         let call = CallNumber { worker, number };
         let mut call = CallData::new(call, &self.name, self.connections, &mut self.random);
         let Request { literals, .. } = &mut self.request;
-        self.head
-            .varying(&mut call, &mut self.scratch.text, literals)?;
+        if !self.head.is_constant() {
+            self.head
+                .varying(&mut call, &mut self.scratch.text, literals)?;
+        }
         self.payload
             .payload(number, &mut call, &mut self.scratch, &mut self.request)?;
         if self.max_send < MAX_LEN {

@@ -53,13 +53,13 @@ pub trait Give: Clone {
         false
     }
 
-    /// Its value in one call, if that is an integer.
+    /// Its value in one call.
     ///
     /// # Errors
     ///
-    /// As [`render`](Self::render).
-    fn integer(&self, _: &mut Self::Call<'_>) -> Result<Option<i64>, Self::Error> {
-        Ok(None)
+    /// As [`render`](Self::render). `None`: it is no integer.
+    fn integer(&self, _: &mut Self::Call<'_>) -> Result<i64, Option<Self::Error>> {
+        Err(None)
     }
 
     /// Appends its text in one call.
@@ -160,15 +160,16 @@ impl<A: Give> Template<A> {
         &self.pieces
     }
 
-    /// The number that it gives for one call, if it gives nothing else; otherwise it must be rendered.
+    /// The number that it gives for one call, if it gives nothing else.
     ///
     /// # Errors
     ///
-    /// As [`render`](Self::render).
-    pub fn integer(&self, call: &mut A::Call<'_>) -> Result<Option<i64>, A::Error> {
+    /// As [`render`](Self::render). `None`: it must be rendered.
+    #[inline]
+    pub fn integer(&self, call: &mut A::Call<'_>) -> Result<i64, Option<A::Error>> {
         match self.pieces.as_slice() {
             [Piece::Action(action)] => action.integer(call),
-            _ => Ok(None),
+            _ => Err(None),
         }
     }
 
@@ -206,8 +207,10 @@ impl Give for Action {
         self.is_number()
     }
 
-    fn integer(&self, call: &mut CallData) -> Result<Option<i64>, TemplateError> {
-        self.number(call).map_err(TemplateError::Render)
+    #[inline]
+    fn integer(&self, call: &mut CallData) -> Result<i64, Option<TemplateError>> {
+        let number = self.number(call);
+        number.map_err(|error| error.map(|error| TemplateError::Render(*error)))
     }
 
     fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), TemplateError> {
@@ -288,6 +291,13 @@ fn function_hint(typed: &str) -> String {
     match suggest::closest(typed, &names) {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`volley --help` lists the functions".to_owned(),
+    }
+}
+
+/// Those of numbers are boxed: they are made for each call, and rarely fail.
+impl From<Box<ActionError>> for ActionError {
+    fn from(error: Box<Self>) -> Self {
+        *error
     }
 }
 

@@ -65,6 +65,15 @@ impl Expected {
         }
     }
 
+    /// Those of its rules, if they are these.
+    pub(super) fn formulas(
+        &mut self,
+        shared: &Arc<Shared>,
+    ) -> Option<impl Iterator<Item = &mut Formula>> {
+        let is_of = Arc::ptr_eq(&self.shared, shared);
+        is_of.then(|| self.formula.iter_mut().chain(&mut self.others))
+    }
+
     /// Any number of any replies. They are not looked at.
     #[must_use]
     pub fn anything() -> Self {

@@ -38,6 +38,17 @@ impl<L> Expression<L> {
         }
     }
 
+    /// Its value, given those of its leaves.
+    pub(super) fn word(&self, value: &impl Fn(&L) -> u64) -> u64 {
+        match self {
+            Self::Leaf(leaf) => value(leaf),
+            Self::Negated(inner) => inner.word(value).wrapping_neg(),
+            Self::Sum(left, right) => left.word(value).wrapping_add(right.word(value)),
+            Self::Difference(left, right) => left.word(value).wrapping_sub(right.word(value)),
+            Self::Product(left, right) => left.word(value).wrapping_mul(right.word(value)),
+        }
+    }
+
     /// The polynomial in `i` that this expression equals, given its leaves.
     pub(super) fn fold(&self, value: &impl Fn(&L) -> Polynomial) -> Polynomial {
         match self {

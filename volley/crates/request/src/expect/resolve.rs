@@ -28,6 +28,8 @@ pub(super) struct Rule {
     /// The word of a reply that does not have the field.
     pub(super) absent: u64,
     pub(super) expression: Expression<Term>,
+    /// It is not the same for every reply.
+    pub(super) names_index: bool,
     pub(super) text: String,
 }
 
@@ -57,6 +59,7 @@ impl Rule {
             field,
             number,
             absent,
+            names_index: expression.any(&|term| *term == Term::Index),
             expression,
             text: sentence.text.to_owned(),
         })

@@ -89,6 +89,18 @@ impl Rules {
         Expected::new(Arc::clone(&self.shared), formulas, self.replies)
     }
 
+    /// The same, in the place of what was expected of another call.
+    pub fn bind_again<F: Fields>(&self, messages: &[&F], sent: u64, expected: &mut Expected) {
+        let requests = Requests { messages, sent };
+        let Some(formulas) = expected.formulas(&self.shared) else {
+            *expected = self.bind(messages, sent);
+            return;
+        };
+        for (formula, rule) in formulas.zip(&self.shared.rules) {
+            *formula = self.formula(rule, &requests);
+        }
+    }
+
     fn formula<F: Fields>(&self, rule: &Rule, requests: &Requests<F>) -> Formula {
         let several = self.by_request && requests.messages.len() > 1 && requests.sent > 1;
         if several && rule.expression.any(&|term| matches!(term, Term::Field(_))) {
@@ -104,7 +116,13 @@ impl Rules {
             };
         }
         let first = requests.messages.first().copied();
-        Formula::Shared(rule.expression.fold(&|term| requests.value(term, first)))
+        Formula::Shared(match rule.names_index {
+            true => rule.expression.fold(&|term| requests.value(term, first)),
+            false => {
+                let word = |term: &Term| requests.word(term, first);
+                Polynomial::constant(rule.expression.word(&word))
+            }
+        })
     }
 }
 
@@ -114,15 +132,20 @@ struct Requests<'a, F> {
 }
 
 impl<F: Fields> Requests<'_, F> {
-    /// Without any request, fields count as zero.
     fn value(&self, term: &Term, message: Option<&F>) -> Polynomial {
         match term {
             Term::Index => Polynomial::index(),
-            Term::Constant(value) => Polynomial::constant(*value),
-            Term::Field(field) => {
-                Polynomial::constant(message.map_or(0, |message| message.word(field)))
-            }
-            Term::Sum(field) => Polynomial::constant(self.sum(field)),
+            _ => Polynomial::constant(self.word(term, message)),
+        }
+    }
+
+    /// For the first reply. Without any request, fields count as zero.
+    fn word(&self, term: &Term, message: Option<&F>) -> u64 {
+        match term {
+            Term::Index => 0,
+            Term::Constant(value) => *value,
+            Term::Field(field) => message.map_or(0, |message| message.word(field)),
+            Term::Sum(field) => self.sum(field),
         }
     }
 

@@ -81,7 +81,9 @@ proptest! {
         expression in expressions(),
         i in prop_oneof![0_u64..100, any::<u64>()],
     ) {
-        prop_assert_eq!(fold(&expression).at(i), evaluate(&expression, i));
+        let value = evaluate(&expression, i);
+        prop_assert_eq!(fold(&expression).at(i), value);
+        prop_assert_eq!(expression.word(&|leaf| leaf.unwrap_or(i)), value);
     }
 
     #[test]

@@ -160,13 +160,7 @@ impl Form {
         out: &mut Vec<u8>,
     ) -> Option<Option<u64>> {
         let (word, wire) = match self {
-            Self::Signed { is_narrow, wire } => {
-                let integer = value.signed()?;
-                if *is_narrow {
-                    i32::try_from(integer).ok()?;
-                }
-                (integer.cast_unsigned(), *wire)
-            }
+            Self::Signed { .. } => self.integer(value.signed()?)?,
             Self::Unsigned { is_narrow, wire } => {
                 let integer = value.unsigned()?;
                 if *is_narrow {
@@ -213,11 +207,28 @@ impl Form {
                 return Some(None);
             }
         };
-        if word != 0 || keeps_default {
-            out.extend_from_slice(key);
-            wire.write(word, out);
-        }
+        wire.write(word, key, keeps_default, out);
         Some(Some(word))
+    }
+
+    /// The word of an integer, and how it is written; `None`: its type is another, or it does not fit.
+    #[inline]
+    pub fn integer(&self, integer: i64) -> Option<(u64, Wire)> {
+        let (fits, wire) = match *self {
+            Self::Signed { is_narrow, wire } => {
+                (!is_narrow || i32::try_from(integer).is_ok(), wire)
+            }
+            Self::Unsigned { is_narrow, wire } => {
+                let fits = if is_narrow {
+                    u32::try_from(integer).is_ok()
+                } else {
+                    integer >= 0
+                };
+                (fits, wire)
+            }
+            _ => return None,
+        };
+        fits.then_some((integer.cast_unsigned(), wire))
     }
 }
 
@@ -238,11 +249,20 @@ impl Wire {
         }
     }
 
+    /// Appends a field, unless its value is the default and need not be sent.
+    #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the high bits of a 32-bit number only repeat its sign"
     )]
-    fn write(self, word: u64, out: &mut Vec<u8>) {
+    pub fn write(self, word: u64, key: &[u8], keeps_default: bool, out: &mut Vec<u8>) {
+        if word == 0 && !keeps_default {
+            return;
+        }
+        match key {
+            [key] => out.push(*key),
+            key => out.extend_from_slice(key),
+        }
         match self {
             Self::Varint => encode_varint(word, out),
             Self::ZigZag => {

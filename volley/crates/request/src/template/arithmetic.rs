@@ -58,7 +58,7 @@ impl Arithmetic {
     }
 
     /// Its value in one call.
-    pub fn value(&self, call: &mut CallData) -> Result<i64, ActionError> {
+    pub fn value(&self, call: &mut CallData) -> Result<i64, Box<ActionError>> {
         let mut value = self.number(&self.first, call)?;
         for other in &self.others {
             let by = self.number(other, call)?;
@@ -76,18 +76,18 @@ impl Arithmetic {
         Ok(value)
     }
 
-    fn number(&self, number: &Number, call: &mut CallData) -> Result<i64, ActionError> {
+    fn number(&self, number: &Number, call: &mut CallData) -> Result<i64, Box<ActionError>> {
         match number {
             Number::Constant(value) => Ok(*value),
-            Number::Action(action) => action
-                .number(call)?
-                .ok_or_else(|| self.wrong("takes a number, not a value of type string")),
+            Number::Action(action) => action.number(call).map_err(|error| {
+                error.unwrap_or_else(|| self.wrong("takes a number, not a value of type string"))
+            }),
         }
     }
 
     #[cold]
-    fn wrong(&self, reason: &str) -> ActionError {
-        ActionError::Go(format!("`{}` {reason}", self.name))
+    fn wrong(&self, reason: &str) -> Box<ActionError> {
+        Box::new(ActionError::Go(format!("`{}` {reason}", self.name)))
     }
 }
 

@@ -64,7 +64,7 @@ impl Function {
     fn check(&self) -> Result<(), ActionError> {
         match self {
             Self::RandomInt(Int::Constant(min), Int::Constant(max)) => {
-                range(*min, *max).map(|_| ())
+                Ok(range(*min, *max).map(drop)?)
             }
             Self::RandomString(Int::Constant(length), None) => lengths(*length, None).map(|_| ()),
             Self::RandomString(Int::Constant(min), Some(Int::Constant(max))) => {
@@ -94,14 +94,14 @@ impl Function {
     /// Its value in one call.
     pub(super) fn value(&self, random: &mut Rng) -> Result<Value, ActionError> {
         if let Self::RandomInt(..) = self {
-            return self.number(random).map(Value::Int);
+            return Ok(Value::Int(self.number(random)?));
         }
         let mut text = String::new();
         self.render(random, &mut text)?;
         Ok(Value::String(text.into()))
     }
 
-    fn number(&self, random: &mut Rng) -> Result<i64, ActionError> {
+    fn number(&self, random: &mut Rng) -> Result<i64, Box<ActionError>> {
         let Self::RandomInt(min, max) = self else {
             return Ok(0);
         };
@@ -112,7 +112,8 @@ impl Function {
 }
 
 impl Int {
-    fn value(&self, random: &mut Rng) -> Result<i64, ActionError> {
+    #[inline]
+    fn value(&self, random: &mut Rng) -> Result<i64, Box<ActionError>> {
         match self {
             Self::Constant(value) => Ok(*value),
             Self::Call(function) => function.number(random),
@@ -120,12 +121,13 @@ impl Int {
     }
 }
 
-fn range(min: i64, max: i64) -> Result<(i64, i64), ActionError> {
+#[inline]
+fn range(min: i64, max: i64) -> Result<(i64, i64), Box<ActionError>> {
     let (least, below) = (min.max(0), if max <= 0 { 1 } else { max });
     if least < below {
         Ok((least, below))
     } else {
-        Err(ActionError::EmptyRange { min, max })
+        Err(Box::new(ActionError::EmptyRange { min, max }))
     }
 }
 
@@ -177,18 +179,19 @@ impl Action {
         }
     }
 
-    /// Its value in one call, if that is an integer.
-    pub(super) fn number(&self, call: &mut CallData) -> Result<Option<i64>, ActionError> {
-        let from = |number: u128| i64::try_from(number).ok();
-        Ok(match self {
-            Self::Call(function @ Function::RandomInt(..)) => Some(function.number(call.random())?),
-            Self::Arithmetic(arithmetic) => Some(arithmetic.value(call)?),
-            Self::RequestNumber => from(call.number().into()),
-            Self::TimestampUnix => from(call.now().as_secs().into()),
-            Self::TimestampUnixMilli => from(call.now().as_millis()),
-            Self::TimestampUnixNano => from(call.now().as_nanos()),
-            _ => None,
-        })
+    /// Its value in one call; `Err(None)`: that is no integer. A result of two words costs no memory.
+    pub(super) fn number(&self, call: &mut CallData) -> Result<i64, Option<Box<ActionError>>> {
+        match self {
+            Self::Call(function @ Function::RandomInt(..)) => {
+                function.number(call.random()).map_err(Some)
+            }
+            Self::Arithmetic(arithmetic) => arithmetic.value(call).map_err(Some),
+            Self::RequestNumber => i64::try_from(call.number()).map_err(|_| None),
+            Self::TimestampUnix => i64::try_from(call.now().as_secs()).map_err(|_| None),
+            Self::TimestampUnixMilli => i64::try_from(call.now().as_millis()).map_err(|_| None),
+            Self::TimestampUnixNano => i64::try_from(call.now().as_nanos()).map_err(|_| None),
+            _ => Err(None),
+        }
     }
 
     pub(super) fn write(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {

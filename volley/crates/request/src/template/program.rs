@@ -71,9 +71,10 @@ impl Program {
     pub fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         let mut data = BTreeMap::new();
         for (name, action) in self.fields.iter() {
-            let value = match action.number(call)? {
-                Some(integer) => Value::Int(integer),
-                None => {
+            let value = match action.number(call) {
+                Ok(integer) => Value::Int(integer),
+                Err(Some(error)) => return Err(*error),
+                Err(None) => {
                     let mut text = String::new();
                     action.write(call, &mut text)?;
                     match name.starts_with("Is") {
