@@ -3,30 +3,22 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use volley_base::named;
 use volley_base::units::duration;
 
-/// How a value changes over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ScheduleKind {
-    /// The same value all the time.
-    #[default]
-    Const,
-    /// `step` is added at the end of each `step_duration`.
-    Step,
-    /// `step` is added at the end of each second.
-    Line,
-}
-
-impl ScheduleKind {
-    /// The word on the command line: `const`, `step` or `line`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Const => "const",
-            Self::Step => "step",
-            Self::Line => "line",
-        }
+named! {
+    /// How a value changes over time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ScheduleKind {
+        /// The same value all the time.
+        #[default]
+        Const = "const",
+        /// `step` is added at the end of each `step_duration`.
+        Step = "step",
+        /// `step` is added at the end of each second.
+        Line = "line",
     }
 }
 
