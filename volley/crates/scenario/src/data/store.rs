@@ -207,10 +207,13 @@ impl Kind {
     fn open(feed: &Feed, folder: &Path, room: Room) -> Result<(Self, u64), DataError> {
         let columns: Vec<usize> = feed.columns.iter().map(|(column, _)| *column).collect();
         let (file, format) = match &feed.source {
-            Source::Csv { file, names } => {
-                let names = names.len();
-                (file, Format::Csv { names, columns })
-            }
+            Source::Csv { file, names } => (
+                file,
+                Format::Csv {
+                    names: names.len(),
+                    columns,
+                },
+            ),
             Source::JsonLines { file, names } => {
                 let names = columns
                     .iter()
