@@ -82,6 +82,23 @@ macro_rules! view {
     };
 }
 
+/// Declares a struct and its default: each field stands beside its value.
+#[macro_export]
+macro_rules! defaults {
+    ($(#[$meta:meta])* $vis:vis struct $struct:ident {
+        $($(#[$attribute:meta])* $of:vis $field:ident: $type:ty = $value:expr,)*
+    }) => {
+        $(#[$meta])*
+        $vis struct $struct { $($(#[$attribute])* $of $field: $type,)* }
+
+        impl ::std::default::Default for $struct {
+            fn default() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+    };
+}
+
 /// A list of words.
 #[macro_export]
 macro_rules! words {

@@ -8,8 +8,8 @@ use volley_base::sums;
 sums! {
     /// Counters of a server, or of one of its threads.
     ///
-    /// Whatever counts as sent was passed to the socket completely. Under TLS, this means the last byte of the last record
-    /// of its batch (at most 64 KiB of plain text).
+    /// Whatever counts as sent was passed to the socket completely. Under TLS, this means the last byte of the last
+    /// record of its batch (at most 64 KiB of plain text).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct Counts {
         /// Connections accepted.
@@ -19,8 +19,8 @@ sums! {
         pub calls_started: u64,
         /// Calls whose trailers with status OK were written.
         pub calls_ok: u64,
-        /// Calls that the server ended in another way: another status, `RST_STREAM`, truncated, or the server closed the
-        /// connection.
+        /// Calls that the server ended in another way: another status, `RST_STREAM`, truncated, or the server closed
+        /// the connection.
         pub calls_failed: u64,
         /// Calls that the client ended first: `RST_STREAM`, or the connection was gone.
         pub calls_reset: u64,

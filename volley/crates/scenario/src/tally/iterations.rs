@@ -19,7 +19,8 @@ pub enum End {
 }
 
 sums! {
-    /// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short + open`.
+    /// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short +
+    /// open`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct IterationCounts {
         pub begun: u64,

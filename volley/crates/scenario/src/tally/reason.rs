@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use volley_base::named;
 
 named! {
-    /// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own lists, from 0.
+    /// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own
+    /// lists, from 0.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Reason {
         /// A text of the request needs a value that is missing, or that cannot stand there.

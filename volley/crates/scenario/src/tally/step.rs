@@ -339,9 +339,9 @@ impl Verdicts {
         self.failed_if(|reason| !reason.has_status())
     }
 
-    /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition was
-    /// kept by the requests that ended well or failed for a later reason, and those that failed for an earlier one never
-    /// came to it.
+    /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition
+    /// was kept by the requests that ended well or failed for a later reason, and those that failed for an earlier one
+    /// never came to it.
     #[must_use]
     pub fn of(&self, condition: Reason, ended: u64) -> CheckCounts {
         match condition {
