@@ -114,19 +114,6 @@ impl Aim<'_> {
         let host = self.site.hosts.get(self.host);
         host.map_or("", |host| &host.authority)
     }
-
-    /// The head of a request over HTTP/1.1. `target`: path and query; `body`: its length.
-    #[inline]
-    fn ask<'s>(&'s self, target: &'s [u8], cookies: &'s [u8], body: Option<usize>) -> Ask<'s> {
-        Ask {
-            target,
-            authority: self.authority().as_bytes(),
-            cookies,
-            body,
-            is_get: self.drops_body(),
-            is_elsewhere: self.moved.is_some_and(|moved| moved.is_foreign),
-        }
-    }
 }
 
 impl PreparedRequest {
@@ -327,10 +314,19 @@ impl PreparedRequest {
             redirects: 0,
         };
         let has_body = rewritten.body().is_some() || self.request.body.is_some();
-        let body = has_body.then_some(scratch.body.len());
-        let ask = aim.ask(&scratch.path, &scratch.cookies, body);
+        let ask = Ask {
+            authority: aim.authority().as_bytes(),
+            cookies: &scratch.cookies,
+            body: has_body.then_some(scratch.body.len()),
+            is_get: aim.drops_body(),
+            is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
+        };
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&scratch.path);
+            Ok(())
+        };
         let lines = request::Http1Head::new(&request);
-        lines.render(&ask, values, &mut scratch.first)
+        lines.render(&ask, values, write_target, &mut scratch.first)
     }
 
     /// Renders the head of an HTTP/1.1 request to `scratch.first`.
@@ -349,8 +345,20 @@ impl PreparedRequest {
         {
             return Ok(());
         }
-        let ask = aim.ask(path, &scratch.cookies, body);
-        self.lines.head.render(&ask, values, out)
+        let ask = Ask {
+            authority: aim.authority().as_bytes(),
+            cookies: &scratch.cookies,
+            body,
+            is_get: aim.drops_body(),
+            is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
+        };
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&scratch.path);
+            Ok(())
+        };
+        self.lines
+            .head
+            .render(&ask, values, write_target, &mut scratch.first)
     }
 }
 

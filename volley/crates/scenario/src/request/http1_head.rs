@@ -24,8 +24,6 @@ pub struct Http1Head {
 /// What differs from request to request, besides values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ask<'a> {
-    /// Path and query.
-    pub target: &'a [u8],
     /// For `host`.
     pub authority: &'a [u8],
     /// What a [jar](volley_http::http::Jar) has for the URL; may be empty.
@@ -68,7 +66,7 @@ impl Http1Head {
         self.is_head
     }
 
-    /// Appends the head of one request.
+    /// Appends the head of one request. `write_target` appends path and query.
     ///
     /// # Errors
     ///
@@ -78,10 +76,11 @@ impl Http1Head {
         &self,
         ask: &Ask<'_>,
         values: &Values,
+        write_target: impl FnOnce(&mut Vec<u8>) -> Result<(), Unrendered>,
         out: &mut Vec<u8>,
     ) -> Result<(), Unrendered> {
         let begin = out.len();
-        let result = self.render_lines(ask, values, out);
+        let result = self.render_lines(ask, values, write_target, out);
         if result.is_err() {
             out.truncate(begin);
         }
@@ -93,10 +92,11 @@ impl Http1Head {
         &self,
         ask: &Ask<'_>,
         values: &Values,
+        write_target: impl FnOnce(&mut Vec<u8>) -> Result<(), Unrendered>,
         out: &mut Vec<u8>,
     ) -> Result<(), Unrendered> {
         out.extend_from_slice(if ask.is_get { b"GET " } else { &self.method });
-        out.extend_from_slice(ask.target);
+        write_target(out)?;
         out.extend_from_slice(b" HTTP/1.1\r\nhost: ");
         out.extend_from_slice(ask.authority);
         out.extend_from_slice(b"\r\n");
@@ -228,7 +228,11 @@ mod tests {
             values.set(Slot(0), value.as_bytes());
         }
         let mut out = b"before ".to_vec();
-        let result = head.render(ask, &values, &mut out);
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(b"/a?b");
+            Ok(())
+        };
+        let result = head.render(ask, &values, write_target, &mut out);
         let text = String::from_utf8(out).unwrap();
         let text = text.strip_prefix("before ").unwrap();
         assert!(result.is_ok() || text.is_empty());
@@ -237,14 +241,13 @@ mod tests {
             .filter(|_| ask.cookies.is_empty() && !ask.is_get && !ask.is_elsewhere);
         if let Some(constant) = constant {
             let mut out = Vec::new();
-            head.render_constant(ask.target, &constant, ask.body, &mut out);
+            head.render_constant(b"/a?b", &constant, ask.body, &mut out);
             assert_eq!(out, text.as_bytes());
         }
         result.map(|()| text.to_owned())
     }
 
     const ASK: Ask<'_> = Ask {
-        target: b"/a?b",
         authority: b"a:1",
         cookies: b"",
         body: None,

@@ -150,14 +150,17 @@ impl Worker {
                 };
                 let lines = Http1Head::new(&request);
                 let ask = Rendered {
-                    target: &draft.path,
                     authority: draft.authority.as_bytes(),
                     body: (!draft.body.is_empty()).then_some(draft.body.len()),
                     ..Rendered::default()
                 };
+                let write_path = |out: &mut Vec<u8>| {
+                    out.extend_from_slice(&draft.path);
+                    Ok(())
+                };
                 let mut out = Vec::new();
                 // Without slots, nothing can be missing.
-                let _ = lines.render(&ask, &Values::new(0), &mut out);
+                let _ = lines.render(&ask, &Values::new(0), write_path, &mut out);
                 http.open(flight, &out, lines.is_head());
                 http.send(&draft.body);
                 u32::try_from(http.opened()).unwrap_or(u32::MAX)
