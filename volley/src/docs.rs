@@ -23,26 +23,17 @@ pub const COMPLETIONS: [(&str, &str); 5] = [
 /// The manual page of volley.
 pub const PAGE: &str = include_str!("../docs/man/volley.1");
 
+macro_rules! pages {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../docs/man/volley-", $name, ".1")))),*]
+    };
+}
+
 /// Those of its commands.
-pub const PAGES: [(&str, &str); 14] = [
-    ("blast", include_str!("../docs/man/volley-blast.1")),
-    ("check", include_str!("../docs/man/volley-check.1")),
-    ("compare", include_str!("../docs/man/volley-compare.1")),
-    (
-        "completions",
-        include_str!("../docs/man/volley-completions.1"),
-    ),
-    ("describe", include_str!("../docs/man/volley-describe.1")),
-    ("edit", include_str!("../docs/man/volley-edit.1")),
-    ("import", include_str!("../docs/man/volley-import.1")),
-    ("list", include_str!("../docs/man/volley-list.1")),
-    ("man", include_str!("../docs/man/volley-man.1")),
-    ("merge", include_str!("../docs/man/volley-merge.1")),
-    ("run", include_str!("../docs/man/volley-run.1")),
-    ("schema", include_str!("../docs/man/volley-schema.1")),
-    ("serve", include_str!("../docs/man/volley-serve.1")),
-    ("try", include_str!("../docs/man/volley-try.1")),
-];
+pub const PAGES: [(&str, &str); 14] = pages! {
+    "blast" "check" "compare" "completions" "describe" "edit" "import" "list" "man" "merge" "run"
+    "schema" "serve" "try"
+};
 
 /// The text of a name.
 #[must_use]

@@ -9,21 +9,13 @@ use super::args::{self, ConnectionArgs, RunArgs, TargetArgs};
 use super::exit::{CliExit, UsageError};
 use super::{argv, help, unused};
 use crate::spec::{SchemaSource, Spec};
+use volley_base::words;
 
 /// Flags of a run that have no effect here, by clap's ids.
-const UNUSED: [&str; 11] = [
-    "call",
-    "config",
-    "enable_compression",
-    "keepalive",
-    "lb_strategy",
-    "max_memory",
-    "max_recv_message_size",
-    "max_send_message_size",
-    "reconnect_every",
-    "resolve_every",
-    "window",
-];
+const UNUSED: [&str; 11] = words! {
+    call config enable_compression keepalive lb_strategy max_memory max_recv_message_size
+    max_send_message_size reconnect_every resolve_every window
+};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

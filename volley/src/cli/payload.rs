@@ -57,10 +57,8 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
     }
     match inline.as_deref() {
         None => Ok(None),
-        Some("@") => {
-            let text = text("--data @", "stdin", read_stdin("--data @", stdin)?)?;
-            Ok(Some(Data::Json(text)))
-        }
+        Some("@") => text("--data @", "stdin", read_stdin("--data @", stdin)?)
+            .map(|text| Some(Data::Json(text))),
         Some(json) => Ok(Some(Data::Json(json.to_owned()))),
     }
 }

@@ -6,12 +6,11 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, Parser};
 
 use super::exit::CliExit;
-use super::help;
-use super::usage;
 use super::value::{positive, span, time, whole};
+use super::{argv, help};
 use crate::serve::Freeze;
 use crate::spec::{Endpoint, TargetSpec};
 
@@ -130,11 +129,8 @@ pub(super) fn command() -> Command {
 }
 
 /// Read the words after `volley serve`.
-pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
-    let program = OsString::from("volley serve");
-    let matches = command().try_get_matches_from(std::iter::once(&program).chain(argv));
-    let args = matches.and_then(|matches| ServeArgs::from_arg_matches(&matches));
-    let args = args.map_err(|error| usage::exit("volley serve", &error))?;
+pub(super) fn parse(words: &[OsString]) -> Result<ServeArgs, CliExit> {
+    let args: ServeArgs = argv::read("volley serve", command, words)?;
     match (&args.tls_cert, &args.tls_key) {
         (Some(_), None) => Err(CliExit::usage(
             "`--tls-cert` needs `--tls-key`: the private key of the certificate",

@@ -15,49 +15,19 @@ use super::run::with_config;
 use super::value::whole;
 use super::{argv, help, unused};
 use crate::spec::Spec;
+use volley_base::words;
 
 const PROGRAM: &str = "volley try";
 pub(super) const TITLE: &str = "Make one call";
 
 /// The flags of a run that have an effect here, by clap's ids.
-const USED: [&str; 36] = [
-    "host",
-    "proto",
-    "protoset",
-    "import_paths",
-    "reflect_metadata",
-    "call",
-    "config",
-    "data",
-    "data_file",
-    "binary",
-    "binary_file",
-    "metadata",
-    "metadata_file",
-    "stream_call_count",
-    "stream_call_duration",
-    "stream_dynamic_messages",
-    "disable_template_functions",
-    "disable_template_data",
-    "timeout",
-    "insecure",
-    "skip_tls",
-    "cacert",
-    "cert",
-    "key",
-    "cname",
-    "authority",
-    "connect_timeout",
-    "enable_compression",
-    "max_memory",
-    "max_recv_message_size",
-    "max_send_message_size",
-    "window",
-    "output",
-    "format",
-    "show_secrets",
-    "quiet",
-];
+const USED: [&str; 36] = words! {
+    host proto protoset import_paths reflect_metadata call config data data_file binary
+    binary_file metadata metadata_file stream_call_count stream_call_duration
+    stream_dynamic_messages disable_template_functions disable_template_data timeout insecure
+    skip_tls cacert cert key cname authority connect_timeout enable_compression max_memory
+    max_recv_message_size max_send_message_size window output format show_secrets quiet
+};
 
 const MAX_REPLIES: u64 = 100;
 

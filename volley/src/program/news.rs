@@ -80,7 +80,7 @@ impl NewsDesk {
                 if self.second.is_warm_up != told.is_warm_up {
                     self.sum = Bin::default();
                 }
-                self.sum.add(told.counts);
+                self.sum.add(&told.counts);
                 self.second = *told;
                 self.draw();
             }

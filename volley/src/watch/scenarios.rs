@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use volley_base::view;
 
 use super::calls::whole;
 use super::shown::{Asked, Refused, Shown};
@@ -47,14 +48,15 @@ struct StatsView<'a> {
     steps: Vec<StepView<'a>>,
 }
 
-#[derive(Serialize)]
-struct IterationsView {
-    due: u64,
-    begun: u64,
-    ok: u64,
-    failed: u64,
-    dropped: u64,
-    open: u64,
+view! {
+    struct IterationsView(counts: &IterationCounts) {
+        due: u64 = counts.due(),
+        begun: u64 = counts.begun,
+        ok: u64 = counts.ok,
+        failed: u64 = counts.failed,
+        dropped: u64 = counts.dropped,
+        open: u64 = counts.under_way(),
+    }
 }
 
 /// Sums; `ended` and the times are of the last second.
@@ -226,7 +228,6 @@ impl Shown for Scenarios {
     fn stats(&self) -> Vec<u8> {
         let (paused, loads) = self.control.now();
         let known = self.now();
-        let counts = &known.iterations;
         let steps = self.names.steps.iter().zip(&known.steps);
         let steps = steps.map(|(names, now)| StepView {
             scenario: &names.scenario,
@@ -238,14 +239,7 @@ impl Shown for Scenarios {
             elapsed_s: known.elapsed.as_secs(),
             paused,
             loads,
-            iterations: IterationsView {
-                due: counts.due(),
-                begun: counts.begun,
-                ok: counts.ok,
-                failed: counts.failed,
-                dropped: counts.dropped,
-                open: counts.under_way(),
-            },
+            iterations: IterationsView::new(&known.iterations),
             steps: steps.collect(),
         };
         json_line(&view)

@@ -81,7 +81,7 @@ impl Stats {
         self.second = SecondNow::of(told);
         self.elapsed_s = told.at + told.length_ns / SECOND_NS;
         if !told.is_warm_up {
-            self.total.add(self.second.counts);
+            self.total.add(&self.second.counts);
         }
     }
 

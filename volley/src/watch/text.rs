@@ -3,14 +3,18 @@
 use std::fmt::Write;
 
 use super::stats::Stats;
-use crate::report::label_value;
+use crate::report::escape::run_labels;
 
 /// The metrics of a run (Prometheus text exposition format 0.0.4).
 #[must_use]
 pub fn metrics(stats: &Stats) -> String {
     let mut out = String::new();
-    let [run, host, call] = [&stats.name, &stats.host, &stats.call].map(|text| label_value(text));
-    let labels = format!("name=\"{run}\",host=\"{host}\",call=\"{call}\"");
+    let own = [
+        ("name", &stats.name),
+        ("host", &stats.host),
+        ("call", &stats.call),
+    ];
+    let labels = run_labels(&own.map(|(name, value)| (name, &**value)), []);
     let total = &stats.total;
     for (name, help, count) in [
         ("messages", "Replies received", total.messages),

@@ -308,7 +308,7 @@ fn every_fault_is_found_in_a_file_that_it_touches() {
         .flatten()
         .flat_map(|imported| imported.warnings().collect::<Vec<_>>())
         .collect();
-    for fault in FAULTS {
+    for fault in FAULTS.iter() {
         let name = format!(": {}: ", fault.name);
         assert!(found.iter().any(|line| line.contains(&name)), "{name}");
     }
@@ -317,7 +317,7 @@ fn every_fault_is_found_in_a_file_that_it_touches() {
 #[test]
 fn every_fault_is_in_the_documentation() {
     let document = include_str!("../../H2LOADRUNNER.md");
-    for fault in FAULTS {
+    for fault in FAULTS.iter() {
         let volley = match fault.by_schema == fault.as_run {
             true => fault.by_schema.to_owned(),
             false => format!("{}; `--as-run`: {}", fault.by_schema, fault.as_run),

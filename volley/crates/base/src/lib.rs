@@ -2,6 +2,7 @@
 //! another:
 //!
 //! - [`budget`]: a limit on the memory of messages.
+//! - `declare`: macros that declare types, so that nothing of them is written twice.
 //! - [`excerpt`]: what is long, cut for a line of text.
 //! - [`input`]: the files that a user names.
 //! - `lacks`: a part that a build leaves out.
@@ -22,6 +23,7 @@
 //! - *size*: a number of bytes, as people write it (`4MiB`).
 
 pub mod budget;
+mod declare;
 pub mod excerpt;
 pub mod input;
 mod lacks;

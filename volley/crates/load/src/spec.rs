@@ -28,6 +28,7 @@ pub use listen::{ListenAddress, ListenError};
 pub use threshold::{Threshold, ThresholdError};
 
 use volley_base::budget::{self, Budget, MAX_MEMORY};
+use volley_base::defaults;
 use volley_base::units::{duration, size};
 
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
@@ -67,40 +68,42 @@ pub struct Spec {
     pub count: CountSpec,
 }
 
-/// Which server, and how to connect to it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct TargetSpec {
-    /// The server's address, such as `localhost:8080`; several with commas; or `dns:///name:port`, `unix:/path` and
-    /// other forms of gRPC's name syntax.
-    pub host: String,
-    /// How connections use the server's addresses, if there are several.
-    pub lb_strategy: LbStrategy,
-    /// Names are looked up this often; zero: only when a connection is lost.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub resolve_every: Duration,
-    /// Each connection is closed and opened again after this many calls; 0: never.
-    pub reconnect_every: u32,
-    /// The `:authority` of each call; if missing, the name in `tls`, or else the host.
-    pub authority: Option<String>,
-    /// Plaintext HTTP/2 with prior knowledge, instead of TLS.
-    pub insecure: bool,
-    /// Whom to trust, and who the client is.
-    pub tls: TlsSpec,
-    /// Time limit of connecting, TLS included; above zero.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub connect_timeout: Duration,
-    /// A PING is sent after this long without a byte from the server; zero: never.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub keepalive: Duration,
-    /// HTTP/2 flow-control window of each stream, in bytes: 1 to 2^31 - 1.
-    #[serde(with = "size::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
-    pub window: u32,
+defaults! {
+    /// Which server, and how to connect to it.
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct TargetSpec {
+        /// The server's address, such as `localhost:8080`; several with commas; or `dns:///name:port`, `unix:/path` and
+        /// other forms of gRPC's name syntax.
+        pub host: String = String::new(),
+        /// How connections use the server's addresses, if there are several.
+        pub lb_strategy: LbStrategy = LbStrategy::default(),
+        /// Names are looked up this often; zero: only when a connection is lost.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub resolve_every: Duration = Duration::ZERO,
+        /// Each connection is closed and opened again after this many calls; 0: never.
+        pub reconnect_every: u32 = 0,
+        /// The `:authority` of each call; if missing, the name in `tls`, or else the host.
+        pub authority: Option<String> = None,
+        /// Plaintext HTTP/2 with prior knowledge, instead of TLS.
+        pub insecure: bool = false,
+        /// Whom to trust, and who the client is.
+        pub tls: TlsSpec = TlsSpec::default(),
+        /// Time limit of connecting, TLS included; above zero.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub connect_timeout: Duration = CONNECT_TIMEOUT,
+        /// A PING is sent after this long without a byte from the server; zero: never.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub keepalive: Duration = Duration::ZERO,
+        /// HTTP/2 flow-control window of each stream, in bytes: 1 to 2^31 - 1.
+        #[serde(with = "size::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
+        pub window: u32 = WINDOW,
+    }
 }
 
 /// How connections use the server's addresses.
@@ -132,49 +135,51 @@ pub struct TlsSpec {
     pub cname: Option<String>,
 }
 
-/// What is sent.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RequestSpec {
-    /// Where the service is described.
-    pub schema: SchemaSource,
-    /// Metadata of the calls that ask the server for its schema, in the same form as `metadata`. Templates are not filled in.
-    pub reflect_metadata: BTreeMap<String, String>,
-    /// The method: `package.Service/Method` or `package.Service.Method`.
-    pub call: String,
-    /// The messages.
-    pub data: Data,
-    /// The file that they came from, for messages.
-    #[serde(skip)]
-    pub data_file: Option<PathBuf>,
-    /// Metadata of each call in ghz's form: the value of a `-bin` name is base64. Templates are filled in.
-    pub metadata: BTreeMap<String, String>,
-    /// Reports show secret metadata, such as `authorization`; otherwise they show `***`.
-    pub show_secrets: bool,
-    /// Whether `{{…}}` in data and metadata is filled in.
-    pub templates: Templates,
-    /// Compress every message with gzip.
-    pub compress: bool,
-    /// Time limit of a call, sent as `grpc-timeout`; zero: none.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub timeout: Duration,
-    /// The longest reply accepted, in bytes.
-    #[serde(with = "size::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
-    pub max_reply: u32,
-    /// The most memory, in bytes, that replies of all calls take which have not come whole, or are inflated. A larger
-    /// `max-reply` raises it.
-    #[serde(with = "size::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
-    pub max_memory: u32,
-    /// The longest message sent, in bytes, compressed if so.
-    #[serde(with = "size::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
-    pub max_send: u32,
-    /// How the messages of a streaming call are sent.
-    pub stream: StreamSpec,
+defaults! {
+    /// What is sent.
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct RequestSpec {
+        /// Where the service is described.
+        pub schema: SchemaSource = SchemaSource::default(),
+        /// Metadata of the calls that ask the server for its schema, in the same form as `metadata`. Templates are not filled in.
+        pub reflect_metadata: BTreeMap<String, String> = BTreeMap::new(),
+        /// The method: `package.Service/Method` or `package.Service.Method`.
+        pub call: String = String::new(),
+        /// The messages.
+        pub data: Data = Data::default(),
+        /// The file that they came from, for messages.
+        #[serde(skip)]
+        pub data_file: Option<PathBuf> = None,
+        /// Metadata of each call in ghz's form: the value of a `-bin` name is base64. Templates are filled in.
+        pub metadata: BTreeMap<String, String> = BTreeMap::new(),
+        /// Reports show secret metadata, such as `authorization`; otherwise they show `***`.
+        pub show_secrets: bool = false,
+        /// Whether `{{…}}` in data and metadata is filled in.
+        pub templates: Templates = Templates::default(),
+        /// Compress every message with gzip.
+        pub compress: bool = false,
+        /// Time limit of a call, sent as `grpc-timeout`; zero: none.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub timeout: Duration = TIMEOUT,
+        /// The longest reply accepted, in bytes.
+        #[serde(with = "size::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
+        pub max_reply: u32 = MAX_MESSAGE,
+        /// The most memory, in bytes, that replies of all calls take which have not come whole, or are inflated. A larger
+        /// `max-reply` raises it.
+        #[serde(with = "size::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
+        pub max_memory: u32 = MAX_MEMORY,
+        /// The longest message sent, in bytes, compressed if so.
+        #[serde(with = "size::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "SizeSchema"))]
+        pub max_send: u32 = MAX_MESSAGE,
+        /// How the messages of a streaming call are sent.
+        pub stream: StreamSpec = StreamSpec::default(),
+    }
 }
 
 /// How the messages of a streaming call are sent.
@@ -248,55 +253,57 @@ pub struct CheckSpec {
     pub fail_if: Vec<Threshold>,
 }
 
-/// How much is sent, and when.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct LoadSpec {
-    /// Calls to make, at least 1; without effect if `duration` is set.
-    pub total: u64,
-    /// How long calls are made; zero: until all of `total` are made.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub duration: Duration,
-    /// When the run ends at the latest; zero: no limit.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub max_duration: Duration,
-    /// What happens to calls that are open when the time is over.
-    pub duration_stop: DurationStop,
-    /// Time limit for open calls to end, if they may; if missing, that of a call.
-    #[serde(with = "duration::text::option")]
-    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
-    pub drain_timeout: Option<Duration>,
-    /// Calls per second; by default, workers set the pace.
-    pub rate: RateSpec,
-    /// Workers; each has one call open at a time.
-    pub concurrency: WorkersSpec,
-    /// Calls are sent when due, even if their worker has one open.
-    #[serde(rename = "async")]
-    pub is_async: bool,
-    /// Connections, shared evenly by the workers: at least 1, and at most the largest number of workers.
-    pub connections: u32,
-    /// Threads, at most `connections`; if missing, chosen from the host's CPUs.
-    pub threads: Option<u32>,
-    /// This process makes a part of the load; other processes make the rest.
-    pub share: Share,
-    /// Each thread wakes at most once in this time: calls are sent late by up to as much, and latencies can be too long by as
-    /// much; zero: when a call is due, or something comes.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub coalesce_sends: Duration,
-    /// How long the same load runs, uncounted, before the window opens.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub warmup: Duration,
-    /// The warm-up then goes on until a line comes on stdin.
-    pub open_on_stdin: bool,
-    /// The longest warm-up that a line on stdin may end.
-    #[serde(with = "duration::text::option")]
-    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
-    pub warmup_at_most: Option<Duration>,
+defaults! {
+    /// How much is sent, and when.
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct LoadSpec {
+        /// Calls to make, at least 1; without effect if `duration` is set.
+        pub total: u64 = CALLS,
+        /// How long calls are made; zero: until all of `total` are made.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub duration: Duration = Duration::ZERO,
+        /// When the run ends at the latest; zero: no limit.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub max_duration: Duration = Duration::ZERO,
+        /// What happens to calls that are open when the time is over.
+        pub duration_stop: DurationStop = DurationStop::default(),
+        /// Time limit for open calls to end, if they may; if missing, that of a call.
+        #[serde(with = "duration::text::option")]
+        #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
+        pub drain_timeout: Option<Duration> = None,
+        /// Calls per second; by default, workers set the pace.
+        pub rate: RateSpec = RateSpec::default(),
+        /// Workers; each has one call open at a time.
+        pub concurrency: WorkersSpec = WorkersSpec::default(),
+        /// Calls are sent when due, even if their worker has one open.
+        #[serde(rename = "async")]
+        pub is_async: bool = false,
+        /// Connections, shared evenly by the workers: at least 1, and at most the largest number of workers.
+        pub connections: u32 = 1,
+        /// Threads, at most `connections`; if missing, chosen from the host's CPUs.
+        pub threads: Option<u32> = None,
+        /// This process makes a part of the load; other processes make the rest.
+        pub share: Share = Share::default(),
+        /// Each thread wakes at most once in this time: calls are sent late by up to as much, and latencies can be too long by
+        /// as much; zero: when a call is due, or something comes.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub coalesce_sends: Duration = Duration::ZERO,
+        /// How long the same load runs, uncounted, before the window opens.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub warmup: Duration = Duration::ZERO,
+        /// The warm-up then goes on until a line comes on stdin.
+        pub open_on_stdin: bool = false,
+        /// The longest warm-up that a line on stdin may end.
+        #[serde(with = "duration::text::option")]
+        #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
+        pub warmup_at_most: Option<Duration> = None,
+    }
 }
 
 /// A part of the load: calls and connections are dealt out in turn. Written as `2/3`, the second of three.
@@ -456,64 +463,4 @@ impl RequestSpec {
 #[must_use]
 pub fn some(time: Duration) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
-}
-
-impl Default for TargetSpec {
-    fn default() -> Self {
-        Self {
-            host: String::new(),
-            lb_strategy: LbStrategy::default(),
-            resolve_every: Duration::ZERO,
-            reconnect_every: 0,
-            authority: None,
-            insecure: false,
-            tls: TlsSpec::default(),
-            connect_timeout: CONNECT_TIMEOUT,
-            keepalive: Duration::ZERO,
-            window: WINDOW,
-        }
-    }
-}
-
-impl Default for RequestSpec {
-    fn default() -> Self {
-        Self {
-            schema: SchemaSource::default(),
-            reflect_metadata: BTreeMap::new(),
-            show_secrets: false,
-            call: String::new(),
-            data: Data::default(),
-            data_file: None,
-            metadata: BTreeMap::new(),
-            templates: Templates::default(),
-            compress: false,
-            timeout: TIMEOUT,
-            max_reply: MAX_MESSAGE,
-            max_memory: MAX_MEMORY,
-            max_send: MAX_MESSAGE,
-            stream: StreamSpec::default(),
-        }
-    }
-}
-
-impl Default for LoadSpec {
-    fn default() -> Self {
-        Self {
-            total: CALLS,
-            duration: Duration::ZERO,
-            max_duration: Duration::ZERO,
-            duration_stop: DurationStop::default(),
-            drain_timeout: None,
-            rate: RateSpec::default(),
-            concurrency: WorkersSpec::default(),
-            is_async: false,
-            connections: 1,
-            threads: None,
-            share: Share::default(),
-            coalesce_sends: Duration::ZERO,
-            warmup: Duration::ZERO,
-            open_on_stdin: false,
-            warmup_at_most: None,
-        }
-    }
 }

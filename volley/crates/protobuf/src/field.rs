@@ -39,51 +39,48 @@ impl fmt::Debug for Field {
     }
 }
 
-/// What a field holds; of a list, one element; of a map, one entry.
-#[derive(Clone, PartialEq)]
-pub enum Kind {
-    Double,
-    Float,
-    Int64,
-    Uint64,
-    Int32,
-    Fixed64,
-    Fixed32,
-    Bool,
-    String,
-    Bytes,
-    Uint32,
-    Sfixed32,
-    Sfixed64,
-    Sint32,
-    Sint64,
-    Enum(Enum),
-    Message(Message),
+/// Declares the types that hold no others, with their names in .proto files.
+macro_rules! kinds {
+    ($($kind:ident = $name:literal,)*) => {
+        /// What a field holds; of a list, one element; of a map, one entry.
+        #[derive(Clone, PartialEq)]
+        pub enum Kind { $($kind,)* Enum(Enum), Message(Message) }
+
+        /// As .proto files name it.
+        impl fmt::Display for Kind {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$kind => $name,)*
+                    Self::Enum(of) => of.full_name(),
+                    Self::Message(of) => of.full_name(),
+                })
+            }
+        }
+
+        impl Kind {
+            fn scalar(scalar: ScalarType) -> Self {
+                match scalar { $(ScalarType::$kind => Self::$kind,)* }
+            }
+        }
+    };
 }
 
-/// As .proto files name it.
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Self::Double => "double",
-            Self::Float => "float",
-            Self::Int64 => "int64",
-            Self::Uint64 => "uint64",
-            Self::Int32 => "int32",
-            Self::Fixed64 => "fixed64",
-            Self::Fixed32 => "fixed32",
-            Self::Bool => "bool",
-            Self::String => "string",
-            Self::Bytes => "bytes",
-            Self::Uint32 => "uint32",
-            Self::Sfixed32 => "sfixed32",
-            Self::Sfixed64 => "sfixed64",
-            Self::Sint32 => "sint32",
-            Self::Sint64 => "sint64",
-            Self::Enum(of) => of.full_name(),
-            Self::Message(of) => of.full_name(),
-        })
-    }
+kinds! {
+    Double = "double",
+    Float = "float",
+    Int64 = "int64",
+    Uint64 = "uint64",
+    Int32 = "int32",
+    Fixed64 = "fixed64",
+    Fixed32 = "fixed32",
+    Bool = "bool",
+    String = "string",
+    Bytes = "bytes",
+    Uint32 = "uint32",
+    Sfixed32 = "sfixed32",
+    Sfixed64 = "sfixed64",
+    Sint32 = "sint32",
+    Sint64 = "sint64",
 }
 
 impl fmt::Debug for Kind {
@@ -98,26 +95,6 @@ impl Kind {
             SingularKind::Scalar(scalar) => Self::scalar(scalar),
             SingularKind::Enum(index) => Self::Enum(Enum::new(pool, index)),
             SingularKind::Message(index) => Self::Message(Message::new(pool, index)),
-        }
-    }
-
-    fn scalar(scalar: ScalarType) -> Self {
-        match scalar {
-            ScalarType::Double => Self::Double,
-            ScalarType::Float => Self::Float,
-            ScalarType::Int64 => Self::Int64,
-            ScalarType::Uint64 => Self::Uint64,
-            ScalarType::Int32 => Self::Int32,
-            ScalarType::Fixed64 => Self::Fixed64,
-            ScalarType::Fixed32 => Self::Fixed32,
-            ScalarType::Bool => Self::Bool,
-            ScalarType::String => Self::String,
-            ScalarType::Bytes => Self::Bytes,
-            ScalarType::Uint32 => Self::Uint32,
-            ScalarType::Sfixed32 => Self::Sfixed32,
-            ScalarType::Sfixed64 => Self::Sfixed64,
-            ScalarType::Sint32 => Self::Sint32,
-            ScalarType::Sint64 => Self::Sint64,
         }
     }
 

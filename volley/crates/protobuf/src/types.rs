@@ -16,29 +16,53 @@ use super::full_name::{join, last, scope};
 use super::pool::Pool;
 use super::well_known::WellKnown;
 
-/// The type of a message.
-#[derive(Clone, PartialEq)]
-pub struct Message {
-    pool: Pool,
-    index: MessageIndex,
+/// What a file declares: a number in a pool, and its descriptor there.
+macro_rules! declared {
+    ($(#[$doc:meta])* $name:ident($index:ident) -> $descriptor:ident: $by_index:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq)]
+        pub struct $name {
+            pool: Pool,
+            index: $index,
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str(self.full_name())
+            }
+        }
+
+        impl $name {
+            pub(super) fn new(pool: &Pool, index: $index) -> Self {
+                let pool = pool.clone();
+                Self { pool, index }
+            }
+
+            pub(super) fn descriptor(&self) -> &$descriptor {
+                self.pool.descriptors().$by_index(self.index)
+            }
+
+            /// `package.Outer.Inner`.
+            #[must_use]
+            pub fn full_name(&self) -> &str {
+                self.descriptor().full_name()
+            }
+
+            /// `Inner`.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                last(self.full_name())
+            }
+        }
+    };
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.full_name())
-    }
+declared! {
+    /// The type of a message.
+    Message(MessageIndex) -> MessageDescriptor: message
 }
 
 impl Message {
-    pub(super) fn new(pool: &Pool, index: MessageIndex) -> Self {
-        let pool = pool.clone();
-        Self { pool, index }
-    }
-
-    pub(super) fn descriptor(&self) -> &MessageDescriptor {
-        self.pool.descriptors().message(self.index)
-    }
-
     pub(super) fn index(&self) -> MessageIndex {
         self.index
     }
@@ -47,18 +71,6 @@ impl Message {
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.pool
-    }
-
-    /// `package.Outer.Inner`.
-    #[must_use]
-    pub fn full_name(&self) -> &str {
-        self.descriptor().full_name()
-    }
-
-    /// `Inner`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        last(self.full_name())
     }
 
     /// As its file has it.
@@ -201,43 +213,14 @@ impl Oneof {
     }
 }
 
-/// An enum.
-#[derive(Clone, PartialEq)]
-pub struct Enum {
-    pool: Pool,
-    index: EnumIndex,
+declared! {
+    /// An enum.
+    Enum(EnumIndex) -> EnumDescriptor: enumeration
 }
 
 impl Eq for Enum {}
 
-impl fmt::Debug for Enum {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.full_name())
-    }
-}
-
 impl Enum {
-    pub(super) fn new(pool: &Pool, index: EnumIndex) -> Self {
-        let pool = pool.clone();
-        Self { pool, index }
-    }
-
-    pub(super) fn descriptor(&self) -> &EnumDescriptor {
-        self.pool.descriptors().enumeration(self.index)
-    }
-
-    /// `package.Outer.Level`.
-    #[must_use]
-    pub fn full_name(&self) -> &str {
-        self.descriptor().full_name()
-    }
-
-    /// `Level`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        last(self.full_name())
-    }
-
     /// As its file has it.
     #[must_use]
     pub fn proto(&self) -> Option<&EnumDescriptorProto> {
@@ -266,45 +249,16 @@ impl Enum {
     }
 }
 
-/// A service.
-#[derive(Clone, PartialEq)]
-pub struct Service {
-    pool: Pool,
-    index: ServiceIndex,
-}
-
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.full_name())
-    }
+declared! {
+    /// A service.
+    Service(ServiceIndex) -> ServiceDescriptor: service
 }
 
 impl Service {
-    pub(super) fn new(pool: &Pool, index: ServiceIndex) -> Self {
-        let pool = pool.clone();
-        Self { pool, index }
-    }
-
-    fn descriptor(&self) -> &ServiceDescriptor {
-        self.pool.descriptors().service(self.index)
-    }
-
-    /// `package.Service`.
-    #[must_use]
-    pub fn full_name(&self) -> &str {
-        self.descriptor().full_name()
-    }
-
     /// Its options, if it has any.
     #[must_use]
     pub fn options(&self) -> Option<&ServiceOptions> {
         self.descriptor().options()
-    }
-
-    /// `Service`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        last(self.full_name())
     }
 
     /// Its methods.

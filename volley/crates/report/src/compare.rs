@@ -74,7 +74,7 @@ impl Comparison {
             let rows = rows.filter(|row| row.change.verdict() == verdict);
             let names: Vec<&str> = rows.map(|row| row.name.as_str()).collect();
             if !names.is_empty() {
-                parts.push(format!("{}: {}", verdict.words(), names.join(", ")));
+                parts.push(format!("{}: {}", verdict.name(), names.join(", ")));
             }
         }
         parts.join("; ")

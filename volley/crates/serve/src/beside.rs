@@ -70,10 +70,7 @@ impl Beside {
                 };
                 Ok(health(status))
             }
-            Self::Reflect => {
-                let question = Question::decode(message).ok_or_else(invalid)?;
-                Ok(reflect(question).encode())
-            }
+            Self::Reflect => Ok(reflect(Question::decode(message).ok_or_else(invalid)?).encode()),
         }
     }
 }

@@ -10,31 +10,34 @@ use std::time::Duration;
 use super::faults::{Fault, Faults, Hit, Numbers};
 use super::items::Store;
 use volley_base::budget::Budget;
+use volley_base::defaults;
 use volley_http::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
 use volley_load::pace::whole_ns;
 
-/// All settings of a server. The default listens on a free port of 127.0.0.1 in plaintext, without faults.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Where to listen; port 0 takes a free one.
-    pub address: SocketAddr,
-    /// Listen on this Unix socket instead. An abstract name begins with a NUL.
-    pub unix: Option<PathBuf>,
-    /// Threads that own connections; `None`: one per CPU the process may use.
-    pub threads: Option<NonZeroUsize>,
-    /// Use TLS; `None`: plaintext (h2c with prior knowledge).
-    pub tls: Option<Identity>,
-    /// The protocols that TLS offers (ALPN); none: TLS without ALPN.
-    pub alpn: Vec<String>,
-    /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
-    pub max_concurrent_streams: Option<u32>,
-    /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
-    /// at least the 65,535 of RFC 9113 §6.9.2.
-    pub window: u32,
-    /// How long a token of `/oauth/token` is valid, as its answer says, in whole seconds. No request needs one.
-    pub token_life: Duration,
-    /// The faults to make.
-    pub faults: Faults,
+defaults! {
+    /// All settings of a server. The default listens on a free port of 127.0.0.1 in plaintext, without faults.
+    #[derive(Clone, Debug)]
+    pub struct Config {
+        /// Where to listen; port 0 takes a free one.
+        pub address: SocketAddr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        /// Listen on this Unix socket instead. An abstract name begins with a NUL.
+        pub unix: Option<PathBuf> = None,
+        /// Threads that own connections; `None`: one per CPU the process may use.
+        pub threads: Option<NonZeroUsize> = None,
+        /// Use TLS; `None`: plaintext (h2c with prior knowledge).
+        pub tls: Option<Identity> = None,
+        /// The protocols that TLS offers (ALPN); none: TLS without ALPN.
+        pub alpn: Vec<String> = ["h2", "http/1.1"].map(str::to_owned).into(),
+        /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
+        pub max_concurrent_streams: Option<u32> = None,
+        /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large,
+        /// and at least the 65,535 of RFC 9113 §6.9.2.
+        pub window: u32 = 1 << 20,
+        /// How long a token of `/oauth/token` is valid, as its answer says, in whole seconds. No request needs one.
+        pub token_life: Duration = Duration::from_secs(3600),
+        /// The faults to make.
+        pub faults: Faults = Faults::default(),
+    }
 }
 
 /// The server's certificate chain and its key, as PEM files.
@@ -42,22 +45,6 @@ pub struct Config {
 pub struct Identity {
     pub cert: PathBuf,
     pub key: PathBuf,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            unix: None,
-            threads: None,
-            tls: None,
-            alpn: ["h2", "http/1.1"].map(str::to_owned).into(),
-            max_concurrent_streams: None,
-            window: 1 << 20,
-            token_life: Duration::from_secs(3600),
-            faults: Faults::default(),
-        }
-    }
 }
 
 /// What all connections of a server share.

@@ -1,46 +1,48 @@
 //! What the server saw and sent: the reference for a generator's counts.
 
 use std::iter::Sum;
-use std::ops::AddAssign;
 
 use serde::Serialize;
+use volley_base::sums;
 
-/// Counters of a server, or of one of its threads.
-///
-/// Whatever counts as sent was passed to the socket completely. Under TLS, this means the last byte of the last record
-/// of its batch (at most 64 KiB of plain text).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Connections accepted.
-    pub connections: u64,
-    /// Calls whose request headers came. Streams that were refused with `REFUSED_STREAM`, or ignored after a final
-    /// GOAWAY, do not count.
-    pub calls_started: u64,
-    /// Calls whose trailers with status OK were written.
-    pub calls_ok: u64,
-    /// Calls that the server ended in another way: another status, `RST_STREAM`, truncated, or the server closed the
-    /// connection.
-    pub calls_failed: u64,
-    /// Calls that the client ended first: `RST_STREAM`, or the connection was gone.
-    pub calls_reset: u64,
-    /// Whole messages received. Messages in a call that has already failed are not counted.
-    pub messages_received: u64,
-    /// Replies whose last byte was written. The client may have reset the stream by then.
-    pub messages_sent: u64,
-    /// Items created. These and the following count when a request is carried out, even if its answer is lost.
-    pub created: u64,
-    /// Items read.
-    pub read: u64,
-    /// Changes of items.
-    pub patched: u64,
-    /// Items deleted.
-    pub deleted: u64,
-    /// Requests for items that had been deleted.
-    pub duplicates: u64,
-    /// The sum of the CRC-32 (IEEE) of the body of each change.
-    pub patch_hash: u64,
-    /// Tokens issued.
-    pub tokens: u64,
+sums! {
+    /// Counters of a server, or of one of its threads.
+    ///
+    /// Whatever counts as sent was passed to the socket completely. Under TLS, this means the last byte of the last
+    /// record of its batch (at most 64 KiB of plain text).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Counts {
+        /// Connections accepted.
+        pub connections: u64,
+        /// Calls whose request headers came. Streams that were refused with `REFUSED_STREAM`, or ignored after a final
+        /// GOAWAY, do not count.
+        pub calls_started: u64,
+        /// Calls whose trailers with status OK were written.
+        pub calls_ok: u64,
+        /// Calls that the server ended in another way: another status, `RST_STREAM`, truncated, or the server closed
+        /// the connection.
+        pub calls_failed: u64,
+        /// Calls that the client ended first: `RST_STREAM`, or the connection was gone.
+        pub calls_reset: u64,
+        /// Whole messages received. Messages in a call that has already failed are not counted.
+        pub messages_received: u64,
+        /// Replies whose last byte was written. The client may have reset the stream by then.
+        pub messages_sent: u64,
+        /// Items created. These and the following count when a request is carried out, even if its answer is lost.
+        pub created: u64,
+        /// Items read.
+        pub read: u64,
+        /// Changes of items.
+        pub patched: u64,
+        /// Items deleted.
+        pub deleted: u64,
+        /// Requests for items that had been deleted.
+        pub duplicates: u64,
+        /// The sum of the CRC-32 (IEEE) of the body of each change.
+        pub patch_hash: u64,
+        /// Tokens issued.
+        pub tokens: u64,
+    }
 }
 
 impl Counts {
@@ -75,29 +77,10 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.connections += other.connections;
-        self.calls_started += other.calls_started;
-        self.calls_ok += other.calls_ok;
-        self.calls_failed += other.calls_failed;
-        self.calls_reset += other.calls_reset;
-        self.messages_received += other.messages_received;
-        self.messages_sent += other.messages_sent;
-        self.created += other.created;
-        self.read += other.read;
-        self.patched += other.patched;
-        self.deleted += other.deleted;
-        self.duplicates += other.duplicates;
-        self.patch_hash = self.patch_hash.wrapping_add(other.patch_hash);
-        self.tokens += other.tokens;
-    }
-}
-
 impl Sum for Counts {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |mut sum, counts| {
-            sum += counts;
+            sum.each(&counts, |sum, count| *sum = sum.wrapping_add(count));
             sum
         })
     }

@@ -108,7 +108,7 @@ pub(super) struct Numbers {
 impl Faults {
     /// The fault of a call.
     pub(super) fn draw(&self, hit: Hit, numbers: Numbers) -> Option<Fault> {
-        let Numbers { call, item, create } = numbers;
+        let Numbers { call, item, .. } = numbers;
         let (rpc, truncatable) = match hit {
             Hit::Rpc => (call, call),
             Hit::Request | Hit::Item | Hit::Create => (0, item),
@@ -125,6 +125,18 @@ impl Faults {
                 return Some(Fault::Status(*status));
             }
         }
+        self.others(numbers, truncatable)
+            .into_iter()
+            .find(|(number, every, _)| is_due(*number, *every))
+            .map(|(_, _, fault)| fault)
+    }
+
+    /// The faults after the first two, each with the number of which every n-th is hit.
+    fn others(
+        &self,
+        Numbers { call, item, create }: Numbers,
+        truncatable: u64,
+    ) -> [(u64, Option<NonZeroU64>, Fault); 9] {
         [
             (call, self.unanswered_every, Fault::Unanswered),
             (call, self.reset_every, Fault::Reset),
@@ -136,9 +148,6 @@ impl Faults {
             (item, self.wrong_value_every, Fault::WrongValue),
             (item, self.bad_json_every, Fault::BadJson),
         ]
-        .into_iter()
-        .find(|(number, every, _)| is_due(*number, *every))
-        .map(|(_, _, fault)| fault)
     }
 
     /// Whether the answer to this call waits.
@@ -149,20 +158,11 @@ impl Faults {
 
     /// Whether any fault needs numbered calls.
     pub(super) fn needs_numbers(&self) -> bool {
-        let faults = [
-            self.trailers_only_every,
-            self.reset_every,
-            self.truncate_every,
-            self.garbage_every,
-            self.close_every,
-            self.delay_every,
-            self.unanswered_every,
-            self.no_location_every,
-            self.duplicate_every,
-            self.wrong_value_every,
-            self.bad_json_every,
-        ];
-        !self.statuses.is_empty() || faults.iter().any(Option::is_some)
+        let others = self
+            .others(Numbers::default(), 0)
+            .map(|(_, every, _)| every);
+        let first = [self.trailers_only_every, self.delay_every];
+        !self.statuses.is_empty() || first.iter().chain(&others).any(Option::is_some)
     }
 }
 

@@ -1,56 +1,36 @@
 //! gRPC's status codes, and what maps to them.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use volley_base::listed;
 
 use crate::http2::ErrorCode;
 
-/// How a call ended (gRPC, "Status codes and their use").
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Code {
-    Ok = 0,
-    Canceled = 1,
-    Unknown = 2,
-    InvalidArgument = 3,
-    DeadlineExceeded = 4,
-    NotFound = 5,
-    AlreadyExists = 6,
-    PermissionDenied = 7,
-    ResourceExhausted = 8,
-    FailedPrecondition = 9,
-    Aborted = 10,
-    OutOfRange = 11,
-    Unimplemented = 12,
-    Internal = 13,
-    Unavailable = 14,
-    DataLoss = 15,
-    Unauthenticated = 16,
+listed! {
+    /// How a call ended (gRPC, "Status codes and their use"), as grpc-go and ghz print it. Numbers are from 0.
+    #[repr(u32)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Code {
+        Ok = "OK",
+        Canceled = "Canceled",
+        Unknown = "Unknown",
+        InvalidArgument = "InvalidArgument",
+        DeadlineExceeded = "DeadlineExceeded",
+        NotFound = "NotFound",
+        AlreadyExists = "AlreadyExists",
+        PermissionDenied = "PermissionDenied",
+        ResourceExhausted = "ResourceExhausted",
+        FailedPrecondition = "FailedPrecondition",
+        Aborted = "Aborted",
+        OutOfRange = "OutOfRange",
+        Unimplemented = "Unimplemented",
+        Internal = "Internal",
+        Unavailable = "Unavailable",
+        DataLoss = "DataLoss",
+        Unauthenticated = "Unauthenticated",
+    }
 }
 
 impl Code {
-    /// All codes, in the order of their numbers.
-    pub const ALL: [Self; 17] = [
-        Self::Ok,
-        Self::Canceled,
-        Self::Unknown,
-        Self::InvalidArgument,
-        Self::DeadlineExceeded,
-        Self::NotFound,
-        Self::AlreadyExists,
-        Self::PermissionDenied,
-        Self::ResourceExhausted,
-        Self::FailedPrecondition,
-        Self::Aborted,
-        Self::OutOfRange,
-        Self::Unimplemented,
-        Self::Internal,
-        Self::Unavailable,
-        Self::DataLoss,
-        Self::Unauthenticated,
-    ];
-
     /// The code with this number, if gRPC has one.
     pub fn from_u32(number: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
@@ -95,35 +75,6 @@ impl Code {
             | ErrorCode::ConnectError
             | ErrorCode::Http11Required => Self::Internal,
         }
-    }
-
-    /// The name as grpc-go and ghz print it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ok => "OK",
-            Self::Canceled => "Canceled",
-            Self::Unknown => "Unknown",
-            Self::InvalidArgument => "InvalidArgument",
-            Self::DeadlineExceeded => "DeadlineExceeded",
-            Self::NotFound => "NotFound",
-            Self::AlreadyExists => "AlreadyExists",
-            Self::PermissionDenied => "PermissionDenied",
-            Self::ResourceExhausted => "ResourceExhausted",
-            Self::FailedPrecondition => "FailedPrecondition",
-            Self::Aborted => "Aborted",
-            Self::OutOfRange => "OutOfRange",
-            Self::Unimplemented => "Unimplemented",
-            Self::Internal => "Internal",
-            Self::Unavailable => "Unavailable",
-            Self::DataLoss => "DataLoss",
-            Self::Unauthenticated => "Unauthenticated",
-        }
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,23 +1,19 @@
 //! A client's connection: its state, and the owner's operations. `receive` handles what the peer sends.
 
+use volley_base::defaults;
+
 use super::error::Violation;
 use super::gather::Gather;
 use super::seen::SeenHead;
 use crate::http2::hpack::HeaderList;
 use crate::http2::output::Output;
 
-/// What this side demands of the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// The largest response head, and the largest trailers, in bytes.
-    pub most_head: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            most_head: 64 << 10,
-        }
+defaults! {
+    /// What this side demands of the peer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// The largest response head, and the largest trailers, in bytes.
+        pub most_head: usize = 64 << 10,
     }
 }
 

@@ -2,45 +2,31 @@
 
 use std::fmt;
 
-/// Why a stream or a connection was ended (RFC 9113 §7).
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ErrorCode {
-    NoError = 0x0,
-    ProtocolError = 0x1,
-    InternalError = 0x2,
-    FlowControlError = 0x3,
-    SettingsTimeout = 0x4,
-    StreamClosed = 0x5,
-    FrameSizeError = 0x6,
-    RefusedStream = 0x7,
-    Cancel = 0x8,
-    CompressionError = 0x9,
-    ConnectError = 0xa,
-    EnhanceYourCalm = 0xb,
-    InadequateSecurity = 0xc,
-    Http11Required = 0xd,
+use volley_base::listed;
+
+listed! {
+    /// Why a stream or a connection was ended (RFC 9113 §7). Numbers are from 0.
+    #[repr(u32)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ErrorCode {
+        NoError = "NO_ERROR",
+        ProtocolError = "PROTOCOL_ERROR",
+        InternalError = "INTERNAL_ERROR",
+        FlowControlError = "FLOW_CONTROL_ERROR",
+        SettingsTimeout = "SETTINGS_TIMEOUT",
+        StreamClosed = "STREAM_CLOSED",
+        FrameSizeError = "FRAME_SIZE_ERROR",
+        RefusedStream = "REFUSED_STREAM",
+        Cancel = "CANCEL",
+        CompressionError = "COMPRESSION_ERROR",
+        ConnectError = "CONNECT_ERROR",
+        EnhanceYourCalm = "ENHANCE_YOUR_CALM",
+        InadequateSecurity = "INADEQUATE_SECURITY",
+        Http11Required = "HTTP_1_1_REQUIRED",
+    }
 }
 
 impl ErrorCode {
-    /// All codes, in the order of their numbers.
-    pub const ALL: [Self; 14] = [
-        Self::NoError,
-        Self::ProtocolError,
-        Self::InternalError,
-        Self::FlowControlError,
-        Self::SettingsTimeout,
-        Self::StreamClosed,
-        Self::FrameSizeError,
-        Self::RefusedStream,
-        Self::Cancel,
-        Self::CompressionError,
-        Self::ConnectError,
-        Self::EnhanceYourCalm,
-        Self::InadequateSecurity,
-        Self::Http11Required,
-    ];
-
     /// The code with this number.
     ///
     /// # Errors
@@ -49,32 +35,6 @@ impl ErrorCode {
     pub fn from_u32(number: u32) -> Result<Self, u32> {
         let index = usize::try_from(number).map_err(|_| number)?;
         Self::ALL.get(index).copied().ok_or(number)
-    }
-
-    /// The name as the RFC writes it, such as `PROTOCOL_ERROR`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::NoError => "NO_ERROR",
-            Self::ProtocolError => "PROTOCOL_ERROR",
-            Self::InternalError => "INTERNAL_ERROR",
-            Self::FlowControlError => "FLOW_CONTROL_ERROR",
-            Self::SettingsTimeout => "SETTINGS_TIMEOUT",
-            Self::StreamClosed => "STREAM_CLOSED",
-            Self::FrameSizeError => "FRAME_SIZE_ERROR",
-            Self::RefusedStream => "REFUSED_STREAM",
-            Self::Cancel => "CANCEL",
-            Self::CompressionError => "COMPRESSION_ERROR",
-            Self::ConnectError => "CONNECT_ERROR",
-            Self::EnhanceYourCalm => "ENHANCE_YOUR_CALM",
-            Self::InadequateSecurity => "INADEQUATE_SECURITY",
-            Self::Http11Required => "HTTP_1_1_REQUIRED",
-        }
-    }
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -3,6 +3,8 @@
 //! Under load, a server sends the same few blocks over and over: heads, of which only one field may differ, and trailers.
 //! While the dynamic table does not change, the same bytes mean the same fields.
 
+use volley_base::defaults;
+
 use super::hpack::{Decoder, HeaderList, HpackError};
 use super::response::ResponseHead;
 
@@ -12,29 +14,19 @@ const LONGEST: usize = 1024;
 /// No generation of a decoder.
 const NEVER: u64 = u64::MAX;
 
-/// The last block of its kind, and its meaning.
-#[derive(Debug)]
-pub struct Seen {
-    /// That of the decoder, if the same bytes mean the same as long as it stays.
-    generation: u64,
-    block: Vec<u8>,
-    /// Where each of its fields ends.
-    ends: Vec<usize>,
-    /// Its fields, decoded and checked.
-    pub list: HeaderList,
-    /// Of a head: what the fields mean.
-    pub meaning: ResponseHead,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self {
-            generation: NEVER,
-            block: Vec::new(),
-            ends: Vec::new(),
-            list: HeaderList::new(),
-            meaning: ResponseHead::Informational,
-        }
+defaults! {
+    /// The last block of its kind, and its meaning.
+    #[derive(Debug)]
+    pub struct Seen {
+        /// That of the decoder, if the same bytes mean the same as long as it stays.
+        generation: u64 = NEVER,
+        block: Vec<u8> = Vec::new(),
+        /// Where each of its fields ends.
+        ends: Vec<usize> = Vec::new(),
+        /// Its fields, decoded and checked.
+        pub list: HeaderList = HeaderList::new(),
+        /// Of a head: what the fields mean.
+        pub meaning: ResponseHead = ResponseHead::Informational,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Settings (RFC 9113 §6.5): what this side demands, and what its peer does.
 
+use volley_base::defaults;
+
 use super::error::Violation;
 use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, MAX_LENGTH};
 use super::window::{DEFAULT_WINDOW, MAX_WINDOW};
@@ -14,27 +16,18 @@ pub mod id {
     pub const MAX_HEADER_LIST_SIZE: u16 = 6;
 }
 
-/// The peer's settings in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PeerSettings {
-    /// How many streams may be open; unlimited until the peer sets a limit.
-    pub max_concurrent_streams: u32,
-    /// Bytes we may send on a new stream.
-    pub initial_window: u32,
-    /// The largest payload of a frame that we send, in bytes.
-    pub max_frame_size: usize,
-    /// The largest SETTINGS_ENABLE_PUSH that the peer may send.
-    most_push: u32,
-}
-
-impl Default for PeerSettings {
-    fn default() -> Self {
-        Self {
-            max_concurrent_streams: u32::MAX,
-            initial_window: DEFAULT_WINDOW,
-            max_frame_size: DEFAULT_MAX_FRAME_SIZE,
-            most_push: 0,
-        }
+defaults! {
+    /// The peer's settings in force.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PeerSettings {
+        /// How many streams may be open; unlimited until the peer sets a limit.
+        pub max_concurrent_streams: u32 = u32::MAX,
+        /// Bytes we may send on a new stream.
+        pub initial_window: u32 = DEFAULT_WINDOW,
+        /// The largest payload of a frame that we send, in bytes.
+        pub max_frame_size: usize = DEFAULT_MAX_FRAME_SIZE,
+        /// The largest SETTINGS_ENABLE_PUSH that the peer may send.
+        most_push: u32 = 0,
     }
 }
 
@@ -99,25 +92,17 @@ fn frame_size(value: u32) -> Result<usize, Violation> {
         .ok_or(Violation::MaxFrameSize { value })
 }
 
-/// What this side demands of the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Flow-control window in bytes, for each stream and for the connection, which never has less than 65,535. 0 and
-    /// values above 2³¹ − 1 are replaced by the nearest allowed value.
-    pub window: u32,
-    /// The largest response head or trailers, in bytes as RFC 9113 §6.5.2 counts them.
-    pub max_header_list: u32,
-    /// How many streams are opened in all; `None`: as many as there are numbers.
-    pub most_streams: Option<u32>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            window: 16 << 20,
-            max_header_list: 64 << 10,
-            most_streams: None,
-        }
+defaults! {
+    /// What this side demands of the peer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Config {
+        /// Flow-control window in bytes, for each stream and for the connection, which never has less than 65,535. 0
+        /// and values above 2³¹ − 1 are replaced by the nearest allowed value.
+        pub window: u32 = 16 << 20,
+        /// The largest response head or trailers, in bytes as RFC 9113 §6.5.2 counts them.
+        pub max_header_list: u32 = 64 << 10,
+        /// How many streams are opened in all; `None`: as many as there are numbers.
+        pub most_streams: Option<u32> = None,
     }
 }
 

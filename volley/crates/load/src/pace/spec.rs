@@ -4,29 +4,21 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use volley_base::units::duration;
+use volley_base::{defaults, named};
 
-/// How a value changes over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ScheduleKind {
-    /// The same value all the time.
-    #[default]
-    Const,
-    /// `step` is added at the end of each `step_duration`.
-    Step,
-    /// `step` is added at the end of each second.
-    Line,
-}
-
-impl ScheduleKind {
-    /// The word on the command line: `const`, `step` or `line`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Const => "const",
-            Self::Step => "step",
-            Self::Line => "line",
-        }
+named! {
+    /// How a value changes over time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ScheduleKind {
+        /// The same value all the time.
+        #[default]
+        Const = "const",
+        /// `step` is added at the end of each `step_duration`.
+        Step = "step",
+        /// `step` is added at the end of each second.
+        Line = "line",
     }
 }
 
@@ -55,43 +47,30 @@ pub struct RateSpec {
     pub max_duration: Duration,
 }
 
-/// `-c` and the `--concurrency-*` flags: workers over time. A worker has one call open at a time.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WorkersSpec {
-    /// How their number changes.
-    pub schedule: ScheduleKind,
-    /// Workers of a `const` schedule.
-    pub workers: u32,
-    /// Workers at the start of a `step` or `line` schedule.
-    pub start: u32,
-    /// Workers to add per step (`step`) or per second (`line`); a negative number removes workers.
-    pub step: i32,
-    /// Number of workers at which the change ends; 0 or missing: no upper bound, 0 downwards.
-    pub end: Option<u32>,
-    /// Length of one step; zero unless `schedule` is `step`.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub step_duration: Duration,
-    /// After this time the number of workers is `end`, or stays as it is without `end`; zero: no limit.
-    #[serde(with = "duration::text")]
-    #[cfg_attr(feature = "docs", schemars(with = "String"))]
-    pub max_duration: Duration,
-}
-
-impl Default for WorkersSpec {
-    /// ghz's: 50 workers, and steps of one.
-    fn default() -> Self {
-        Self {
-            schedule: ScheduleKind::Const,
-            workers: 50,
-            start: 0,
-            step: 1,
-            end: None,
-            step_duration: Duration::ZERO,
-            max_duration: Duration::ZERO,
-        }
+defaults! {
+    /// `-c` and the `--concurrency-*` flags: workers over time. A worker has one call open at a time.
+    #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+    #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+    pub struct WorkersSpec {
+        /// How their number changes.
+        pub schedule: ScheduleKind = ScheduleKind::Const,
+        /// Workers of a `const` schedule.
+        pub workers: u32 = 50,
+        /// Workers at the start of a `step` or `line` schedule.
+        pub start: u32 = 0,
+        /// Workers to add per step (`step`) or per second (`line`); a negative number removes workers.
+        pub step: i32 = 1,
+        /// Number of workers at which the change ends; 0 or missing: no upper bound, 0 downwards.
+        pub end: Option<u32> = None,
+        /// Length of one step; zero unless `schedule` is `step`.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub step_duration: Duration = Duration::ZERO,
+        /// After this time the number of workers is `end`, or stays as it is without `end`; zero: no limit.
+        #[serde(with = "duration::text")]
+        #[cfg_attr(feature = "docs", schemars(with = "String"))]
+        pub max_duration: Duration = Duration::ZERO,
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use thiserror::Error;
+use volley_base::words;
 
 /// The port of a name without one, if its form allows that.
 const DEFAULT_PORT: u16 = 443;
@@ -40,22 +41,9 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub const COMMANDS: [&str; 14] = [
-    "blast",
-    "check",
-    "compare",
-    "completions",
-    "describe",
-    "edit",
-    "import",
-    "list",
-    "man",
-    "merge",
-    "run",
-    "schema",
-    "serve",
-    "try",
-];
+pub const COMMANDS: [&str; 14] = words! {
+    blast check compare completions describe edit import list man merge run schema serve try
+};
 
 /// Why a HOST cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

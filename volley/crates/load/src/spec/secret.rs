@@ -2,29 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use volley_base::words;
+
 use super::Spec;
 
 /// What stands in place of a secret.
 pub const MASK: &str = "***";
 
 /// Parts of a name that make its value a secret.
-const PARTS: [&str; 15] = [
-    "apikey",
-    "authentic",
-    "authoriz",
-    "bearer",
-    "cookie",
-    "credential",
-    "jwt",
-    "oauth",
-    "passphrase",
-    "passw",
-    "pwd",
-    "secret",
-    "sessid",
-    "session",
-    "token",
-];
+const PARTS: [&str; 15] = words! {
+    apikey authentic authoriz bearer cookie credential jwt oauth passphrase passw pwd secret
+    sessid session token
+};
 
 /// How a word of such a name may end.
 const ENDS: [&str; 3] = ["auth", "key", "keys"];

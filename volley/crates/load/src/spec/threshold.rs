@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
+use volley_base::named;
 
 mod figure;
 #[cfg(test)]
@@ -51,17 +52,19 @@ pub enum Comparison {
     AtMost,
 }
 
-/// The unit of a figure and its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Ns,
-    /// A number of calls.
-    Calls,
-    /// Of all calls, in percent.
-    Percent,
-    /// Per second.
-    PerSecond,
+named! {
+    /// The unit of a figure and its limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unit {
+        /// Nanoseconds.
+        Ns = "ns",
+        /// A number of calls.
+        Calls = "calls",
+        /// Of all calls, in percent.
+        Percent = "%",
+        /// Per second.
+        PerSecond = "1/s",
+    }
 }
 
 /// Why a text is no threshold.
@@ -272,19 +275,6 @@ impl Comparison {
             Self::AtLeast => value >= limit,
             Self::Below => value < limit,
             Self::AtMost => value <= limit,
-        }
-    }
-}
-
-impl Unit {
-    /// As JSON names it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ns => "ns",
-            Self::Calls => "calls",
-            Self::Percent => "%",
-            Self::PerSecond => "1/s",
         }
     }
 }

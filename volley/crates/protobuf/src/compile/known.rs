@@ -1,32 +1,16 @@
 //! The schemas that every compiler brings along.
 
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$((concat!($name, ".proto"), include_str!(concat!("known/", $name, ".proto")))),*]
+    };
+}
+
 /// The well-known files: what follows `google/protobuf/` in their names, and their texts.
-const FILES: [(&str, &str); 15] = [
-    ("any.proto", include_str!("known/any.proto")),
-    ("api.proto", include_str!("known/api.proto")),
-    ("compiler/plugin.proto", include_str!("known/plugin.proto")),
-    (
-        "cpp_features.proto",
-        include_str!("known/cpp_features.proto"),
-    ),
-    ("descriptor.proto", include_str!("known/descriptor.proto")),
-    ("duration.proto", include_str!("known/duration.proto")),
-    ("empty.proto", include_str!("known/empty.proto")),
-    ("field_mask.proto", include_str!("known/field_mask.proto")),
-    ("go_features.proto", include_str!("known/go_features.proto")),
-    (
-        "java_features.proto",
-        include_str!("known/java_features.proto"),
-    ),
-    (
-        "source_context.proto",
-        include_str!("known/source_context.proto"),
-    ),
-    ("struct.proto", include_str!("known/struct.proto")),
-    ("timestamp.proto", include_str!("known/timestamp.proto")),
-    ("type.proto", include_str!("known/type.proto")),
-    ("wrappers.proto", include_str!("known/wrappers.proto")),
-];
+const FILES: [(&str, &str); 15] = files! {
+    "any" "api" "compiler/plugin" "cpp_features" "descriptor" "duration" "empty" "field_mask"
+    "go_features" "java_features" "source_context" "struct" "timestamp" "type" "wrappers"
+};
 
 /// The text of a well-known file.
 pub(super) fn text(name: &str) -> Option<&'static str> {

@@ -91,24 +91,13 @@ impl Parser<'_> {
         }
         let visibility = self.visibility()?;
         match self.cursor.token.text() {
-            "message" => {
-                let mut message = self.message()?;
-                message.proto.visibility = visibility;
-                file.messages.push(message);
-            }
-            "enum" => {
-                let mut item = self.enumeration()?;
-                item.proto.visibility = visibility;
-                file.enums.push(item);
-            }
+            "message" => file.messages.push(self.message(visibility)?),
+            "enum" => file.enums.push(self.enumeration(visibility)?),
             "service" => file.services.push(self.service()?),
             "extend" => self.extend(&mut file.extensions, &mut file.messages)?,
             "import" => self.import(file)?,
             "package" => self.package(file)?,
-            "option" => {
-                let option = self.option_statement()?;
-                file.options.push(option);
-            }
+            "option" => file.options.push(self.option_statement()?),
             _ => return Err(self.cursor.unexpected("a statement, such as `message`,")),
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use volley_base::listed;
 use volley_load::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
 use super::run::{Run, Slice};
@@ -73,45 +74,22 @@ impl Estimate {
     }
 }
 
-/// What a figure shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The new run is slower.
-    Slower,
-    /// More of its calls fail.
-    FailsMore,
-    /// The new run is faster.
-    Faster,
-    /// Fewer of its calls fail.
-    FailsLess,
-    /// The interval has both.
-    NoneShown,
-    /// There is no interval.
-    TooLittle,
-}
-
-impl Verdict {
-    /// All, the gravest first.
-    pub const ALL: [Self; 6] = [
-        Self::Slower,
-        Self::FailsMore,
-        Self::Faster,
-        Self::FailsLess,
-        Self::NoneShown,
-        Self::TooLittle,
-    ];
-
-    /// In words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::FailsMore => "fails more",
-            Self::Faster => "faster",
-            Self::FailsLess => "fails less",
-            Self::NoneShown => "no difference shown",
-            Self::TooLittle => "too little data",
-        }
+listed! {
+    /// What a figure shows; the gravest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict {
+        /// The new run is slower.
+        Slower = "slower",
+        /// More of its calls fail.
+        FailsMore = "fails more",
+        /// The new run is faster.
+        Faster = "faster",
+        /// Fewer of its calls fail.
+        FailsLess = "fails less",
+        /// The interval has both.
+        NoneShown = "no difference shown",
+        /// There is no interval.
+        TooLittle = "too little data",
     }
 }
 

@@ -95,7 +95,7 @@ fn cells(row: &Row) -> [String; 6] {
         shown(row.new, row.unit),
         ratio,
         interval,
-        row.change.verdict().words().to_owned(),
+        row.change.verdict().name().to_owned(),
     ]
 }
 

@@ -390,7 +390,7 @@ fn put<T: Clone + Default>(list: &mut Vec<T>, at: u64, most: usize, item: T) {
 
 impl SecondCounts {
     fn add(&mut self, other: Self) {
-        for (mine, theirs) in self.bins.iter_mut().zip(other.bins) {
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
             mine.add(theirs);
         }
         self.latencies.extend(other.latencies);

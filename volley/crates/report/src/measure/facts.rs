@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use volley_base::sums;
 use volley_load::spec::{Command, Spec};
 
 use super::Warning;
@@ -104,30 +105,18 @@ impl EndedBy {
     }
 }
 
-/// What went to one address while the run was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Use {
-    /// Calls sent to it; each try counts.
-    pub calls: u64,
-    /// Calls that were open on a connection that was lost.
-    pub lost_calls: u64,
-    /// Connections that were open when the window opened, or were opened later.
-    pub connections: u64,
-    /// Connections that were lost; those that the server retired are not.
-    pub lost_connections: u64,
-}
-
-impl Use {
-    /// Adds that of other threads or processes.
-    pub fn add(&mut self, other: &Self) {
-        for (sum, part) in [
-            (&mut self.calls, other.calls),
-            (&mut self.lost_calls, other.lost_calls),
-            (&mut self.connections, other.connections),
-            (&mut self.lost_connections, other.lost_connections),
-        ] {
-            *sum = sum.saturating_add(part);
-        }
+sums! {
+    /// What went to one address while the run was counted.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Use {
+        /// Calls sent to it; each try counts.
+        pub calls: u64,
+        /// Calls that were open on a connection that was lost.
+        pub lost_calls: u64,
+        /// Connections that were open when the window opened, or were opened later.
+        pub connections: u64,
+        /// Connections that were lost; those that the server retired are not.
+        pub lost_connections: u64,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Merges what several threads, or several processes, have counted.
 
 use super::Tally;
-use super::tally::{Counted, Counts};
+use super::tally::Counted;
 
 impl Tally {
     /// Adds what another thread counted in the same window. A [`Chronicle`](super::Chronicle) has their seconds.
@@ -33,21 +33,6 @@ impl Counted {
         self.gap.merge(&other.gap);
         self.details.merge(other.details);
         self.life.merge(other.life);
-    }
-}
-
-impl Counts {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.messages = self.messages.saturating_add(other.messages);
-        self.data_frames = self.data_frames.saturating_add(other.data_frames);
-        self.ok = self.ok.saturating_add(other.ok);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.cut = self.cut.saturating_add(other.cut);
-        self.skipped = self.skipped.saturating_add(other.skipped);
-        self.sent = self.sent.saturating_add(other.sent);
-        self.late = self.late.saturating_add(other.late);
-        self.missed = self.missed.saturating_add(other.missed);
-        self.retried = self.retried.saturating_add(other.retried);
     }
 }
 

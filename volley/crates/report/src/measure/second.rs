@@ -1,6 +1,7 @@
 //! A thread's current second. Once it is over, it is sent to the conductor and forgotten.
 
 use serde::{Deserialize, Serialize};
+use volley_base::sums;
 
 use super::SECOND_NS;
 use super::bucket::{BUCKETS, bucket_of};
@@ -23,21 +24,23 @@ pub struct Second {
     pub samples: u64,
 }
 
-/// Counts: of a tenth of a second, or of a longer time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bin {
-    /// Replies received.
-    pub messages: u64,
-    /// Calls that ended well.
-    pub ok: u64,
-    /// Calls that failed.
-    pub failed: u64,
-    /// Calls that were sent.
-    pub sent: u64,
-    /// Calls that were sent late.
-    pub late: u64,
-    /// Calls that were due.
-    pub due: u64,
+sums! {
+    /// Counts: of a tenth of a second, or of a longer time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Bin {
+        /// Replies received.
+        pub messages: u64,
+        /// Calls that ended well.
+        pub ok: u64,
+        /// Calls that failed.
+        pub failed: u64,
+        /// Calls that were sent.
+        pub sent: u64,
+        /// Calls that were sent late.
+        pub late: u64,
+        /// Calls that were due.
+        pub due: u64,
+    }
 }
 
 /// What a thread counted in a second.
@@ -147,7 +150,7 @@ impl Current {
     fn put_away(&mut self) {
         let at_hand = std::mem::take(&mut self.at_hand);
         if let Some(bin) = self.second.bins.get_mut(self.bin) {
-            bin.add(at_hand);
+            bin.add(&at_hand);
         }
     }
 }
@@ -163,22 +166,10 @@ impl SecondCounts {
     #[must_use]
     pub fn sum(&self) -> Bin {
         let mut sum = Bin::default();
-        for bin in self.bins {
+        for bin in &self.bins {
             sum.add(bin);
         }
         sum
-    }
-}
-
-impl Bin {
-    /// Adds the counts of another one.
-    pub fn add(&mut self, other: Self) {
-        self.messages = self.messages.saturating_add(other.messages);
-        self.ok = self.ok.saturating_add(other.ok);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.sent = self.sent.saturating_add(other.sent);
-        self.late = self.late.saturating_add(other.late);
-        self.due = self.due.saturating_add(other.due);
     }
 }
 

@@ -29,7 +29,7 @@ impl Series {
         let begins = (0..).map(|part| at.saturating_mul(SECOND_NS).saturating_add(part * BIN_NS));
         for (begins_ns, part) in begins.zip(parts) {
             if *part != Bin::default() {
-                self.bin(begins_ns).add(*part);
+                self.bin(begins_ns).add(part);
             }
         }
     }
@@ -51,7 +51,7 @@ impl Series {
         if self.bins.len() < other.bins.len() {
             self.bins.resize(other.bins.len(), Bin::default());
         }
-        for (mine, theirs) in self.bins.iter_mut().zip(other.bins) {
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
             mine.add(theirs);
         }
     }
@@ -82,7 +82,7 @@ impl Series {
         self.width_ns *= 2;
         for pair in 0..self.bins.len().div_ceil(2) {
             let mut sum = self.bins[2 * pair];
-            sum.add(self.bins.get(2 * pair + 1).copied().unwrap_or_default());
+            sum.add(&self.bins.get(2 * pair + 1).copied().unwrap_or_default());
             self.bins[pair] = sum;
         }
         self.bins.truncate(self.bins.len().div_ceil(2));

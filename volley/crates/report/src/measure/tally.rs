@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use volley_base::sums;
 use volley_http::grpc::Code;
 use volley_load::pace::Lane;
 use volley_load::spec::CountSpec;
@@ -58,37 +59,32 @@ pub struct Counted {
     pub life: Life,
 }
 
-/// Plain sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    pub messages: u64,
-    pub data_frames: u64,
-    pub ok: u64,
-    pub failed: u64,
-    pub cut: u64,
-    pub skipped: u64,
-    pub sent: u64,
-    pub late: u64,
-    pub missed: u64,
-    pub retried: u64,
+sums! {
+    /// Plain sums.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Counts {
+        pub messages: u64,
+        pub data_frames: u64,
+        pub ok: u64,
+        pub failed: u64,
+        pub cut: u64,
+        pub skipped: u64,
+        pub sent: u64,
+        pub late: u64,
+        pub missed: u64,
+        pub retried: u64,
+    }
 }
 
-/// Replies that came compressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compressed {
-    pub messages: u64,
-    /// Their bytes as they came, without gRPC's prefixes.
-    pub wire_bytes: u64,
-    /// Their bytes after decompression.
-    pub bytes: u64,
-}
-
-impl Compressed {
-    /// Adds others.
-    pub fn add(&mut self, other: &Self) {
-        self.messages = self.messages.saturating_add(other.messages);
-        self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
-        self.bytes = self.bytes.saturating_add(other.bytes);
+sums! {
+    /// Replies that came compressed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Compressed {
+        pub messages: u64,
+        /// Their bytes as they came, without gRPC's prefixes.
+        pub wire_bytes: u64,
+        /// Their bytes after decompression.
+        pub bytes: u64,
     }
 }
 

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Serialize, ser};
 use volley_base::units::timestamp;
+use volley_base::view;
 
 use super::escape::{write_json, write_pretty_json};
 use super::ghz;
@@ -25,48 +26,57 @@ pub mod spread;
 ///
 /// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write_json(&view(report), out)
+    write_json(&View::new(report, report.details_are_whole()), out)
 }
 
-/// ghz's report, in ghz's order.
-#[derive(Serialize)]
-pub(super) struct View<'a> {
-    date: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    name: &'a str,
-    #[serde(rename = "endReason")]
-    end_reason: &'static str,
-    options: &'a serde_json::Value,
-    count: u64,
-    total: u64,
-    average: u64,
-    fastest: u64,
-    slowest: u64,
-    rps: f64,
-    #[serde(rename = "errorDistribution", serialize_with = "as_map")]
-    errors: Vec<(String, u64)>,
-    #[serde(rename = "statusCodeDistribution", serialize_with = "as_map")]
-    statuses: Vec<(&'static str, u64)>,
-    #[serde(rename = "latencyDistribution")]
-    percentiles: Option<Vec<PercentileView>>,
-    histogram: Option<Vec<BarView>>,
-    details: Details<'a>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    tags: &'a BTreeMap<String, String>,
-    volley: own::Member<'a>,
+view! {
+    /// ghz's report, in ghz's order.
+    pub(super) struct View<'a>(report: &'a Report, whole: bool) {
+        date: String =
+            timestamp::to_the_second(report.started_unix_ns.saturating_add(report.elapsed_ns)),
+        #[serde(skip_serializing_if = "str::is_empty")]
+        name: &'a str = &report.name,
+        #[serde(rename = "endReason")]
+        end_reason: &'static str = ghz::end_reason(report),
+        options: &'a serde_json::Value = &report.options,
+        count: u64 = report.calls.count(),
+        total: u64 = report.elapsed_ns.max(1),
+        average: u64 = report.latency.mean_ns,
+        fastest: u64 = report.latency.min_ns,
+        slowest: u64 = report.latency.max_ns,
+        rps: f64 = report.calls_per_s(),
+        #[serde(rename = "errorDistribution", serialize_with = "as_map")]
+        errors: Vec<(String, u64)> = ghz::errors(report),
+        #[serde(rename = "statusCodeDistribution", serialize_with = "as_map")]
+        statuses: Vec<(&'static str, u64)> = ghz::statuses(report),
+        #[serde(rename = "latencyDistribution")]
+        percentiles: Option<Vec<PercentileView>> = (report.latency.samples > 0)
+            .then(|| ghz::percentiles(report).into_iter().map(PercentileView::new).collect()),
+        histogram: Option<Vec<BarView>> = (report.latency.samples > 0)
+            .then(|| report.latency.bars.iter().map(|bar| BarView::new(bar, report)).collect()),
+        details: Details<'a> = Details(if whole { &report.details } else { &[] }),
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        tags: &'a BTreeMap<String, String> = &report.tags,
+        volley: own::Member<'a> = {
+            let has_some = !whole && !report.details.is_empty();
+            own::Member::new(report, has_some.then_some(Details(&report.details)))
+        },
+    }
 }
 
-#[derive(Serialize)]
-struct PercentileView {
-    percentage: u32,
-    latency: u64,
+view! {
+    struct PercentileView(found: (u32, u64)) {
+        percentage: u32 = found.0,
+        latency: u64 = found.1,
+    }
 }
 
-#[derive(Serialize)]
-struct BarView {
-    mark: f64,
-    count: u64,
-    frequency: f64,
+view! {
+    struct BarView(bar: &Bar, report: &Report) {
+        mark: f64 = bar.up_to_ns as f64 / 1e9,
+        count: u64 = bar.count,
+        frequency: f64 = bar.count as f64 / report.latency.samples as f64,
+    }
 }
 
 /// Serialized one by one: there may be a million.
@@ -78,45 +88,6 @@ struct DetailView<'a> {
     latency: u64,
     error: &'a str,
     status: &'static str,
-}
-
-pub(super) fn view(report: &Report) -> View<'_> {
-    let latency = &report.latency;
-    let sampled = latency.samples > 0;
-    let whole = report.details_are_whole();
-    let some = (!whole && !report.details.is_empty()).then_some(Details(&report.details));
-    View {
-        date: timestamp::to_the_second(report.started_unix_ns.saturating_add(report.elapsed_ns)),
-        name: &report.name,
-        end_reason: ghz::end_reason(report),
-        options: &report.options,
-        count: report.calls.count(),
-        total: report.elapsed_ns.max(1),
-        average: latency.mean_ns,
-        fastest: latency.min_ns,
-        slowest: latency.max_ns,
-        rps: report.calls_per_s(),
-        errors: ghz::errors(report),
-        statuses: ghz::statuses(report),
-        percentiles: sampled.then(|| {
-            let view = |(percentage, latency)| PercentileView {
-                percentage,
-                latency,
-            };
-            ghz::percentiles(report).into_iter().map(view).collect()
-        }),
-        histogram: sampled.then(|| {
-            let view = |bar: &Bar| BarView {
-                mark: bar.up_to_ns as f64 / 1e9,
-                count: bar.count,
-                frequency: bar.count as f64 / latency.samples as f64,
-            };
-            latency.bars.iter().map(view).collect()
-        }),
-        details: Details(if whole { &report.details } else { &[] }),
-        tags: &report.tags,
-        volley: own::member(report, some),
-    }
 }
 
 fn as_map<K: Serialize, S: Serializer>(
@@ -148,7 +119,7 @@ impl ser::Serialize for Details<'_> {
 ///
 /// Errors of writing to `out`.
 pub fn write_pretty(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write_pretty_json(&view(report), out)
+    write_pretty_json(&View::new(report, report.details_are_whole()), out)
 }
 
 #[cfg(test)]

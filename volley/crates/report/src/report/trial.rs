@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use volley_base::budget::Buffer;
+use volley_base::defaults;
 use volley_http::grpc::{Code, PREFIX_LEN, Status};
 use volley_http::http2::hpack::{Decoder, HeaderList};
 use volley_load::spec::{SchemaSource, Spec, secret};
@@ -13,33 +14,21 @@ use volley_request::{Body, Method, Request, messages};
 /// Headers or trailers.
 pub type Fields = Vec<(String, Vec<u8>)>;
 
-/// What came back. Times are since the call was sent.
-#[derive(Debug)]
-pub struct Seen {
-    /// How long it took to connect.
-    pub connect: Duration,
-    /// `None` if the call failed at once.
-    pub headers: Option<(Fields, Duration)>,
-    /// The first replies.
-    pub replies: Vec<(Buffer, Duration)>,
-    /// All replies.
-    pub count: u64,
-    pub trailers: Fields,
-    pub status: Status,
-    pub end: Duration,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self {
-            connect: Duration::ZERO,
-            headers: None,
-            replies: Vec::new(),
-            count: 0,
-            trailers: Fields::new(),
-            status: Status::new(Code::Ok, ""),
-            end: Duration::ZERO,
-        }
+defaults! {
+    /// What came back. Times are since the call was sent.
+    #[derive(Debug)]
+    pub struct Seen {
+        /// How long it took to connect.
+        pub connect: Duration = Duration::ZERO,
+        /// `None` if the call failed at once.
+        pub headers: Option<(Fields, Duration)> = None,
+        /// The first replies.
+        pub replies: Vec<(Buffer, Duration)> = Vec::new(),
+        /// All replies.
+        pub count: u64 = 0,
+        pub trailers: Fields = Fields::new(),
+        pub status: Status = Status::new(Code::Ok, ""),
+        pub end: Duration = Duration::ZERO,
     }
 }
 

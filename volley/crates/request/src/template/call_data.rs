@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use fastrand::Rng;
 use volley_base::excerpt::excerpt;
 use volley_base::uuid::Uuid;
+use volley_base::words;
 
 use super::ActionError;
 use super::function::Action;
@@ -100,22 +101,11 @@ impl<'a> CallData<'a> {
 }
 
 /// The fields that templates may name.
-pub(super) const FIELDS: [&str; 14] = [
-    "WorkerID",
-    "RequestNumber",
-    "FullyQualifiedName",
-    "MethodName",
-    "ServiceName",
-    "InputName",
-    "OutputName",
-    "IsClientStreaming",
-    "IsServerStreaming",
-    "Timestamp",
-    "TimestampUnix",
-    "TimestampUnixMilli",
-    "TimestampUnixNano",
-    "UUID",
-];
+pub(super) const FIELDS: [&str; 14] = words! {
+    WorkerID RequestNumber FullyQualifiedName MethodName ServiceName InputName OutputName
+    IsClientStreaming IsServerStreaming Timestamp TimestampUnix TimestampUnixMilli
+    TimestampUnixNano UUID
+};
 
 /// The action for the field `.name` of calls of a method: text, if it is the same for all calls.
 pub(super) fn field(method: &Method, name: &str) -> Result<Action, ActionError> {

@@ -10,6 +10,7 @@ use super::record::Format;
 use super::rows::Rows;
 use crate::Slot;
 use crate::plan::{AtEnd, Feed, RowOrder, Slice, Source};
+use volley_base::defaults;
 use volley_load::pace::Lane;
 use volley_load::spec::Share;
 
@@ -27,24 +28,16 @@ pub struct Crowd {
     pub share: Share,
 }
 
-/// How much is kept of files.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// Bytes of all rows that are kept whole.
-    pub rows: usize,
-    /// Places of rows that are kept of a larger file, eight bytes each.
-    pub index: usize,
-    /// Bytes of a larger file that all threads together keep of what they have read.
-    pub cache: usize,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            rows: 16 << 20,
-            index: 1 << 20,
-            cache: 16 << 20,
-        }
+defaults! {
+    /// How much is kept of files.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Room {
+        /// Bytes of all rows that are kept whole.
+        pub rows: usize = 16 << 20,
+        /// Places of rows that are kept of a larger file, eight bytes each.
+        pub index: usize = 1 << 20,
+        /// Bytes of a larger file that all threads together keep of what they have read.
+        pub cache: usize = 16 << 20,
     }
 }
 
@@ -96,8 +89,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// A file cannot be read, a row of it is broken, or there are fewer rows than users, threads or processes among which
-    /// they are divided.
+    /// A file cannot be read, a row of it is broken, or there are fewer rows than users, threads or processes among
+    /// which they are divided.
     pub fn open(feeds: &[Feed], folder: &Path, crowd: Crowd) -> Result<Arc<Self>, DataError> {
         Self::open_within(feeds, folder, crowd, Room::default())
     }
@@ -207,10 +200,13 @@ impl Kind {
     fn open(feed: &Feed, folder: &Path, room: Room) -> Result<(Self, u64), DataError> {
         let columns: Vec<usize> = feed.columns.iter().map(|(column, _)| *column).collect();
         let (file, format) = match &feed.source {
-            Source::Csv { file, names } => {
-                let names = names.len();
-                (file, Format::Csv { names, columns })
-            }
+            Source::Csv { file, names } => (
+                file,
+                Format::Csv {
+                    names: names.len(),
+                    columns,
+                },
+            ),
             Source::JsonLines { file, names } => {
                 let names = columns
                     .iter()

@@ -50,6 +50,8 @@ pub(super) struct Compiler<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
     mistakes: Vec<Mistake>,
     names: Names,
+    /// Of the steps that are compiled now.
+    scope: Scope,
     targets: Vec<Target>,
     /// Beside `targets`: the most time for a response, in nanoseconds.
     timeouts: Vec<u64>,
@@ -82,6 +84,7 @@ impl<'a> Compiler<'a> {
             env,
             mistakes: Vec::new(),
             names: Names::default(),
+            scope: Scope::default(),
             targets: Vec::new(),
             timeouts: Vec::new(),
             unset: Vec::new(),
@@ -215,9 +218,9 @@ impl<'a> Compiler<'a> {
                 self.wrong(&at.key("repeat"), "it is at least 1");
             }
             let redirects = written.redirects.or(file.redirects);
-            let mut scope = Scope::new(name, common, &written.steps, redirects);
+            self.scope = Scope::new(name, common, &written.steps, redirects);
             let (before, first) = (self.mistakes.len(), self.steps.len());
-            let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
+            let actions = self.actions(&at.key("steps"), &written.steps);
             self.keep_responses(&actions, written.repeat.is_some_and(|times| times > 1));
             let is_idle = !written.steps.iter().any(asks);
             if is_idle && !written.steps.is_empty() && self.mistakes.len() == before {
@@ -229,8 +232,8 @@ impl<'a> Compiler<'a> {
             scenarios.push(Scenario {
                 name: name.to_owned(),
                 actions,
-                keeps_to: self.slices(&scope, first),
-                draws: scope.draws.iter().copied().collect(),
+                keeps_to: self.slices(first),
+                draws: self.scope.draws.iter().copied().collect(),
                 repeat: written.repeat.unwrap_or(1).max(1),
                 on_failure: written.on_failure.unwrap_or(file.on_failure),
                 keeps_cookies: written.cookies.or(file.cookies).unwrap_or(true),

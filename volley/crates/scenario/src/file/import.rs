@@ -279,12 +279,12 @@ impl<'a> Importer<'a> {
         let key = "request-per-second-feed-file";
         let feed = self.text(file, key).filter(|name| !name.is_empty());
         if feed.is_some() {
-            self.fault(&file.at.key(key), fault::FEED_FILE);
+            self.fault(&file.at.key(key), "feed-file");
         }
         let at = file.at.key("builtin-server-listening-port");
         let port = self.whole(file, "builtin-server-listening-port");
         if port.is_some() {
-            self.fault(&at, fault::CONTROL_PORT);
+            self.fault(&at, "control-port");
         }
         let port = port.or(feed.map(|_| 8888))?;
         Some(Tree::from(format!("127.0.0.1:{port}")).at(&at))
@@ -309,14 +309,16 @@ impl<'a> Importer<'a> {
     }
 
     /// Notes a fault of h2loadrunner that touches the file; where it does so again, it is only counted.
-    fn fault(&mut self, at: &Path, fault: Fault) {
-        if let Some(note) = self.notes.iter_mut().find(|note| note.name == fault.name) {
+    fn fault(&mut self, at: &Path, name: &'static str) {
+        if let Some(note) = self.notes.iter_mut().find(|note| note.name == name) {
             note.more += 1;
             return;
         }
-        let Fault {
-            name, says, does, ..
-        } = fault;
+        let mut faults = FAULTS.iter();
+        let Some(fault) = faults.find(|fault| fault.name == name) else {
+            unreachable!("{name} is no fault")
+        };
+        let Fault { says, does, .. } = fault;
         let volley = match self.how.as_run {
             // Nothing differs.
             true if does.starts_with(fault.as_run) => return,

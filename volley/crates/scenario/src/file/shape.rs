@@ -5,23 +5,16 @@ use serde_json::Value;
 use super::mistake::{Mistake, Path, Segment};
 use super::model::{File, nested};
 use super::node::Node;
+use volley_base::words;
 use volley_request::schema::suggest;
 
 /// The most mistakes that are reported at once.
 const MOST: usize = 50;
 
 /// Keys whose values give names. Without them, what uses the names would seem wrong, too.
-const NAMING: [&str; 9] = [
-    "data",
-    "lua",
-    "name",
-    "protos",
-    "save",
-    "scenarios",
-    "setup",
-    "steps",
-    "targets",
-];
+const NAMING: [&str; 9] = words! {
+    data lua name protos save scenarios setup steps targets
+};
 
 /// What a tree says as a file.
 #[derive(Default)]

@@ -3,31 +3,34 @@
 use serde::{Serialize, Serializer};
 
 use super::model::Report;
+use volley_base::named;
 use volley_base::units::numbers::grouped;
 
 /// The text of a report shows at most this many orders: the first ones and the last one.
 const MOST_ORDERS: usize = 6;
 
-/// What ended a load. The last one that is true of any thread counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndedBy {
-    /// Nothing yet: it goes on.
-    #[default]
-    Running,
-    /// All iterations began and ended.
-    Finished,
-    /// The same, as far as there were rows for them.
-    Data,
-    /// Its time, or that for open iterations to end.
-    Time,
-    /// A failure that ends the run: of a step with `on_failure: end_run`, or of a feed.
-    Failure,
-    /// A signal.
-    Signal,
-    /// Somebody who watched it.
-    Order,
-    /// A threshold that had failed for too long: its place in [`Report::thresholds`].
-    Threshold(usize),
+named! {
+    /// What ended a load. The last one that is true of any thread counts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum EndedBy {
+        /// Nothing yet: it goes on.
+        #[default]
+        Running = "running",
+        /// All iterations began and ended.
+        Finished = "finished",
+        /// The same, as far as there were rows for them.
+        Data = "data",
+        /// Its time, or that for open iterations to end.
+        Time = "time",
+        /// A failure that ends the run: of a step with `on_failure: end_run`, or of a feed.
+        Failure = "failure",
+        /// A signal.
+        Signal = "stopped",
+        /// Somebody who watched it.
+        Order = "order",
+        /// A threshold that had failed for too long: its place in [`Report::thresholds`].
+        Threshold(usize) = "threshold",
+    }
 }
 
 /// An order that the load obeyed.
@@ -50,23 +53,6 @@ pub struct Event {
 )]
 fn in_s<S: Serializer>(ns: &u64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(*ns as f64 / 1e9)
-}
-
-impl EndedBy {
-    /// As one word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Data => "data",
-            Self::Time => "time",
-            Self::Failure => "failure",
-            Self::Signal => "stopped",
-            Self::Order => "order",
-            Self::Threshold(_) => "threshold",
-        }
-    }
 }
 
 impl Report {

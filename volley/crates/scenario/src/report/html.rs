@@ -180,26 +180,26 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
-    let has_replies = report.has_replies();
-    let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
-    let rows = report.shown_steps().map(|step| {
-        let counts = &step.counts;
-        let mut row = vec![step.names.label(), grouped(counts.sent)];
-        row.extend(has_unsent.then(|| grouped(counts.unsent)));
-        row.extend([counts.ok, counts.failed, counts.open].map(grouped));
-        row.extend(has_replies.then(|| grouped(counts.replies)));
-        row.push(rate(report.per_s(counts.ended())));
-        let ranks = [500_000, 950_000, 990_000, 1_000_000];
-        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
+    let heads = [
+        "Step",
+        "Sent",
+        "Unsent",
+        "Ok",
+        "Failed",
+        "Open",
+        "Replies",
+        "Per second",
+        "p50",
+        "p95",
+        "p99",
+        "Max",
+        "First byte p50",
+    ];
+    let (columns, mut rows) = summary::requests(report, &heads, at);
+    for (row, step) in rows.iter_mut().zip(report.shown_steps()) {
         row.push(at(&step.first_byte, 500_000));
-        row
-    });
-    let mut columns = vec!["Step", "Sent"];
-    columns.extend(has_unsent.then_some("Unsent"));
-    columns.extend(["Ok", "Failed", "Open"]);
-    columns.extend(has_replies.then_some("Replies"));
-    columns.extend(["Per second", "p50", "p95", "p99", "Max", "First byte p50"]);
-    section("Requests", &columns, &[0], rows.collect())
+    }
+    section("Requests", &columns, &[0], rows)
 }
 
 fn statuses(report: &Report) -> String {

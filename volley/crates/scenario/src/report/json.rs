@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use super::super::tally::{IterationCounts, StepCounts};
 use super::events::Event;
-use super::model::{CheckReport, FailureReport, Point, Report, ScenarioReport, Series, StepReport};
+use super::model::{CheckReport, FailureReport, Report, ScenarioReport, Series, StepReport};
 use volley_base::units::timestamp;
+use volley_base::view;
 use volley_report::measure::Latency;
 use volley_report::report::json::spread::Spread;
 use volley_report::report::{Verdict, write_json, write_pretty_json};
@@ -22,7 +21,7 @@ const SCHEMA: u32 = 1;
 ///
 /// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write_json(&view(report), out)
+    write_json(&View::new(report), out)
 }
 
 /// Writes the same for people: over many lines, indented by two spaces.
@@ -31,273 +30,162 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 ///
 /// Errors of writing to `out`.
 pub fn write_pretty(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write_pretty_json(&view(report), out)
+    write_pretty_json(&View::new(report), out)
 }
 
-#[derive(Serialize)]
-struct View<'a> {
-    /// Of the format.
-    schema: u32,
-    /// volley's own.
-    version: &'a str,
-    /// The file, or the name of the run.
-    name: &'a str,
-    tags: BTreeMap<&'a str, &'a str>,
-    /// What was run, in words: a line for each target, and for each load.
-    targets: &'a [String],
-    load: &'a [String],
-    /// When the window opened (RFC 3339).
-    started: String,
-    elapsed_s: f64,
-    /// `finished`, `time`, `stopped` (by a signal), `order`, `threshold` or `failure`.
-    ended_by: &'static str,
-    threads: u32,
-    connections: u32,
-    cpu_s: f64,
-    peak_bytes: u64,
-    /// Sums of all scenarios.
-    iterations: IterationsView,
-    /// Sums of all steps but those of setup and teardown.
-    requests: RequestsView,
-    latency_ns: LatencyView<'a>,
-    scenarios: Vec<ScenarioView<'a>>,
-    /// In the file's order.
-    steps: Vec<StepView<'a>>,
-    thresholds: Vec<ThresholdView<'a>>,
-    /// What was ordered while the load went on.
-    events: &'a [Event],
-    warnings: &'a [String],
-}
-
-/// `due = begun + dropped + unfed`, `begun = ok + failed + cut_short + open`.
-#[derive(Serialize)]
-struct IterationsView {
-    due: u64,
-    #[serde(flatten)]
-    counts: IterationCounts,
-}
-
-/// `sent + unsent = ok + failed + open`.
-#[derive(Serialize)]
-struct RequestsView {
-    sent: u64,
-    /// Failed before anything was sent.
-    unsent: u64,
-    /// Sent, but not at once: all connections were busy.
-    waited: u64,
-    ok: u64,
-    failed: u64,
-    open: u64,
-    ended_per_s: f64,
-    sent_bytes: u64,
-    received_bytes: u64,
-    replies: u64,
-}
-
-#[derive(Serialize)]
-struct LatencyView<'a> {
-    #[serde(flatten)]
-    spread: Spread,
-    p9999: Option<u64>,
-    /// HdrHistogram V2, deflated, base64.
-    histogram: &'a str,
-    /// The same of the ages of what was open.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    ages: &'a str,
-}
-
-#[derive(Serialize)]
-struct ScenarioView<'a> {
-    name: &'a str,
-    iterations: IterationsView,
-    /// Of iterations that ended well, from their beginning.
-    duration_ns: LatencyView<'a>,
-    /// From the due moment to the beginning.
-    delay_ns: LatencyView<'a>,
-    /// Of the requests of all its steps.
-    latency_ns: LatencyView<'a>,
-    series: SeriesView,
-    /// Coroutines of a program that say that they failed.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    failures: &'a [FailureReport],
-}
-
-#[derive(Serialize)]
-struct StepView<'a> {
-    name: &'a str,
-    /// Null: a step of setup or teardown.
-    scenario: Option<&'a str>,
-    protocol: &'static str,
-    requests: RequestsView,
-    /// HTTP statuses or gRPC codes.
-    statuses: BTreeMap<u16, u64>,
-    /// `2xx`; empty for gRPC.
-    classes: BTreeMap<String, u64>,
-    failures: &'a [FailureReport],
-    checks: &'a [CheckReport],
-    latency_ns: LatencyView<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    service_latency_ns: Option<LatencyView<'a>>,
-    blocked_ns: LatencyView<'a>,
-    first_byte_ns: LatencyView<'a>,
-    series: SeriesView,
-}
-
-/// One number for each interval; the last one may be cut. Percentiles are exact within 7 %.
-#[derive(Serialize)]
-struct SeriesView {
-    interval_s: u64,
-    due: Vec<u64>,
-    sent: Vec<u64>,
-    ok: Vec<u64>,
-    failed: Vec<u64>,
-    p50_ns: Vec<Option<u64>>,
-    p99_ns: Vec<Option<u64>>,
-}
-
-#[derive(Serialize)]
-struct ThresholdView<'a> {
-    threshold: &'a str,
-    figure: &'a str,
-    value: Option<f64>,
-    /// The value is only a lower bound.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    at_least: bool,
-    unit: &'static str,
-    failed: bool,
-    /// Why it failed, if no figure shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    doubt: Option<String>,
-    /// It ended the load.
-    ended_load: bool,
-}
-
-fn view(report: &Report) -> View<'_> {
-    let facts = &report.facts;
-    View {
-        schema: SCHEMA,
-        version: &facts.version,
-        name: &facts.name,
-        tags: facts
-            .tags
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect(),
-        targets: &facts.targets,
-        load: &facts.load,
-        started: timestamp::to_the_ns(facts.started_unix_ns),
-        elapsed_s: facts.elapsed_ns as f64 / 1e9,
-        ended_by: facts.ended_by.name(),
-        threads: facts.threads,
-        connections: facts.connections,
-        cpu_s: facts.cost.cpu_s,
-        peak_bytes: facts.cost.peak_bytes,
-        iterations: iterations(report.iterations()),
-        requests: requests(report, &report.requests()),
-        latency_ns: latency(&report.latency),
-        scenarios: report.scenarios.iter().map(scenario).collect(),
-        steps: report.steps.iter().map(|one| step(report, one)).collect(),
-        thresholds: thresholds(report),
-        events: &facts.events,
-        warnings: &facts.warnings,
+view! {
+    struct View<'a>(report: &'a Report) {
+        /// Of the format.
+        schema: u32 = SCHEMA,
+        /// volley's own.
+        version: &'a str = &report.facts.version,
+        /// The file, or the name of the run.
+        name: &'a str = &report.facts.name,
+        tags: BTreeMap<&'a str, &'a str> =
+            report.facts.tags.iter().map(|(name, value)| (&**name, &**value)).collect(),
+        /// What was run, in words: a line for each target, and for each load.
+        targets: &'a [String] = &report.facts.targets,
+        load: &'a [String] = &report.facts.load,
+        /// When the window opened (RFC 3339).
+        started: String = timestamp::to_the_ns(report.facts.started_unix_ns),
+        elapsed_s: f64 = report.facts.elapsed_ns as f64 / 1e9,
+        /// `finished`, `time`, `stopped` (by a signal), `order`, `threshold` or `failure`.
+        ended_by: &'static str = report.facts.ended_by.name(),
+        threads: u32 = report.facts.threads,
+        connections: u32 = report.facts.connections,
+        cpu_s: f64 = report.facts.cost.cpu_s,
+        peak_bytes: u64 = report.facts.cost.peak_bytes,
+        /// Sums of all scenarios.
+        iterations: IterationsView = IterationsView::new(report.iterations()),
+        /// Sums of all steps but those of setup and teardown.
+        requests: RequestsView = RequestsView::new(report, &report.requests()),
+        latency_ns: LatencyView<'a> = LatencyView::new(&report.latency),
+        scenarios: Vec<ScenarioView<'a>> = report.scenarios.iter().map(ScenarioView::new).collect(),
+        /// In the file's order.
+        steps: Vec<StepView<'a>> =
+            report.steps.iter().map(|one| StepView::new(report, one)).collect(),
+        thresholds: Vec<ThresholdView<'a>> = {
+            let all = report.thresholds.iter().enumerate();
+            all.map(|(place, verdict)| ThresholdView::new(report, place, verdict)).collect()
+        },
+        /// What was ordered while the load went on.
+        events: &'a [Event] = &report.facts.events,
+        warnings: &'a [String] = &report.facts.warnings,
     }
 }
 
-fn iterations(counts: IterationCounts) -> IterationsView {
-    IterationsView {
-        due: counts.due(),
-        counts,
+view! {
+    /// `due = begun + dropped + unfed`, `begun = ok + failed + cut_short + open`.
+    struct IterationsView(counts: IterationCounts) {
+        due: u64 = counts.due(),
+        #[serde(flatten)]
+        counts: IterationCounts = counts,
     }
 }
 
-fn requests(report: &Report, counts: &StepCounts) -> RequestsView {
-    RequestsView {
-        sent: counts.sent,
-        unsent: counts.unsent,
-        waited: counts.waited,
-        ok: counts.ok,
-        failed: counts.failed,
-        open: counts.open,
-        ended_per_s: report.per_s(counts.ended()),
-        sent_bytes: counts.sent_bytes,
-        received_bytes: counts.received_bytes,
-        replies: counts.replies,
+view! {
+    /// `sent + unsent = ok + failed + open`.
+    struct RequestsView(report: &Report, counts: &StepCounts) {
+        sent: u64 = counts.sent,
+        /// Failed before anything was sent.
+        unsent: u64 = counts.unsent,
+        /// Sent, but not at once: all connections were busy.
+        waited: u64 = counts.waited,
+        ok: u64 = counts.ok,
+        failed: u64 = counts.failed,
+        open: u64 = counts.open,
+        ended_per_s: f64 = report.per_s(counts.ended()),
+        sent_bytes: u64 = counts.sent_bytes,
+        received_bytes: u64 = counts.received_bytes,
+        replies: u64 = counts.replies,
     }
 }
 
-fn scenario(one: &ScenarioReport) -> ScenarioView<'_> {
-    ScenarioView {
-        name: &one.name,
-        iterations: iterations(one.counts),
-        duration_ns: latency(&one.duration),
-        delay_ns: latency(&one.delay),
-        latency_ns: latency(&one.latency),
-        series: series(&one.series),
-        failures: &one.failures,
+view! {
+    struct LatencyView<'a>(latency: &'a Latency) {
+        #[serde(flatten)]
+        spread: Spread = Spread::new(latency),
+        p9999: Option<u64> = latency.at(999_900).map(|found| found.ns),
+        /// HdrHistogram V2, deflated, base64.
+        histogram: &'a str = &latency.histogram,
+        /// The same of the ages of what was open.
+        #[serde(skip_serializing_if = "str::is_empty")]
+        ages: &'a str = &latency.ages,
     }
 }
 
-fn step<'a>(report: &Report, one: &'a StepReport) -> StepView<'a> {
-    let classes = one.classes().into_iter();
-    StepView {
-        name: &one.names.name,
-        scenario: Some(one.names.scenario.as_str()).filter(|name| !name.is_empty()),
-        protocol: if one.names.is_grpc { "grpc" } else { "http" },
-        requests: requests(report, &one.counts),
-        statuses: one.statuses.iter().copied().collect(),
-        classes: classes
-            .map(|(class, count)| (format!("{class}xx"), count))
-            .collect(),
-        failures: &one.failures,
-        checks: &one.checks,
-        latency_ns: latency(&one.latency),
-        service_latency_ns: one.service.as_ref().map(latency),
-        blocked_ns: latency(&one.blocked),
-        first_byte_ns: latency(&one.first_byte),
-        series: series(&one.series),
+view! {
+    struct ScenarioView<'a>(one: &'a ScenarioReport) {
+        name: &'a str = &one.name,
+        iterations: IterationsView = IterationsView::new(one.counts),
+        /// Of iterations that ended well, from their beginning.
+        duration_ns: LatencyView<'a> = LatencyView::new(&one.duration),
+        /// From the due moment to the beginning.
+        delay_ns: LatencyView<'a> = LatencyView::new(&one.delay),
+        /// Of the requests of all its steps.
+        latency_ns: LatencyView<'a> = LatencyView::new(&one.latency),
+        series: SeriesView = SeriesView::new(&one.series),
+        /// Coroutines of a program that say that they failed.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        failures: &'a [FailureReport] = &one.failures,
     }
 }
 
-fn latency(latency: &Latency) -> LatencyView<'_> {
-    LatencyView {
-        spread: Spread::of(latency),
-        p9999: latency.at(999_900).map(|found| found.ns),
-        histogram: &latency.histogram,
-        ages: &latency.ages,
+view! {
+    struct StepView<'a>(report: &Report, one: &'a StepReport) {
+        name: &'a str = &one.names.name,
+        /// Null: a step of setup or teardown.
+        scenario: Option<&'a str> =
+            Some(one.names.scenario.as_str()).filter(|name| !name.is_empty()),
+        protocol: &'static str = if one.names.is_grpc { "grpc" } else { "http" },
+        requests: RequestsView = RequestsView::new(report, &one.counts),
+        /// HTTP statuses or gRPC codes.
+        statuses: BTreeMap<u16, u64> = one.statuses.iter().copied().collect(),
+        /// `2xx`; empty for gRPC.
+        classes: BTreeMap<String, u64> = {
+            let classes = one.classes().into_iter();
+            classes.map(|(class, count)| (format!("{class}xx"), count)).collect()
+        },
+        failures: &'a [FailureReport] = &one.failures,
+        checks: &'a [CheckReport] = &one.checks,
+        latency_ns: LatencyView<'a> = LatencyView::new(&one.latency),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        service_latency_ns: Option<LatencyView<'a>> = one.service.as_ref().map(LatencyView::new),
+        blocked_ns: LatencyView<'a> = LatencyView::new(&one.blocked),
+        first_byte_ns: LatencyView<'a> = LatencyView::new(&one.first_byte),
+        series: SeriesView = SeriesView::new(&one.series),
     }
 }
 
-fn series(series: &Series) -> SeriesView {
-    fn all<T>(series: &Series, one: impl Fn(&Point) -> T) -> Vec<T> {
-        series.points.iter().map(one).collect()
-    }
-    SeriesView {
-        interval_s: series.interval_s,
-        due: all(series, |point| point.due),
-        sent: all(series, |point| point.sent),
-        ok: all(series, |point| point.ok),
-        failed: all(series, |point| point.failed),
-        p50_ns: all(series, |point| point.p50_ns),
-        p99_ns: all(series, |point| point.p99_ns),
+view! {
+    /// One number for each interval; the last one may be cut. Percentiles are exact within 7 %.
+    struct SeriesView(series: &Series) {
+        interval_s: u64 = series.interval_s,
+        due: Vec<u64> = series.points.iter().map(|point| point.due).collect(),
+        sent: Vec<u64> = series.points.iter().map(|point| point.sent).collect(),
+        ok: Vec<u64> = series.points.iter().map(|point| point.ok).collect(),
+        failed: Vec<u64> = series.points.iter().map(|point| point.failed).collect(),
+        p50_ns: Vec<Option<u64>> = series.points.iter().map(|point| point.p50_ns).collect(),
+        p99_ns: Vec<Option<u64>> = series.points.iter().map(|point| point.p99_ns).collect(),
     }
 }
 
-fn thresholds(report: &Report) -> Vec<ThresholdView<'_>> {
-    fn view<'a>(report: &Report, place: usize, verdict: &'a Verdict) -> ThresholdView<'a> {
-        ThresholdView {
-            threshold: &verdict.threshold,
-            figure: &verdict.figure,
-            value: verdict.value,
-            at_least: verdict.is_at_least,
-            unit: verdict.unit.name(),
-            failed: verdict.failed,
-            doubt: verdict.doubt.as_ref().map(ToString::to_string),
-            ended_load: report.is_aborted_by(place),
-        }
+view! {
+    struct ThresholdView<'a>(report: &Report, place: usize, verdict: &'a Verdict) {
+        threshold: &'a str = &verdict.threshold,
+        figure: &'a str = &verdict.figure,
+        value: Option<f64> = verdict.value,
+        /// The value is only a lower bound.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        at_least: bool = verdict.is_at_least,
+        unit: &'static str = verdict.unit.name(),
+        failed: bool = verdict.failed,
+        /// Why it failed, if no figure shows it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        doubt: Option<String> = verdict.doubt.as_ref().map(ToString::to_string),
+        /// It ended the load.
+        ended_load: bool = report.is_aborted_by(place),
     }
-    let all = report.thresholds.iter().enumerate();
-    all.map(|(place, verdict)| view(report, place, verdict))
-        .collect()
 }
 
 #[cfg(test)]

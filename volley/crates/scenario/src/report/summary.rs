@@ -150,15 +150,30 @@ pub(super) fn iterations(
 }
 
 fn steps(report: &Report) -> Vec<Vec<String>> {
+    let heads = [
+        "step", "sent", "unsent", "ok", "failed", "open", "replies", "rate/s", "p50", "p95", "p99",
+        "max",
+    ];
+    let (heads, mut rows) = requests(report, &heads, at);
+    rows.insert(0, words(&heads));
+    rows
+}
+
+/// What became of each step's requests: the heads of the columns that there are, and rows. `at` writes a percentile.
+pub(super) fn requests<'a>(
+    report: &Report,
+    heads: &[&'a str],
+    at: impl Fn(&Latency, u32) -> String,
+) -> (Vec<&'a str>, Vec<Vec<String>>) {
     let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
     let has_replies = report.has_replies();
-    let mut head = words(&["step", "sent"]);
-    head.extend(has_unsent.then(|| "unsent".to_owned()));
-    head.extend(words(&["ok", "failed", "open"]));
-    head.extend(has_replies.then(|| "replies".to_owned()));
-    head.extend(words(&["rate/s", "p50", "p95", "p99", "max"]));
-    let mut rows = vec![head];
-    for step in report.shown_steps() {
+    let heads = heads.iter().copied();
+    let heads = heads.filter(|head| match *head {
+        "unsent" | "Unsent" => has_unsent,
+        "replies" | "Replies" => has_replies,
+        _ => true,
+    });
+    let rows = report.shown_steps().map(|step| {
         let counts = &step.counts;
         let mut row = vec![step.names.label(), grouped(counts.sent)];
         row.extend(has_unsent.then(|| grouped(counts.unsent)));
@@ -167,9 +182,9 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
         row.push(rate(report.per_s(counts.ended())));
         let ranks = [500_000, 950_000, 990_000, 1_000_000];
         row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
-        rows.push(row);
-    }
-    rows
+        row
+    });
+    (heads.collect(), rows.collect())
 }
 
 fn failures(report: &Report) -> Vec<Vec<String>> {

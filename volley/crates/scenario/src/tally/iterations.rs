@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::dropped::Dropped;
 use super::seconds::Seconds;
+use volley_base::sums;
 use volley_report::measure::Distribution;
 
 /// How an iteration ended.
@@ -17,20 +18,23 @@ pub enum End {
     OutOfData,
 }
 
-/// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short + open`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct IterationCounts {
-    pub begun: u64,
-    pub ok: u64,
-    pub failed: u64,
-    /// Ended early because a feed had no more rows.
-    pub cut_short: u64,
-    /// Without an end when the run ended.
-    pub open: u64,
-    /// Due, and never begun: too many were open.
-    pub dropped: u64,
-    /// Due, and never begun: a feed had no more rows.
-    pub unfed: u64,
+sums! {
+    /// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short +
+    /// open`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct IterationCounts {
+        pub begun: u64,
+        pub ok: u64,
+        pub failed: u64,
+        /// Ended early because a feed had no more rows.
+        pub cut_short: u64,
+        /// Without an end when the run ended.
+        pub open: u64,
+        /// Due, and never begun: too many were open.
+        pub dropped: u64,
+        /// Due, and never begun: a feed had no more rows.
+        pub unfed: u64,
+    }
 }
 
 /// The iterations of a scenario in one thread, or in several.
@@ -118,26 +122,8 @@ impl IterationCounts {
 
     /// What was counted since these, which are earlier sums of the same.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            begun: self.begun - before.begun,
-            ok: self.ok - before.ok,
-            failed: self.failed - before.failed,
-            cut_short: self.cut_short - before.cut_short,
-            open: self.open - before.open,
-            dropped: self.dropped - before.dropped,
-            unfed: self.unfed - before.unfed,
-        }
-    }
-
-    /// Adds those of another one.
-    pub fn add(&mut self, other: &Self) {
-        self.begun += other.begun;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.cut_short += other.cut_short;
-        self.open += other.open;
-        self.dropped += other.dropped;
-        self.unfed += other.unfed;
+    pub fn since(mut self, before: &Self) -> Self {
+        self.each(before, |count, before| *count -= before);
+        self
     }
 }

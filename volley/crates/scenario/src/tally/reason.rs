@@ -4,54 +4,58 @@ use std::fmt;
 use std::mem::discriminant;
 
 use serde::{Serialize, Serializer};
+use volley_base::named;
 
-/// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own lists, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// A text of the request needs a value that is missing, or that cannot stand there.
-    Unrendered,
-    /// No host of the target accepted a connection.
-    Connect,
-    /// The TLS handshake failed.
-    Tls,
-    /// No complete response in time.
-    Timeout,
-    /// The peer reset the stream.
-    Reset,
-    /// The connection was going away, and the peer had not begun the request.
-    GoAway,
-    /// The connection ended before the response did.
-    Closed,
-    /// The response breaks the protocol.
-    Protocol,
-    /// The body is larger than `limits.body`.
-    BodyTooLarge,
-    /// There is no memory left for the body, or for a message (`--max-memory`).
-    OverBudget,
-    /// The body, or a message, cannot be decoded.
-    Decoding,
-    /// More redirects than the step follows, or one that leads nowhere.
-    Redirects,
-    /// The script of the step has an error where it writes the request.
-    Lua,
-    /// Another status than expected.
-    Status,
-    /// A rule for each reply.
-    Each(u16),
-    /// Another number of replies than expected.
-    Replies,
-    /// A check of `expect`.
-    Check(u16),
-    /// A value of `save` is missing.
-    Save(u16),
-    /// The script of the step has an error where it looks at the response.
-    LuaResponse,
-    /// The script of the step says that the response is wrong.
-    LuaCheck,
-    /// The response took longer than `within`.
-    Late,
-    /// The first reply took longer than `first_within`.
-    FirstLate,
+named! {
+    /// Why a request failed, in the order in which conditions are looked at. Numbers are places in the step's own
+    /// lists, from 0.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// A text of the request needs a value that is missing, or that cannot stand there.
+        Unrendered = "cannot be rendered",
+        /// No host of the target accepted a connection.
+        Connect = "connect",
+        /// The TLS handshake failed.
+        Tls = "TLS",
+        /// No complete response in time.
+        Timeout = "timeout",
+        /// The peer reset the stream.
+        Reset = "reset",
+        /// The connection was going away, and the peer had not begun the request.
+        GoAway = "GOAWAY",
+        /// The connection ended before the response did.
+        Closed = "connection closed",
+        /// The response breaks the protocol.
+        Protocol = "protocol",
+        /// The body is larger than `limits.body`.
+        BodyTooLarge = "body too large",
+        /// There is no memory left for the body, or for a message (`--max-memory`).
+        OverBudget = "memory limit",
+        /// The body, or a message, cannot be decoded.
+        Decoding = "cannot be decoded",
+        /// More redirects than the step follows, or one that leads nowhere.
+        Redirects = "redirects",
+        /// The script of the step has an error where it writes the request.
+        Lua = "Lua error",
+        /// Another status than expected.
+        Status = "status",
+        /// A rule for each reply.
+        Each(u16) = "each",
+        /// Another number of replies than expected.
+        Replies = "replies",
+        /// A check of `expect`.
+        Check(u16) = "check",
+        /// A value of `save` is missing.
+        Save(u16) = "missing value",
+        /// The script of the step has an error where it looks at the response.
+        LuaResponse = "Lua error at the response",
+        /// The script of the step says that the response is wrong.
+        LuaCheck = "Lua check",
+        /// The response took longer than `within`.
+        Late = "late",
+        /// The first reply took longer than `first_within`.
+        FirstLate = "first reply late",
+    }
 }
 
 /// A failed request, for the counters.
@@ -63,35 +67,6 @@ pub struct Failure<'a> {
 }
 
 impl Reason {
-    /// The reason in reports: `timeout`, `check`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unrendered => "cannot be rendered",
-            Self::Connect => "connect",
-            Self::Tls => "TLS",
-            Self::Timeout => "timeout",
-            Self::Reset => "reset",
-            Self::GoAway => "GOAWAY",
-            Self::Closed => "connection closed",
-            Self::Protocol => "protocol",
-            Self::BodyTooLarge => "body too large",
-            Self::OverBudget => "memory limit",
-            Self::Decoding => "cannot be decoded",
-            Self::Redirects => "redirects",
-            Self::Lua => "Lua error",
-            Self::LuaResponse => "Lua error at the response",
-            Self::Status => "status",
-            Self::Check(_) => "check",
-            Self::Replies => "replies",
-            Self::Each(_) => "each",
-            Self::Late => "late",
-            Self::FirstLate => "first reply late",
-            Self::Save(_) => "missing value",
-            Self::LuaCheck => "Lua check",
-        }
-    }
-
     /// Its place in a list of the step.
     #[must_use]
     pub fn index(self) -> Option<usize> {

@@ -111,7 +111,7 @@ impl History {
         let Some(interval) = self.interval(second.at >> self.power) else {
             return;
         };
-        interval.counts.add(second.sum());
+        interval.counts.add(&second.sum());
         for (bucket, count) in &second.latencies {
             add(&mut interval.latencies, bucket / COARSE, u64::from(*count));
         }
@@ -173,7 +173,7 @@ impl Interval {
     }
 
     fn merge(&mut self, other: &Self) {
-        self.counts.add(other.counts);
+        self.counts.add(&other.counts);
         for (bucket, count) in &other.latencies {
             add(&mut self.latencies, *bucket, *count);
         }

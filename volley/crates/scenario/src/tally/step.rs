@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::reason::{Failure, Reason};
 use super::seconds::{Seconds, add};
+use volley_base::sums;
 use volley_report::measure::{Distribution, Failures, Life};
 
 /// The moments of one request, in nanoseconds since the engine's epoch. Of one that is open, the end is the present.
@@ -52,22 +53,24 @@ impl Timing {
     }
 }
 
-/// Plain sums of a step. `sent + unsent` is `ok + failed + open`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepCounts {
-    pub sent: u64,
-    /// Failed before anything was sent: no connection, or nothing to send.
-    pub unsent: u64,
-    /// Sent, but not at once: all connections were busy.
-    pub waited: u64,
-    pub ok: u64,
-    pub failed: u64,
-    /// Without an end when the run ended.
-    pub open: u64,
-    pub sent_bytes: u64,
-    pub received_bytes: u64,
-    /// gRPC: replies received.
-    pub replies: u64,
+sums! {
+    /// Plain sums of a step. `sent + unsent` is `ok + failed + open`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct StepCounts {
+        pub sent: u64,
+        /// Failed before anything was sent: no connection, or nothing to send.
+        pub unsent: u64,
+        /// Sent, but not at once: all connections were busy.
+        pub waited: u64,
+        pub ok: u64,
+        pub failed: u64,
+        /// Without an end when the run ended.
+        pub open: u64,
+        pub sent_bytes: u64,
+        pub received_bytes: u64,
+        /// gRPC: replies received.
+        pub replies: u64,
+    }
 }
 
 /// How often a check passed.
@@ -336,9 +339,9 @@ impl Verdicts {
         self.failed_if(|reason| !reason.has_status())
     }
 
-    /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition was
-    /// kept by the requests that ended well or failed for a later reason, and those that failed for an earlier one never
-    /// came to it.
+    /// How often a condition was kept, of so many requests that ended. A check has its own counts; each other condition
+    /// was kept by the requests that ended well or failed for a later reason, and those that failed for an earlier one
+    /// never came to it.
     #[must_use]
     pub fn of(&self, condition: Reason, ended: u64) -> CheckCounts {
         match condition {
@@ -389,32 +392,10 @@ impl StepCounts {
         self.ok + self.failed
     }
 
-    /// Adds those of another one.
-    pub fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.unsent += other.unsent;
-        self.waited += other.waited;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.open += other.open;
-        self.sent_bytes += other.sent_bytes;
-        self.received_bytes += other.received_bytes;
-        self.replies += other.replies;
-    }
-
     /// What was counted since these, which are earlier sums of the same.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            sent: self.sent - before.sent,
-            unsent: self.unsent - before.unsent,
-            waited: self.waited - before.waited,
-            ok: self.ok - before.ok,
-            failed: self.failed - before.failed,
-            open: self.open - before.open,
-            sent_bytes: self.sent_bytes - before.sent_bytes,
-            received_bytes: self.received_bytes - before.received_bytes,
-            replies: self.replies - before.replies,
-        }
+    pub fn since(mut self, before: &Self) -> Self {
+        self.each(before, |count, before| *count -= before);
+        self
     }
 }

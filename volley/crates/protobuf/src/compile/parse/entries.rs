@@ -1,5 +1,6 @@
 //! Enums.
 
+use buffa_descriptor::generated::descriptor::SymbolVisibility;
 use buffa_descriptor::generated::descriptor::enum_descriptor_proto::EnumReservedRange;
 
 use super::super::error::Fault;
@@ -7,7 +8,10 @@ use super::super::tree::{Enum, EnumValue};
 use super::Parser;
 
 impl Parser<'_> {
-    pub(super) fn enumeration(&mut self) -> Result<Enum, Fault> {
+    pub(super) fn enumeration(
+        &mut self,
+        visibility: Option<SymbolVisibility>,
+    ) -> Result<Enum, Fault> {
         self.cursor.expect("enum")?;
         let name = self.cursor.name("the name of the enum")?;
         let mut item = Enum {
@@ -15,6 +19,7 @@ impl Parser<'_> {
             ..Enum::default()
         };
         item.proto.name = Some(name.text().to_owned());
+        item.proto.visibility = visibility;
         self.cursor.expect("{")?;
         while !self.cursor.take_end()? {
             match self.cursor.token.text() {
@@ -23,10 +28,7 @@ impl Parser<'_> {
                 }
                 "option" => item.options.push(self.option_statement()?),
                 "reserved" => self.reserved_values(&mut item)?,
-                _ => {
-                    let value = self.enum_value()?;
-                    item.values.push(value);
-                }
+                _ => item.values.push(self.enum_value()?),
             }
         }
         Ok(item)

@@ -1,5 +1,6 @@
 //! Fields: labels, types, numbers, defaults.
 
+use buffa::Enumeration as _;
 use buffa_descriptor::generated::descriptor::Edition;
 use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
 
@@ -14,25 +15,9 @@ use super::message::{group, map_entry};
 
 /// The types that have names of their own.
 pub(in super::super) fn scalar(name: &str) -> Option<Type> {
-    Some(match name {
-        "double" => Type::TYPE_DOUBLE,
-        "float" => Type::TYPE_FLOAT,
-        "int64" => Type::TYPE_INT64,
-        "uint64" => Type::TYPE_UINT64,
-        "int32" => Type::TYPE_INT32,
-        "fixed64" => Type::TYPE_FIXED64,
-        "fixed32" => Type::TYPE_FIXED32,
-        "bool" => Type::TYPE_BOOL,
-        "string" => Type::TYPE_STRING,
-        "group" => Type::TYPE_GROUP,
-        "bytes" => Type::TYPE_BYTES,
-        "uint32" => Type::TYPE_UINT32,
-        "sfixed32" => Type::TYPE_SFIXED32,
-        "sfixed64" => Type::TYPE_SFIXED64,
-        "sint32" => Type::TYPE_SINT32,
-        "sint64" => Type::TYPE_SINT64,
-        _ => return None,
-    })
+    let is_plain = !matches!(name, "message" | "enum") && name == name.to_ascii_lowercase();
+    let named = Type::from_proto_name(&format!("TYPE_{}", name.to_ascii_uppercase()));
+    named.filter(|_| is_plain)
 }
 
 impl Parser<'_> {

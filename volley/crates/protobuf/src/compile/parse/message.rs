@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use buffa_descriptor::generated::descriptor::SymbolVisibility;
 use buffa_descriptor::generated::descriptor::descriptor_proto::{ExtensionRange, ReservedRange};
 
 use super::super::error::{Fault, Pos, shown};
@@ -19,7 +20,10 @@ const SHARED: usize = 4 << 20;
 pub(in super::super) const MAX_NUMBER: i32 = 536_870_911;
 
 impl Parser<'_> {
-    pub(super) fn message(&mut self) -> Result<Message, Fault> {
+    pub(super) fn message(
+        &mut self,
+        visibility: Option<SymbolVisibility>,
+    ) -> Result<Message, Fault> {
         self.check_depth(self.cursor.at())?;
         self.cursor.expect("message")?;
         let name = self.cursor.name("the name of the message")?;
@@ -28,6 +32,7 @@ impl Parser<'_> {
             ..Message::default()
         };
         message.proto.name = Some(name.text().to_owned());
+        message.proto.visibility = visibility;
         self.message_body(&mut message)?;
         Ok(message)
     }
@@ -59,28 +64,16 @@ impl Parser<'_> {
         }
         let visibility = self.visibility()?;
         match self.cursor.token.text() {
-            "message" => {
-                let mut nested = self.message()?;
-                nested.proto.visibility = visibility;
-                message.messages.push(nested);
-            }
-            "enum" => {
-                let mut item = self.enumeration()?;
-                item.proto.visibility = visibility;
-                message.enums.push(item);
-            }
+            "message" => message.messages.push(self.message(visibility)?),
+            "enum" => message.enums.push(self.enumeration(visibility)?),
             "extensions" => self.extension_ranges(message)?,
             "reserved" => self.reserved(message)?,
             "extend" => self.extend(&mut message.extensions, &mut message.messages)?,
-            "option" => {
-                let option = self.option_statement()?;
-                message.options.push(option);
-            }
+            "option" => message.options.push(self.option_statement()?),
             "oneof" => self.oneof(message)?,
-            _ => {
-                let field = self.field(&mut message.messages, false)?;
-                message.fields.push(field);
-            }
+            _ => message
+                .fields
+                .push(self.field(&mut message.messages, false)?),
         }
         Ok(())
     }

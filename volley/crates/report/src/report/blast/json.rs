@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use volley_base::units::timestamp;
+use volley_base::view;
 
 use super::{Interval, Point, Sweep};
 use crate::measure::Latency;
@@ -20,73 +21,48 @@ const SCHEMA: u32 = 1;
 ///
 /// Errors of writing to `out`.
 pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
-    write_json(&view(sweep), out)
+    write_json(&View::new(sweep), out)
 }
 
-#[derive(Serialize)]
-struct View<'a> {
-    blast: u32,
-    version: &'a str,
-    date: String,
-    name: &'a str,
-    target: &'a str,
-    call: &'a str,
-    options: &'a serde_json::Value,
-    seed: u64,
-    repetitions: u32,
-    elapsed_s: f64,
-    cpu_s: f64,
-    cpu_total_s: f64,
-    peak_bytes: u64,
-    threads: u32,
-    reconnects: u64,
-    checks: &'a Checks,
-    points: &'a [Point],
-    warnings: Vec<String>,
+view! {
+    struct View<'a>(sweep: &'a Sweep) {
+        blast: u32 = SCHEMA,
+        version: &'a str = &sweep.version,
+        date: String =
+            timestamp::to_the_second(sweep.started_unix_ns.saturating_add(sweep.elapsed_ns)),
+        name: &'a str = &sweep.name,
+        target: &'a str = &sweep.target,
+        call: &'a str = &sweep.call,
+        options: &'a serde_json::Value = &sweep.options,
+        seed: u64 = sweep.seed,
+        repetitions: u32 = sweep.repetitions,
+        elapsed_s: f64 = sweep.elapsed_ns as f64 / 1e9,
+        cpu_s: f64 = sweep.cost.cpu_s,
+        cpu_total_s: f64 = sweep.cost.cpu_total_s,
+        peak_bytes: u64 = sweep.cost.peak_bytes,
+        threads: u32 = sweep.threads,
+        reconnects: u64 = sweep.reconnects,
+        checks: &'a Checks = &sweep.checks,
+        points: &'a [Point] = &sweep.points,
+        warnings: Vec<String> = sweep.warnings.iter().map(ToString::to_string).collect(),
+    }
 }
 
-#[derive(Serialize)]
-struct RateView {
-    median: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-fn view(sweep: &Sweep) -> View<'_> {
-    View {
-        blast: SCHEMA,
-        version: &sweep.version,
-        date: timestamp::to_the_second(sweep.started_unix_ns.saturating_add(sweep.elapsed_ns)),
-        name: &sweep.name,
-        target: &sweep.target,
-        call: &sweep.call,
-        options: &sweep.options,
-        seed: sweep.seed,
-        repetitions: sweep.repetitions,
-        elapsed_s: sweep.elapsed_ns as f64 / 1e9,
-        cpu_s: sweep.cost.cpu_s,
-        cpu_total_s: sweep.cost.cpu_total_s,
-        peak_bytes: sweep.cost.peak_bytes,
-        threads: sweep.threads,
-        reconnects: sweep.reconnects,
-        checks: &sweep.checks,
-        points: &sweep.points,
-        warnings: sweep.warnings.iter().map(ToString::to_string).collect(),
+view! {
+    struct RateView(rate: Option<Interval>) {
+        median: Option<f64> = rate.map(|rate| rate.median),
+        low: Option<f64> = rate.map(|rate| rate.low),
+        high: Option<f64> = rate.map(|rate| rate.high),
     }
 }
 
 /// All are null without a blast.
 pub(super) fn rate<S: Serializer>(rate: &Option<Interval>, to: S) -> Result<S::Ok, S::Error> {
-    let view = RateView {
-        median: rate.map(|rate| rate.median),
-        low: rate.map(|rate| rate.low),
-        high: rate.map(|rate| rate.high),
-    };
-    view.serialize(to)
+    RateView::new(*rate).serialize(to)
 }
 
 pub(super) fn spread<S: Serializer>(latency: &Latency, to: S) -> Result<S::Ok, S::Error> {
-    Spread::of(latency).serialize(to)
+    Spread::new(latency).serialize(to)
 }
 
 #[cfg(test)]

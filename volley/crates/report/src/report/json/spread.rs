@@ -1,35 +1,36 @@
 //! The parts that all JSON reports share.
 
-use serde::Serialize;
+use volley_base::view;
 
 use crate::measure::Latency;
 use crate::measure::latency::bounds;
 
-/// A distribution's figures, in ns; null without samples. Min and samples are of what ended.
-#[derive(Serialize)]
-pub struct Spread {
-    kind: &'static str,
-    mean: Option<u64>,
-    min: Option<u64>,
-    p50: Option<u64>,
-    p75: Option<u64>,
-    p90: Option<u64>,
-    p95: Option<u64>,
-    p99: Option<u64>,
-    p999: Option<u64>,
-    max: Option<u64>,
-    samples: u64,
-    /// What was still open, and the age of the oldest.
-    #[serde(skip_serializing_if = "is_zero")]
-    open: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    oldest: u64,
-    /// The mean of what ended, if something was open.
-    #[serde(skip_serializing_if = "is_zero")]
-    ended_mean: u64,
-    /// Which of the figures are lower bounds, because too many had no end.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    at_least: Vec<&'static str>,
+view! {
+    /// A distribution's figures, in ns; null without samples. Min and samples are of what ended.
+    pub struct Spread(latency: &Latency) {
+        kind: &'static str = latency.kind.name(),
+        mean: Option<u64> = latency.mean().map(|mean| mean.ns),
+        min: Option<u64> = (latency.samples > 0).then_some(latency.min_ns),
+        p50: Option<u64> = latency.at(500_000).map(|found| found.ns),
+        p75: Option<u64> = latency.at(750_000).map(|found| found.ns),
+        p90: Option<u64> = latency.at(900_000).map(|found| found.ns),
+        p95: Option<u64> = latency.at(950_000).map(|found| found.ns),
+        p99: Option<u64> = latency.at(990_000).map(|found| found.ns),
+        p999: Option<u64> = latency.at(999_000).map(|found| found.ns),
+        max: Option<u64> = latency.longest().map(|longest| longest.ns),
+        samples: u64 = latency.samples,
+        /// What was still open, and the age of the oldest.
+        #[serde(skip_serializing_if = "is_zero")]
+        open: u64 = latency.open,
+        #[serde(skip_serializing_if = "is_zero")]
+        oldest: u64 = latency.oldest_ns,
+        /// The mean of what ended, if something was open.
+        #[serde(skip_serializing_if = "is_zero")]
+        ended_mean: u64 = if latency.open > 0 { latency.mean_ns } else { 0 },
+        /// Which of the figures are lower bounds, because too many had no end.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        at_least: Vec<&'static str> = at_least(latency),
+    }
 }
 
 /// The percentiles by their names in JSON.
@@ -54,28 +55,4 @@ pub fn at_least(latency: &Latency) -> Vec<&'static str> {
 /// serde passes a reference.
 pub fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-impl Spread {
-    pub fn of(latency: &Latency) -> Self {
-        let told = |ns| (latency.samples > 0).then_some(ns);
-        let at = |rank_ppm| latency.at(rank_ppm).map(|found| found.ns);
-        Self {
-            kind: latency.kind.name(),
-            mean: latency.mean().map(|mean| mean.ns),
-            min: told(latency.min_ns),
-            p50: at(500_000),
-            p75: at(750_000),
-            p90: at(900_000),
-            p95: at(950_000),
-            p99: at(990_000),
-            p999: at(999_000),
-            max: latency.longest().map(|longest| longest.ns),
-            samples: latency.samples,
-            open: latency.open,
-            oldest: latency.oldest_ns,
-            ended_mean: if latency.open > 0 { latency.mean_ns } else { 0 },
-            at_least: at_least(latency),
-        }
-    }
 }

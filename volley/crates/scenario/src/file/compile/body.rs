@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::names::Scope;
 use super::{Compiler, given};
 use crate::file::mistake::Path;
 use crate::file::model::{self, Named, Scalar, Step};
@@ -18,7 +17,7 @@ pub(super) struct Body {
 }
 
 impl Compiler<'_> {
-    pub(super) fn body(&mut self, scope: &mut Scope, at: &Path, step: &Step) -> Option<Body> {
+    pub(super) fn body(&mut self, at: &Path, step: &Step) -> Option<Body> {
         let given = given(&[
             ("json", step.json.is_some()),
             ("text", step.text.is_some()),
@@ -39,18 +38,18 @@ impl Compiler<'_> {
             })
         };
         if let Some(value) = &step.json {
-            return typed(self.json(scope, &at.key("json"), value), "application/json");
+            return typed(self.json(&at.key("json"), value), "application/json");
         }
         if let Some(text) = &step.text {
-            let text = self.text(scope, &at.key("text"), text, Escape::Raw);
+            let text = self.text(&at.key("text"), text, Escape::Raw);
             return typed(text, "text/plain; charset=utf-8");
         }
         if let Some(fields) = &step.form {
-            let text = self.form(scope, &at.key("form"), fields);
+            let text = self.form(&at.key("form"), fields);
             return typed(text, "application/x-www-form-urlencoded");
         }
         if let Some(parts) = &step.multipart {
-            let parts = self.parts(scope, &at.key("multipart"), parts)?;
+            let parts = self.parts(&at.key("multipart"), parts)?;
             let (media_type, text) = multipart(&parts);
             return typed(Some(text), &media_type);
         }
@@ -72,13 +71,13 @@ impl Compiler<'_> {
         self.noted(at, read).map(|bytes| (path, bytes))
     }
 
-    fn form(&mut self, scope: &mut Scope, at: &Path, fields: &Named<Scalar>) -> Option<Text> {
+    fn form(&mut self, at: &Path, fields: &Named<Scalar>) -> Option<Text> {
         let mut pieces = Vec::new();
         for (name, value) in fields.iter() {
             let at = at.key(name);
             let and = if pieces.is_empty() { "" } else { "&" };
-            let name = self.text(scope, &at, name, Escape::Form)?;
-            let value = self.scalar(scope, &at, value, Escape::Form)?;
+            let name = self.text(&at, name, Escape::Form)?;
+            let value = self.scalar(&at, value, Escape::Form)?;
             pieces.push(Piece::Fixed(and.as_bytes().into()));
             pieces.extend_from_slice(name.pieces());
             pieces.push(Piece::Fixed((*b"=").into()));
@@ -87,19 +86,16 @@ impl Compiler<'_> {
         Some(Text::new(pieces))
     }
 
-    fn parts(&mut self, scope: &mut Scope, at: &Path, parts: &[model::Part]) -> Option<Vec<Part>> {
+    fn parts(&mut self, at: &Path, parts: &[model::Part]) -> Option<Vec<Part>> {
         let parts = parts.iter().enumerate();
-        let parts = parts.map(|(index, part)| self.form_part(scope, &at.index(index), part));
+        let parts = parts.map(|(index, part)| self.form_part(&at.index(index), part));
         let parts: Vec<Option<Part>> = parts.collect();
         parts.into_iter().collect()
     }
 
-    fn form_part(&mut self, scope: &mut Scope, at: &Path, part: &model::Part) -> Option<Part> {
+    fn form_part(&mut self, at: &Path, part: &model::Part) -> Option<Part> {
         let (value, file_name) = match (&part.value, &part.file) {
-            (Some(value), None) => {
-                let value = self.scalar(scope, &at.key("value"), value, Escape::Raw)?;
-                (value, None)
-            }
+            (Some(value), None) => (self.scalar(&at.key("value"), value, Escape::Raw)?, None),
             (None, Some(file)) => {
                 let (path, bytes) = self.contents(&at.key("file"), file)?;
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -107,9 +103,9 @@ impl Compiler<'_> {
             }
             _ => return self.none(at, "a part has either `value` or `file`"),
         };
-        let name = self.constant(scope, &at.key("name"), &part.name)?;
+        let name = self.constant(&at.key("name"), &part.name)?;
         let media_type = match &part.media_type {
-            Some(text) => Some(self.constant(scope, &at.key("type"), text)?),
+            Some(text) => Some(self.constant(&at.key("type"), text)?),
             None => None,
         };
         if media_type

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path;
 
-use super::names::Scope;
 use super::rows::{csv_header, first_keys};
 use super::{Compiler, given};
 use crate::Slot;
@@ -204,28 +203,17 @@ impl Compiler<'_> {
     }
 
     /// The slot of `name` or `name.column`; `None` if there is no such feed, `Some(None)` if that is wrong.
-    pub(super) fn of_feed(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        name: &str,
-    ) -> Option<Option<Slot>> {
+    pub(super) fn of_feed(&mut self, at: &Path, name: &str) -> Option<Option<Slot>> {
         let (feed, column) = match name.split_once('.') {
             Some((feed, column)) => (feed, Some(column)),
             None => (name, None),
         };
         let index = self.feed_named(feed)?;
-        scope.draws.insert(index);
-        Some(self.column(scope, at, index, column))
+        self.scope.draws.insert(index);
+        Some(self.column(at, index, column))
     }
 
-    fn column(
-        &mut self,
-        scope: &Scope,
-        at: &Path,
-        feed: usize,
-        column: Option<&str>,
-    ) -> Option<Slot> {
+    fn column(&mut self, at: &Path, feed: usize, column: Option<&str>) -> Option<Slot> {
         let draft = self.feeds.get(feed)?;
         let name = &draft.feed.name;
         let number = match (&draft.columns, column) {
@@ -233,10 +221,10 @@ impl Compiler<'_> {
             (Columns::One, Some(column)) => Err(format!(
                 "`{name}` has no column `{column}`: write `${{{name}}}`"
             )),
-            (Columns::Steps(columns), None) if scope.step < *columns => Ok(scope.step),
+            (Columns::Steps(columns), None) if self.scope.step < *columns => Ok(self.scope.step),
             (Columns::Steps(columns), None) => Err(format!(
                 "`{name}` has {columns} columns, so the step number {} has none",
-                scope.step + 1
+                self.scope.step + 1
             )),
             (Columns::Steps(_), Some(_)) => {
                 Err(format!("the step chooses the column: write `${{{name}}}`"))
@@ -274,12 +262,12 @@ impl Compiler<'_> {
 
     /// How many connections those have to which the iterations of a scenario keep, if it draws from a part of one. `first`:
     /// its first step.
-    pub(super) fn slices(&mut self, scope: &Scope, first: usize) -> Option<u32> {
+    pub(super) fn slices(&mut self, first: usize) -> Option<u32> {
         let steps = self.steps.iter().skip(first);
         let targets: Vec<usize> = steps.map(|step| step.url.target()).collect();
         let mut keeps_to = None;
-        for feed in &scope.draws {
-            let draft = self.feeds.get_mut(*feed);
+        for feed in self.scope.draws.clone() {
+            let draft = self.feeds.get_mut(feed);
             let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) else {
                 continue;
             };
@@ -347,9 +335,9 @@ impl Compiler<'_> {
     }
 
     /// Refuses parts of connections where there are no iterations.
-    pub(super) fn refuse_slices(&mut self, scope: &Scope, at: &Path) {
-        for feed in &scope.draws {
-            let draft = self.feeds.get(*feed);
+    pub(super) fn refuse_slices(&mut self, at: &Path) {
+        for feed in self.scope.draws.clone() {
+            let draft = self.feeds.get(feed);
             if let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) {
                 let name = &draft.feed.name;
                 let what = "is for the connections of the load (`slice: connection`)";
@@ -360,7 +348,7 @@ impl Compiler<'_> {
     }
 
     /// The feed that a step draws from.
-    pub(super) fn draw(&mut self, scope: &mut Scope, at: &Path, name: &str) -> Option<usize> {
+    pub(super) fn draw(&mut self, at: &Path, name: &str) -> Option<usize> {
         let index = self.feed_named(name);
         if index.is_none() {
             let known = self.feeds.iter().map(|draft| draft.feed.name.clone());
@@ -368,7 +356,7 @@ impl Compiler<'_> {
             let hint = suggest::hint(name, &known, "name one in `data`");
             self.wrong(at, format!("there is no data `{name}`; {hint}"));
         }
-        scope.draws.extend(index);
+        self.scope.draws.extend(index);
         index
     }
 }

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::Path;
 use crate::file::model::{
     Conditions, Expect as Written, Named, OneOrMany, Rule as WrittenRule, Scalar,
@@ -21,13 +20,12 @@ type Group<'a> = (&'static str, &'a Named<WrittenRule>);
 /// What a condition becomes.
 type Make = fn(Text) -> Rule;
 
-/// A condition's key and text, and what it becomes.
-type Condition<'a> = (&'static str, &'a Option<Scalar>, Make);
+/// A condition's key and text, and what it becomes; the last one if it compares a field with a number.
+type Condition<'a> = (&'static str, &'a Option<Scalar>, Make, Option<Make>);
 
 impl Compiler<'_> {
     pub(super) fn expect(
         &mut self,
-        scope: &mut Scope,
         at: &Path,
         written: &Written,
         is_grpc: bool,
@@ -74,13 +72,13 @@ impl Compiler<'_> {
                 };
                 let label = format!("{} {name}", key.trim_end_matches('s'));
                 if let Some(part) = part {
-                    self.rule(scope, &at, &label, &part, rule, &mut checks);
+                    self.rule(&at, &label, &part, rule, &mut checks);
                 }
             }
         }
         if let Some(rule) = &written.body {
             let at = at.key("body");
-            self.rule(scope, &at, "body", &Part::Body, rule, &mut checks);
+            self.rule(&at, "body", &Part::Body, rule, &mut checks);
         }
         let (status, code) = self.statuses(&at.key("status"), written.status.as_ref(), is_grpc);
         let each: Vec<String> = written.each.iter().cloned().collect();
@@ -199,7 +197,6 @@ impl Compiler<'_> {
     /// One check for each condition.
     fn rule(
         &mut self,
-        scope: &mut Scope,
         at: &Path,
         name: &str,
         part: &Part,
@@ -217,31 +214,41 @@ impl Compiler<'_> {
         };
         let before = self.mistakes.len();
         let texts: [Condition<'_>; 5] = [
-            ("equals", &conditions.equals, Rule::Equals),
-            ("not", &conditions.not, Rule::Differs),
-            ("starts_with", &conditions.starts_with, Rule::StartsWith),
-            ("ends_with", &conditions.ends_with, Rule::EndsWith),
-            ("contains", &conditions.contains, Rule::Contains),
+            (
+                "equals",
+                &conditions.equals,
+                Rule::Equals,
+                Some(Rule::EqualsNumber),
+            ),
+            (
+                "not",
+                &conditions.not,
+                Rule::Differs,
+                Some(Rule::DiffersFromNumber),
+            ),
+            (
+                "starts_with",
+                &conditions.starts_with,
+                Rule::StartsWith,
+                None,
+            ),
+            ("ends_with", &conditions.ends_with, Rule::EndsWith, None),
+            ("contains", &conditions.contains, Rule::Contains, None),
         ];
         let mut any = false;
-        for (key, text, make) in texts {
+        for (key, text, make, of_number) in texts {
             let Some(text) = text else { continue };
             any = true;
             // The short form has no key.
             let long = at.key(key);
             let at = if self.node.has(&long) { &long } else { at };
-            let compares = matches!(key, "equals" | "not") && matches!(part, Part::Field(_));
-            let (text, make) = if compares && self.is_exact(at) {
-                let make: Make = match key {
-                    "not" => Rule::DiffersFromNumber,
-                    _ => Rule::EqualsNumber,
-                };
+            let of_number = of_number.filter(|_| matches!(part, Part::Field(_)));
+            let (text, make) = match of_number.filter(|_| self.is_exact(at)) {
                 // YAML has other forms, such as `0x1F`.
-                (self.text(scope, at, &text.0, Escape::Raw), make)
-            } else {
-                (self.scalar(scope, at, text, Escape::Raw), make)
+                Some(make) => (self.text(at, &text.0, Escape::Raw), make),
+                None => (self.scalar(at, text, Escape::Raw), make),
             };
-            let json_type = self.json_type(at).filter(|_| compares);
+            let json_type = of_number.and_then(|_| self.json_type(at));
             if let Some(text) = text {
                 let name = if key == "equals" {
                     name.to_owned()

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::Path;
 use crate::file::model::Step;
 use crate::plan::{GrpcRequest, Pointer, Url, Version};
@@ -48,14 +47,13 @@ impl Compiler<'_> {
 
     pub(super) fn grpc(
         &mut self,
-        scope: &mut Scope,
         at: &Path,
         step: &Step,
         url: Option<&(Url, usize)>,
     ) -> Option<GrpcRequest> {
         let method = url.and_then(|url| self.grpc_method(&at.key("grpc"), url));
-        let metadata = self.metadata(scope, &at.key("metadata"), step);
-        let messages = self.messages(scope, at, step, method.as_ref());
+        let metadata = self.metadata(&at.key("metadata"), step);
+        let messages = self.messages(at, step, method.as_ref());
         if step.repeat == Some(0) {
             self.wrong(&at.key("repeat"), "it is at least 1");
         }
@@ -118,11 +116,11 @@ impl Compiler<'_> {
         None
     }
 
-    fn metadata(&mut self, scope: &mut Scope, at: &Path, step: &Step) -> Vec<(Box<str>, Text)> {
+    fn metadata(&mut self, at: &Path, step: &Step) -> Vec<(Box<str>, Text)> {
         let mut metadata = Vec::new();
         for (name, value) in step.metadata.iter() {
             let at = at.key(name);
-            let text = self.scalar(scope, &at, value, Escape::Header);
+            let text = self.scalar(&at, value, Escape::Header);
             let checked = MetadataName::new(name).and_then(|name| {
                 match text.as_ref().and_then(Text::constant) {
                     Some(bytes) => name.wire_value(&String::from_utf8_lossy(bytes)).map(|_| ()),
@@ -141,13 +139,7 @@ impl Compiler<'_> {
         metadata
     }
 
-    fn messages(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        step: &Step,
-        method: Option<&Method>,
-    ) -> Option<Vec<Text>> {
+    fn messages(&mut self, at: &Path, step: &Step, method: Option<&Method>) -> Option<Vec<Text>> {
         let streams = method.is_some_and(|method| method.shape.streams_requests());
         let empty = Value::Object(Map::new());
         let written: Vec<(Path, &Value)> = match (&step.message, &step.messages) {
@@ -180,7 +172,7 @@ impl Compiler<'_> {
         let mut texts = Vec::new();
         let before = self.mistakes.len();
         for (at, message) in written {
-            let text = self.json(scope, &at, message);
+            let text = self.json(&at, message);
             if let Some(method) = method {
                 let before = self.mistakes.len();
                 self.check_message(&at, message, &method.input);

@@ -1,7 +1,6 @@
 //! HTTP requests: methods and headers.
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::Path;
 use crate::file::model::Step;
 use crate::plan::HttpRequest;
@@ -21,17 +20,12 @@ impl Compiler<'_> {
     }
 
     /// A request whose method is known elsewhere.
-    pub(super) fn http(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        step: &Step,
-    ) -> Option<HttpRequest> {
+    pub(super) fn http(&mut self, at: &Path, step: &Step) -> Option<HttpRequest> {
         let mut headers = Vec::new();
         for (name, value) in step.headers.iter() {
             let at = at.key("headers").key(name);
             let name = self.header_name(&at, name);
-            let value = self.scalar(scope, &at, value, Escape::Header);
+            let value = self.scalar(&at, value, Escape::Header);
             if let Some(problem) = value
                 .as_ref()
                 .and_then(|value| value_fault(value.constant()?))
@@ -50,7 +44,7 @@ impl Compiler<'_> {
                 headers.push((name, value));
             }
         }
-        let body = self.body(scope, at, step)?;
+        let body = self.body(at, step)?;
         if let Some(media_type) = body.media_type
             && !headers.iter().any(|(name, _)| &**name == "content-type")
         {
@@ -64,7 +58,7 @@ impl Compiler<'_> {
             method: Box::default(),
             headers,
             body: body.text,
-            redirects: step.redirects.unwrap_or(scope.redirects),
+            redirects: step.redirects.unwrap_or(self.scope.redirects),
         })
     }
 

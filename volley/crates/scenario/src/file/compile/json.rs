@@ -3,30 +3,30 @@
 use serde_json::{Number, Value};
 
 use super::Compiler;
-use super::names::{Found, Scope};
+use super::names::Found;
 use super::text::{Part, parts};
 use crate::file::mistake::Path;
 use crate::{Escape, Piece, Text};
 
 impl Compiler<'_> {
     /// Compiles a JSON value.
-    pub(super) fn json(&mut self, scope: &mut Scope, at: &Path, value: &Value) -> Option<Text> {
+    pub(super) fn json(&mut self, at: &Path, value: &Value) -> Option<Text> {
         let mut pieces = Vec::new();
         let before = self.mistakes.len();
-        self.json_value(scope, at, value, &mut pieces);
+        self.json_value(at, value, &mut pieces);
         (self.mistakes.len() == before).then(|| Text::new(pieces))
     }
 
-    fn json_value(&mut self, scope: &mut Scope, at: &Path, value: &Value, out: &mut Vec<Piece>) {
+    fn json_value(&mut self, at: &Path, value: &Value, out: &mut Vec<Piece>) {
         match value {
-            Value::String(text) => self.json_text(scope, at, text, out),
+            Value::String(text) => self.json_text(at, text, out),
             Value::Array(items) => {
                 out.push(fixed("["));
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
                         out.push(fixed(","));
                     }
-                    self.json_value(scope, &at.index(index), item, out);
+                    self.json_value(&at.index(index), item, out);
                 }
                 out.push(fixed("]"));
             }
@@ -37,9 +37,9 @@ impl Compiler<'_> {
                         out.push(fixed(","));
                     }
                     let at = at.key(key);
-                    self.quoted(scope, &at, key, out);
+                    self.quoted(&at, key, out);
                     out.push(fixed(":"));
-                    self.json_value(scope, &at, value, out);
+                    self.json_value(&at, value, out);
                 }
                 out.push(fixed("}"));
             }
@@ -54,11 +54,11 @@ impl Compiler<'_> {
     }
 
     /// A text; `${x:json}` alone stands without quotes.
-    fn json_text(&mut self, scope: &mut Scope, at: &Path, text: &str, out: &mut Vec<Piece>) {
+    fn json_text(&mut self, at: &Path, text: &str, out: &mut Vec<Piece>) {
         if let Ok([Part::Name(name)]) = parts(text).as_deref()
             && let Some(name) = name.strip_suffix(":json")
         {
-            out.extend(match self.find(scope, at, name) {
+            out.extend(match self.find(at, name) {
                 Some(Found::Slot(slot)) => Some(Piece::Slot(slot, Escape::Raw)),
                 Some(Found::Fixed(text)) => match serde_json::from_str::<Value>(&text) {
                     Ok(_) => Some(fixed(&text)),
@@ -71,16 +71,13 @@ impl Compiler<'_> {
             });
             return;
         }
-        self.quoted(scope, at, text, out);
+        self.quoted(at, text, out);
     }
 
-    fn quoted(&mut self, scope: &mut Scope, at: &Path, text: &str, out: &mut Vec<Piece>) {
+    fn quoted(&mut self, at: &Path, text: &str, out: &mut Vec<Piece>) {
         out.push(fixed("\""));
         if let Some(parts) = self.noted(at, parts(text)) {
-            out.extend(
-                self.pieces(scope, at, &parts, Escape::Json)
-                    .unwrap_or_default(),
-            );
+            out.extend(self.pieces(at, &parts, Escape::Json).unwrap_or_default());
         }
         out.push(fixed("\""));
     }

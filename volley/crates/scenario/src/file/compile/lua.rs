@@ -5,7 +5,6 @@ use std::sync::{Arc, LazyLock};
 use regex::{Captures, Regex};
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::{Mistake, Path};
 use crate::file::model::{Lua, Step};
 use crate::file::readable;
@@ -22,7 +21,7 @@ static VARS: LazyLock<Regex> = LazyLock::new(|| {
 
 impl Compiler<'_> {
     /// A step's script, if it has one.
-    pub(super) fn lua(&mut self, scope: &mut Scope, at: &Path, step: &Step) -> Option<Script> {
+    pub(super) fn lua(&mut self, at: &Path, step: &Step) -> Option<Script> {
         let Lua(written) = step.lua.as_ref()?;
         let (name, text, is_inline) = match (&written.file, &written.text) {
             (Some(file), None) => {
@@ -67,16 +66,16 @@ impl Compiler<'_> {
         for found in VARS.captures_iter(&text) {
             let (name, is_assigned) = named(&found);
             if !is_assigned
-                && !scope.saved.contains_key(name)
-                && self.of_feed(scope, at, name).is_some()
+                && !self.scope.saved.contains_key(name)
+                && self.of_feed(at, name).is_some()
             {
                 continue;
             }
             let slot = self.slot(at, name);
             if is_assigned {
                 script.sets.extend(slot);
-                let target = scope.last.unwrap_or(0);
-                scope.saved.entry(name.to_owned()).or_insert(target);
+                let target = self.scope.last.unwrap_or(0);
+                self.scope.saved.entry(name.to_owned()).or_insert(target);
             }
         }
         Some(script)

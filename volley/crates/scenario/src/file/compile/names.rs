@@ -80,7 +80,7 @@ pub(super) enum Found {
 
 impl Compiler<'_> {
     /// Finds a name that stands in a text.
-    pub(super) fn find(&mut self, scope: &mut Scope, at: &Path, name: &str) -> Option<Found> {
+    pub(super) fn find(&mut self, at: &Path, name: &str) -> Option<Found> {
         if let Some(variable) = name.strip_prefix("env.") {
             let value = (self.env)(variable);
             if value.is_none() {
@@ -89,24 +89,24 @@ impl Compiler<'_> {
             return value.map(Found::Fixed);
         }
         if name == LAST_URL {
-            if scope.last.is_none() {
+            if self.scope.last.is_none() {
                 return self.none(at, "`${last.url}` needs a request before it");
             }
-            scope.uses_last_url = true;
+            self.scope.uses_last_url = true;
             return self.slot(at, name).map(Found::Slot);
         }
-        if scope.saved.contains_key(name) {
+        if self.scope.saved.contains_key(name) {
             return self.slot(at, name).map(Found::Slot);
         }
-        if let Some(found) = self.of_feed(scope, at, name) {
+        if let Some(found) = self.of_feed(at, name) {
             return found.map(Found::Slot);
         }
         let problem = if self.targets.iter().any(|target| target.name == name) {
             format!("`${{{name}}}` is a target: it stands only at the beginning of a URL")
-        } else if scope.later.contains(name) {
+        } else if self.scope.later.contains(name) {
             format!("`${{{name}}}` has no value here: save it in a step before")
         } else {
-            let known = self.known(scope);
+            let known = self.known();
             let hint = suggest::hint(name, &known, "nothing is saved before");
             format!("nothing has the name `{name}` here; {hint}")
         };
@@ -123,8 +123,8 @@ impl Compiler<'_> {
     }
 
     /// Every name that has a value.
-    fn known(&self, scope: &Scope) -> Vec<String> {
-        let mut known: Vec<String> = scope.saved.keys().cloned().collect();
+    fn known(&self) -> Vec<String> {
+        let mut known: Vec<String> = self.scope.saved.keys().cloned().collect();
         known.extend(self.feeds.iter().flat_map(|draft| draft.known_names()));
         known.sort();
         known

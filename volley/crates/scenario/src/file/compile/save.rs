@@ -5,7 +5,6 @@ use std::sync::Arc;
 use regex::bytes::Regex;
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::Path;
 use crate::file::model::{Save as Written, Step, Taken};
 use crate::plan::{After, Part, Pointer, Refresh, Save};
@@ -17,7 +16,6 @@ use volley_request::Method;
 impl Compiler<'_> {
     pub(super) fn saves(
         &mut self,
-        scope: &mut Scope,
         at: &Path,
         step: &Step,
         is_grpc: bool,
@@ -26,14 +24,14 @@ impl Compiler<'_> {
         let mut saves = Vec::new();
         for (name, Written(taken)) in step.save.iter() {
             let at = at.key(name);
-            self.check_save_name(scope, &at, name);
+            self.check_save_name(&at, name);
             let part = self.part(&at, taken, is_grpc, method);
             let regex = self.group(&at, taken);
             let slot = self.slot(&at, name);
             let default = taken.default.as_ref().and_then(|value| {
                 let at = at.key("default");
                 let text = self.as_written(&at, value);
-                self.constant(scope, &at, &text)
+                self.constant(&at, &text)
             });
             let save = part.zip(regex).zip(slot).map(|((part, regex), slot)| Save {
                 slot,
@@ -43,7 +41,7 @@ impl Compiler<'_> {
             });
             saves.extend(save);
             if let Some(refresh) = &taken.refresh {
-                let age = self.refresh(scope, &at.key("refresh"), name, refresh, is_grpc);
+                let age = self.refresh(&at.key("refresh"), name, refresh, is_grpc);
                 saves.extend(age.flatten());
             }
         }
@@ -51,13 +49,13 @@ impl Compiler<'_> {
     }
 
     /// A name that nothing else has.
-    fn check_save_name(&mut self, scope: &Scope, at: &Path, name: &str) {
+    fn check_save_name(&mut self, at: &Path, name: &str) {
         self.check_name(at, name);
         let other = if self.target_named(name).is_some() {
             "a target"
         } else if self.feed_named(name).is_some() {
             "data"
-        } else if scope.common.contains(name) && !scope.is_setup {
+        } else if self.scope.common.contains(name) && !self.scope.is_setup {
             "a value of `setup`"
         } else {
             return;
@@ -103,10 +101,9 @@ impl Compiler<'_> {
             "field" if !is_grpc => {
                 self.none(&at, "an HTTP response has a body: write `json: /a/b`")
             }
-            "field" => {
-                let field = self.field(&at, text, method);
-                field.map(|(pointer, _)| Part::Field(pointer))
-            }
+            "field" => self
+                .field(&at, text, method)
+                .map(|(pointer, _)| Part::Field(pointer)),
             _ => match text {
                 "status" => Some(Part::Status),
                 "body" => Some(Part::Body),
@@ -174,13 +171,12 @@ impl Compiler<'_> {
     /// Notes when a value is asked for again; the value that says so is saved, too.
     fn refresh(
         &mut self,
-        scope: &Scope,
         at: &Path,
         name: &str,
         written: &crate::file::model::Refresh,
         is_grpc: bool,
     ) -> Option<Option<Save>> {
-        if !scope.is_setup {
+        if !self.scope.is_setup {
             return self.none(
                 at,
                 "only values of `setup` are refreshed: move the step there",

@@ -31,9 +31,10 @@ impl Compiler<'_> {
     /// The steps of setup, and what scenarios know from them.
     pub(super) fn setup(&mut self, at: &Path) -> (Vec<Action>, Scope) {
         let file = self.file;
-        let mut scope = Scope::new("", &Scope::default(), &file.setup, file.redirects);
-        scope.is_setup = true;
-        let actions = self.once(&mut scope, at, &file.setup);
+        self.scope = Scope::new("", &Scope::default(), &file.setup, file.redirects);
+        self.scope.is_setup = true;
+        let actions = self.once(at, &file.setup);
+        let scope = std::mem::take(&mut self.scope);
         let common = Scope {
             common: scope.saved.keys().cloned().collect(),
             saved: scope.saved,
@@ -45,22 +46,22 @@ impl Compiler<'_> {
 
     pub(super) fn teardown(&mut self, at: &Path, common: &Scope) -> Vec<Action> {
         let file = self.file;
-        let mut scope = Scope::new("", common, &file.teardown, file.redirects);
+        self.scope = Scope::new("", common, &file.teardown, file.redirects);
         // In reports, nothing else tells steps of setup and teardown apart.
-        scope.names.clone_from(&common.names);
-        self.once(&mut scope, at, &file.teardown)
+        self.scope.names.clone_from(&common.names);
+        self.once(at, &file.teardown)
     }
 
     /// Steps that belong to no iteration draw what they need first.
-    fn once(&mut self, scope: &mut Scope, at: &Path, steps: &[Step]) -> Vec<Action> {
+    fn once(&mut self, at: &Path, steps: &[Step]) -> Vec<Action> {
         let first = self.refreshes.len();
-        let actions = self.actions(scope, at, steps);
+        let actions = self.actions(at, steps);
         self.keep_responses(&actions, false);
-        self.refuse_slices(scope, at);
+        self.refuse_slices(at);
         for refresh in self.refreshes.iter_mut().skip(first) {
-            refresh.action += scope.draws.len();
+            refresh.action += self.scope.draws.len();
         }
-        let draws = scope.draws.iter().copied().map(Action::Draw);
+        let draws = self.scope.draws.iter().copied().map(Action::Draw);
         draws.chain(actions).collect()
     }
 }

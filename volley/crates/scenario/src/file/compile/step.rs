@@ -1,43 +1,21 @@
 //! Steps: what one entry of `steps` does.
 
 use super::Compiler;
-use super::names::{LAST_URL, Scope};
+use super::names::LAST_URL;
 use crate::file::mistake::{Mistake, Path};
 use crate::file::model::Step as Written;
 use crate::plan::{Action, Part, Request, Save, Step};
 use crate::response::Reading;
+use volley_base::words;
 
 /// Keys of a request; of what they say, HTTP and gRPC have some for themselves.
-const REQUEST: [&str; 18] = [
-    "name",
-    "headers",
-    "json",
-    "text",
-    "form",
-    "multipart",
-    "body",
-    "metadata",
-    "message",
-    "messages",
-    "repeat",
-    "expect",
-    "save",
-    "timeout",
-    "redirects",
-    "lua",
-    "think",
-    "draw",
-];
-const ONLY_HTTP: [&str; 8] = [
-    "headers",
-    "json",
-    "text",
-    "form",
-    "multipart",
-    "body",
-    "redirects",
-    "lua",
-];
+const REQUEST: [&str; 18] = words! {
+    name headers json text form multipart body metadata message messages repeat expect save
+    timeout redirects lua think draw
+};
+const ONLY_HTTP: [&str; 8] = words! {
+    headers json text form multipart body redirects lua
+};
 const ONLY_GRPC: [&str; 4] = ["metadata", "message", "messages", "repeat"];
 
 /// What a step is sent with.
@@ -95,17 +73,12 @@ fn list(keys: &[&str]) -> String {
 
 impl Compiler<'_> {
     /// Compiles a list of steps.
-    pub(super) fn actions(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        steps: &[Written],
-    ) -> Vec<Action> {
+    pub(super) fn actions(&mut self, at: &Path, steps: &[Written]) -> Vec<Action> {
         let first = self.steps.len();
         let mut actions = Vec::new();
         for (index, step) in steps.iter().enumerate() {
             let refreshes = self.refreshes.len();
-            let action = self.action(scope, &at.index(index), step);
+            let action = self.action(&at.index(index), step);
             for refresh in self.refreshes.iter_mut().skip(refreshes) {
                 refresh.action = actions.len();
             }
@@ -115,7 +88,7 @@ impl Compiler<'_> {
                 most_ns: think.0.most.0,
             }));
         }
-        if scope.uses_last_url
+        if self.scope.uses_last_url
             && let Some(slot) = self.slot(at, LAST_URL)
         {
             for step in self.steps.iter_mut().skip(first) {
@@ -137,7 +110,7 @@ impl Compiler<'_> {
         actions
     }
 
-    fn action(&mut self, scope: &mut Scope, at: &Path, step: &Written) -> Vec<Action> {
+    fn action(&mut self, at: &Path, step: &Written) -> Vec<Action> {
         let verbs = verbs(step);
         let mut kinds: Vec<&str> = verbs.iter().map(Verb::key).collect();
         kinds.extend(step.together.is_some().then_some("together"));
@@ -148,7 +121,7 @@ impl Compiler<'_> {
                     let remedy = "add one with its URL, such as `get: ${api}/`";
                     self.wrong(at, format!("the step has no request: {remedy}"));
                     if let Some(name) = &step.name {
-                        self.note_unplanned(scope, name.clone());
+                        self.note_unplanned(name.clone());
                     }
                 } else {
                     self.refuse(
@@ -167,7 +140,7 @@ impl Compiler<'_> {
                     &["think"],
                     "belongs to one request: move it into `together`",
                 );
-                self.together(scope, &at.key("together"), steps)
+                self.together(&at.key("together"), steps)
             }
             (1, _, Some(names), _) => {
                 self.refuse(
@@ -177,22 +150,20 @@ impl Compiler<'_> {
                     "belongs to a request: make a step of its own for `draw`",
                 );
                 let names: Vec<_> = names.at(&at.key("draw")).collect();
-                let draws = names
-                    .into_iter()
-                    .map(|(at, name)| self.draw(scope, &at, name));
+                let draws = names.into_iter().map(|(at, name)| self.draw(&at, name));
                 let draws: Vec<Option<usize>> = draws.collect();
                 draws.into_iter().flatten().map(Action::Draw).collect()
             }
             (1, .., Some(verb)) => {
-                let sent = self.request(scope, at, step, verb);
+                let sent = self.request(at, step, verb);
                 let Some((index, target)) = sent else {
                     // Later steps may use what this one would have saved.
-                    let target = scope.last.unwrap_or(0);
-                    self.saved(scope, step, target);
+                    let target = self.scope.last.unwrap_or(0);
+                    self.saved(step, target);
                     return Vec::new();
                 };
-                self.saved(scope, step, target);
-                scope.last = Some(target);
+                self.saved(step, target);
+                self.scope.last = Some(target);
                 vec![Action::Step(index)]
             }
             _ => {
@@ -206,19 +177,19 @@ impl Compiler<'_> {
                 {
                     for verb in others {
                         if let Verb::Http { key, url, .. } = verb {
-                            self.url(scope, &at.key(key), url);
+                            self.url(&at.key(key), url);
                         }
                     }
-                    self.request(scope, at, step, last);
+                    self.request(at, step, last);
                 }
-                self.saved(scope, step, 0);
+                self.saved(step, 0);
                 Vec::new()
             }
         }
     }
 
     /// Requests at the same time. None knows what the others save.
-    fn together(&mut self, scope: &mut Scope, at: &Path, steps: &[Written]) -> Vec<Action> {
+    fn together(&mut self, at: &Path, steps: &[Written]) -> Vec<Action> {
         let mut sent = Vec::new();
         let mut targets = Vec::new();
         for (index, step) in steps.iter().enumerate() {
@@ -231,7 +202,7 @@ impl Compiler<'_> {
                             "a request in `together` has no `think`: write it after `together`",
                         );
                     }
-                    let request = self.request(scope, &at, step, verb);
+                    let request = self.request(&at, step, verb);
                     sent.extend(request.map(|(index, _)| index));
                     targets.push((step, request.map_or(0, |(_, target)| target)));
                 }
@@ -242,33 +213,27 @@ impl Compiler<'_> {
             self.wrong(at, "it is empty: add requests, or drop it");
         }
         for (step, target) in targets {
-            self.saved(scope, step, target);
-            scope.last = Some(target);
+            self.saved(step, target);
+            self.scope.last = Some(target);
         }
         vec![Action::Together(sent)]
     }
 
     /// From here on, what a step saves can be used.
-    fn saved(&mut self, scope: &mut Scope, step: &Written, target: usize) {
+    fn saved(&mut self, step: &Written, target: usize) {
         for (name, _) in step.save.iter() {
-            scope.saved.insert(name.to_owned(), target);
+            self.scope.saved.insert(name.to_owned(), target);
         }
         for name in self.assigned(step) {
-            scope.saved.insert(name, target);
+            self.scope.saved.insert(name, target);
         }
     }
 
     /// One request: its index, and its target.
-    fn request(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        step: &Written,
-        verb: &Verb<'_>,
-    ) -> Option<(usize, usize)> {
+    fn request(&mut self, at: &Path, step: &Written, verb: &Verb<'_>) -> Option<(usize, usize)> {
         let before = self.mistakes.len();
         let (Verb::Http { url: written, .. } | Verb::Grpc(written)) = verb;
-        let lua = self.lua(scope, &at.key("lua"), step);
+        let lua = self.lua(&at.key("lua"), step);
         let (url, request) = match verb {
             Verb::Http { key, method, url } => {
                 self.refuse(
@@ -281,9 +246,9 @@ impl Compiler<'_> {
                     "request" => at.key("request").key("url"),
                     key => at.key(key),
                 };
-                let url = self.url(scope, &place, url);
+                let url = self.url(&place, url);
                 let method = self.method(&at.key("request").key("method"), method);
-                let request = self.http(scope, at, step);
+                let request = self.http(at, step);
                 let request = method.zip(request).map(|(method, request)| {
                     Request::Http(crate::plan::HttpRequest { method, ..request })
                 });
@@ -296,20 +261,20 @@ impl Compiler<'_> {
                     &[],
                     "is for HTTP: a `grpc` call has `metadata` and `message`",
                 );
-                let url = self.url(scope, &at.key("grpc"), text);
-                let request = self.grpc(scope, at, step, url.as_ref());
+                let url = self.url(&at.key("grpc"), text);
+                let request = self.grpc(at, step, url.as_ref());
                 (url, request.map(|request| Request::Grpc(Box::new(request))))
             }
         };
-        let name = self.step_name(scope, at, step, verb);
+        let name = self.step_name(at, step, verb);
         let method = match &request {
             Some(Request::Grpc(grpc)) => Some(&grpc.method),
             _ => None,
         };
         let is_grpc = matches!(verb, Verb::Grpc(_));
         let expected = at.key("expect");
-        let mut expect = self.expect(scope, &expected, &step.expect, is_grpc, method);
-        let saves = self.saves(scope, &at.key("save"), step, is_grpc, method);
+        let mut expect = self.expect(&expected, &step.expect, is_grpc, method);
+        let saves = self.saves(&at.key("save"), step, is_grpc, method);
         self.check_time(&at.key("timeout"), step.timeout);
         if lua
             .as_ref()
@@ -319,16 +284,16 @@ impl Compiler<'_> {
             // That function alone decides.
             expect.status.push((100, 999));
         }
-        scope.step += 1;
+        self.scope.step += 1;
         let sent = url.zip(request).filter(|_| self.mistakes.len() == before);
         let Some(((url, target), request)) = sent else {
-            self.note_unplanned(scope, name);
+            self.note_unplanned(name);
             return None;
         };
         let timeout = self.timeouts.get(target).copied();
         self.steps.push(Step {
             name,
-            scenario: scope.scenario.clone(),
+            scenario: self.scope.scenario.clone(),
             line: self.node.line(at),
             written_url: (*written).into(),
             url,
@@ -343,19 +308,13 @@ impl Compiler<'_> {
     }
 
     /// A step that is wrong: thresholds may name it all the same.
-    fn note_unplanned(&mut self, scope: &Scope, name: String) {
-        let full = format!("{}.{name}", scope.scenario);
+    fn note_unplanned(&mut self, name: String) {
+        let full = format!("{}.{name}", self.scope.scenario);
         self.unplanned.extend([full, name]);
     }
 
     /// The step's name, which no other step of the scenario has.
-    fn step_name(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        step: &Written,
-        verb: &Verb<'_>,
-    ) -> String {
+    fn step_name(&mut self, at: &Path, step: &Written, verb: &Verb<'_>) -> String {
         let name = step.name.clone().unwrap_or_else(|| match verb {
             Verb::Http { method, url, .. } => format!("{method} {url}"),
             Verb::Grpc(url) => url.rsplit('/').next().unwrap_or(url).to_owned(),
@@ -363,7 +322,7 @@ impl Compiler<'_> {
         if name.trim().is_empty() {
             self.wrong(&at.key("name"), "a name is not empty");
         }
-        if !scope.names.insert(name.clone()) {
+        if !self.scope.names.insert(name.clone()) {
             let remedy = "give each a `name` of its own";
             self.wrong(at, format!("two steps are named `{name}`: {remedy}"));
         }

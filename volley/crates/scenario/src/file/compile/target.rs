@@ -3,7 +3,6 @@
 use std::ops::Not as _;
 
 use super::Compiler;
-use super::names::Scope;
 use crate::file::mistake::Path;
 use crate::file::model::{Http, TargetMap, Time, Tls};
 use crate::plan::{Load, Phases, Request, Scenario, Step, Target, TlsFiles, Url, Version};
@@ -95,7 +94,7 @@ impl Compiler<'_> {
         let mut is_tls = None;
         for (at, url) in written.hosts.at(&at_hosts) {
             // Of the names, only the environment's are known here.
-            let url = self.constant(&mut Scope::default(), &at, url);
+            let url = self.constant(&at, url);
             let Some((endpoint, scheme)) = url.and_then(|url| self.noted(&at, host(&url))) else {
                 continue;
             };

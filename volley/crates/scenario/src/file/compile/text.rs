@@ -1,7 +1,7 @@
 //! Texts with `${names}`.
 
 use super::Compiler;
-use super::names::{Found, Scope};
+use super::names::Found;
 use crate::file::mistake::Path;
 use crate::file::model::Scalar;
 use crate::{Escape, Piece, Text};
@@ -40,32 +40,20 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
 
 impl Compiler<'_> {
     /// Compiles a text that is written as `escape` says.
-    pub(super) fn text(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        text: &str,
-        escape: Escape,
-    ) -> Option<Text> {
+    pub(super) fn text(&mut self, at: &Path, text: &str, escape: Escape) -> Option<Text> {
         let parts = self.noted(at, parts(text))?;
-        self.pieces(scope, at, &parts, escape).map(Text::new)
+        self.pieces(at, &parts, escape).map(Text::new)
     }
 
     /// Compiles a value that is written as `escape` says.
-    pub(super) fn scalar(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        value: &Scalar,
-        escape: Escape,
-    ) -> Option<Text> {
+    pub(super) fn scalar(&mut self, at: &Path, value: &Scalar, escape: Escape) -> Option<Text> {
         let text = self.as_written(at, value);
-        self.text(scope, at, &text, escape)
+        self.text(at, &text, escape)
     }
 
     /// Compiles a text that no iteration changes.
-    pub(super) fn constant(&mut self, scope: &mut Scope, at: &Path, text: &str) -> Option<String> {
-        let text = self.text(scope, at, text, Escape::Raw)?;
+    pub(super) fn constant(&mut self, at: &Path, text: &str) -> Option<String> {
+        let text = self.text(at, text, Escape::Raw)?;
         let bytes = text.constant();
         if bytes.is_none() {
             self.wrong(
@@ -79,14 +67,13 @@ impl Compiler<'_> {
     /// The pieces of a divided text.
     pub(super) fn pieces(
         &mut self,
-        scope: &mut Scope,
         at: &Path,
         parts: &[Part<'_>],
         escape: Escape,
     ) -> Option<Vec<Piece>> {
         let pieces = parts.iter().map(|part| match part {
             Part::Fixed(text) => self.fixed(at, text, escape),
-            Part::Name(name) => self.value(scope, at, name, escape),
+            Part::Name(name) => self.value(at, name, escape),
         });
         let pieces: Vec<Option<Piece>> = pieces.collect();
         pieces.into_iter().collect()
@@ -98,7 +85,7 @@ impl Compiler<'_> {
         self.written(at, text, if is_url { Escape::Raw } else { escape })
     }
 
-    fn value(&mut self, scope: &mut Scope, at: &Path, name: &str, escape: Escape) -> Option<Piece> {
+    fn value(&mut self, at: &Path, name: &str, escape: Escape) -> Option<Piece> {
         let (name, escape) = match name.rsplit_once(':') {
             Some((name, "raw")) => match escape {
                 Escape::Url => (name, Escape::RawUrl),
@@ -116,7 +103,7 @@ impl Compiler<'_> {
             }
             _ => (name, escape),
         };
-        match self.find(scope, at, name)? {
+        match self.find(at, name)? {
             Found::Slot(slot) => Some(Piece::Slot(slot, escape)),
             // The whole URL is checked later.
             Found::Fixed(text) if escape == Escape::RawUrl => self.written(at, &text, Escape::Raw),

@@ -1,7 +1,7 @@
 //! URLs: `${api}/v1/items`, `${url}`, `https://host/path`, `/path`.
 
 use super::Compiler;
-use super::names::{Found, LAST_URL, Scope};
+use super::names::{Found, LAST_URL};
 use super::text::{Part, parts};
 use crate::file::mistake::Path;
 use crate::plan::Url;
@@ -9,32 +9,26 @@ use crate::{Escape, Piece, Text};
 
 impl Compiler<'_> {
     /// Compiles a URL. Also returns its target: where it leads, or where the value that it is came from.
-    pub(super) fn url(&mut self, scope: &mut Scope, at: &Path, text: &str) -> Option<(Url, usize)> {
+    pub(super) fn url(&mut self, at: &Path, text: &str) -> Option<(Url, usize)> {
         let parts = self.noted(at, parts(text))?;
         let Some((first, rest)) = parts.split_first() else {
             return self.none(at, "the URL is empty: write `${target}/path`");
         };
         match first {
             Part::Name(name) => match self.target_named(name) {
-                Some(target) => self.on(scope, at, target, rest),
-                None if name.starts_with("env.") => match self.find(scope, at, name)? {
-                    Found::Fixed(origin) => self.written_out(scope, at, &origin, rest),
+                Some(target) => self.on(at, target, rest),
+                None if name.starts_with("env.") => match self.find(at, name)? {
+                    Found::Fixed(origin) => self.written_out(at, &origin, rest),
                     Found::Slot(_) => None,
                 },
-                None => self.of_value(scope, at, name, rest),
+                None => self.of_value(at, name, rest),
             },
-            Part::Fixed(origin) => self.written_out(scope, at, origin, rest),
+            Part::Fixed(origin) => self.written_out(at, origin, rest),
         }
     }
 
     /// `path` on a target.
-    fn on(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        target: usize,
-        path: &[Part<'_>],
-    ) -> Option<(Url, usize)> {
+    fn on(&mut self, at: &Path, target: usize, path: &[Part<'_>]) -> Option<(Url, usize)> {
         let begins = match path.first() {
             None => true,
             Some(Part::Fixed(text)) => text.starts_with(['/', '?']),
@@ -44,7 +38,7 @@ impl Compiler<'_> {
             let remedy = "write `${target}/…`, or `${target}${name:raw}` if the value is a path";
             return self.none(at, format!("the path begins with `/`: {remedy}"));
         }
-        let mut pieces = self.pieces(scope, at, path, Escape::Url)?;
+        let mut pieces = self.pieces(at, path, Escape::Url)?;
         self.check_path(at, &pieces)?;
         let begins_with = |mark: u8| match pieces.first() {
             Some(Piece::Fixed(bytes)) => bytes.first() == Some(&mark),
@@ -58,20 +52,14 @@ impl Compiler<'_> {
     }
 
     /// A URL that begins with fixed text.
-    fn written_out(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        text: &str,
-        rest: &[Part<'_>],
-    ) -> Option<(Url, usize)> {
+    fn written_out(&mut self, at: &Path, text: &str, rest: &[Part<'_>]) -> Option<(Url, usize)> {
         // A path may have another URL in its query.
         let authority = text.find("://").filter(|_| !text.starts_with('/'));
         let Some(authority) = authority.map(|place| place + 3) else {
             let named = self.file.targets.0.len();
             if text.starts_with('/') && named == 1 {
                 let path = [&[Part::Fixed(text)], rest].concat();
-                return self.on(scope, at, 0, &path);
+                return self.on(at, 0, &path);
             }
             let hint = self.target_hint("");
             return self.none(
@@ -95,24 +83,19 @@ impl Compiler<'_> {
         let target = self.unnamed_target(at, origin)?;
         let path = Some(Part::Fixed(path)).filter(|part| *part != Part::Fixed(""));
         let path: Vec<Part<'_>> = path.into_iter().chain(rest.iter().cloned()).collect();
-        self.on(scope, at, target, &path)
+        self.on(at, target, &path)
     }
 
     /// A URL that a value begins.
-    fn of_value(
-        &mut self,
-        scope: &mut Scope,
-        at: &Path,
-        name: &str,
-        rest: &[Part<'_>],
-    ) -> Option<(Url, usize)> {
+    fn of_value(&mut self, at: &Path, name: &str, rest: &[Part<'_>]) -> Option<(Url, usize)> {
         let name = name.strip_suffix(":raw").unwrap_or(name);
-        let is_known =
-            scope.saved.contains_key(name) || name == LAST_URL || scope.later.contains(name);
+        let is_known = self.scope.saved.contains_key(name)
+            || name == LAST_URL
+            || self.scope.later.contains(name);
         let relative_to = if name == LAST_URL {
-            scope.last
+            self.scope.last
         } else {
-            scope.saved.get(name).copied()
+            self.scope.saved.get(name).copied()
         };
         let feed = name.split('.').next().unwrap_or_default();
         if !is_known && self.feed_named(feed).is_none() {
@@ -127,11 +110,11 @@ impl Compiler<'_> {
         if self.targets.is_empty() {
             return self.none(at, "no target: name one in `targets`");
         }
-        let relative_to = relative_to.or(scope.last).unwrap_or(0);
-        let Found::Slot(slot) = self.find(scope, at, name)? else {
+        let relative_to = relative_to.or(self.scope.last).unwrap_or(0);
+        let Found::Slot(slot) = self.find(at, name)? else {
             return None;
         };
-        let then = self.pieces(scope, at, rest, Escape::Url)?;
+        let then = self.pieces(at, rest, Escape::Url)?;
         self.check_path(at, &then)?;
         let then = Text::new(then);
         let url = Url::Value {

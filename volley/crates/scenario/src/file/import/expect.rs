@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::Importer;
 use super::object::Object;
 use super::tree::{Entries, Tree, put, put_map};
 use super::words::plain;
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 
 /// How a value is compared: what the old file says, and the condition's key in the new one.
@@ -48,7 +48,7 @@ impl Importer<'_> {
         match status {
             Some(status) => put(&mut expect, "status", status),
             None => {
-                self.fault(&request.at.key(key), fault::DEFAULT_SUCCESS);
+                self.fault(&request.at.key(key), "default-success");
                 let good = match self.how.as_run {
                     true => Tree::list(["2xx", "3xx"].map(Tree::from)),
                     false => Tree::from("2xx"),
@@ -62,7 +62,7 @@ impl Importer<'_> {
     /// Adds the rules of `response-match`; false if there are none. They say themselves whether the status counts.
     fn rules(&mut self, mut rules: Object<'_>, expect: &mut Entries) -> bool {
         if self.value(&mut rules, "headers").is_none() {
-            self.fault(&rules.at, fault::HEADERS_NEEDED);
+            self.fault(&rules.at, "headers-needed");
         }
         let mut statuses: Vec<u64> = (100..600).collect();
         let mut headers: Vec<(String, Entries)> = Vec::new();
@@ -91,7 +91,7 @@ impl Importer<'_> {
             let input = self.needed(&mut rule, "input").unwrap_or_default();
             let at = rule.at.clone();
             self.finish(rule);
-            self.fault(&at, fault::JSON_TEXT);
+            self.fault(&at, "json-text");
             // A literal is compared by its type, too, and this one is a text for each.
             let is_ambiguous = serde_json::from_str::<Value>(input).is_ok();
             match kind {

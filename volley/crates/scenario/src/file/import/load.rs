@@ -1,9 +1,9 @@
 //! How many iterations begin, and when.
 
+use super::Importer;
 use super::object::Object;
 use super::scenario::Scenario;
 use super::tree::{Entries, Tree, put};
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 
 /// The most iterations that volley keeps open, unless the file says more.
@@ -90,7 +90,7 @@ impl Importer<'_> {
             total,
         };
         if rate.is_some() {
-            self.fault(&file.at.key("request-per-second"), fault::RATE_KEPT);
+            self.fault(&file.at.key("request-per-second"), "rate-kept");
         }
         match (duration, total) {
             (Some(_), Some(_)) => {
@@ -98,7 +98,7 @@ impl Importer<'_> {
                 self.note(&file.at.key("total-requests"), "not-used", text.to_owned());
             }
             (None, None) => {
-                self.fault(&file.at.key("duration"), fault::DEFAULT_DURATION);
+                self.fault(&file.at.key("duration"), "default-duration");
                 if self.how.as_run {
                     self.wrong(
                         &file.at,
@@ -172,14 +172,14 @@ impl Importer<'_> {
     /// What the user must know of the load.
     fn say(&mut self, whole: &Whole<'_>, all: &[Scenario]) {
         if let [_, second, ..] = all {
-            self.fault(&second.at.key("weight"), fault::WEIGHTS);
+            self.fault(&second.at.key("weight"), "weights");
         }
         let is_alone = all.len() == 1;
         let waits = all.iter().filter(|one| one.wait > 0).count();
         for one in all.iter().filter(|one| one.wait > 0) {
             let at = one.at.key("interval-to-wait-before-start");
             if waits == all.len() {
-                self.fault(&at, fault::WAIT_ALONE);
+                self.fault(&at, "wait-alone");
                 if self.how.as_run && !is_alone {
                     self.wrong(&at, "h2loadrunner refuses a file whose scenarios all wait");
                 }

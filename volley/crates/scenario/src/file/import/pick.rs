@@ -3,11 +3,11 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::Importer;
 use super::object::Object;
 use super::request::Sent;
 use super::tree::{Entries, Tree, put};
 use super::variables::{Piece, Scope, Text, constant};
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 
 /// The whole value.
@@ -36,7 +36,7 @@ impl Importer<'_> {
             let source = self.needed(&mut picker, "source");
             let regex = self.text(&mut picker, "regexp");
             if regex.is_none() {
-                self.fault(&picker.at, fault::REGEXP_NEEDED);
+                self.fault(&picker.at, "regexp-needed");
             }
             let name = self.needed(&mut picker, "save-to-variable");
             let at = picker.at.clone();
@@ -69,11 +69,11 @@ impl Importer<'_> {
             "Response-Header" if source == ":status" => put(&mut save, "from", "status"),
             "Response-Header" => put(&mut save, "header", source.to_ascii_lowercase()),
             "Json-Pointer-In-Response-Payload" => {
-                self.fault(at, fault::JSON_TEXT);
+                self.fault(at, "json-text");
                 put(&mut save, "json", source);
             }
             "Json-Pointer-In-Request-Payload" => {
-                self.fault(at, fault::PICK_POINTER);
+                self.fault(at, "pick-pointer");
                 if !self.how.as_run {
                     let text = self.of_payload(at, source, sent, scope);
                     self.alias(at, name, text, regex, scope);
@@ -96,7 +96,7 @@ impl Importer<'_> {
             put(&mut save, "regex", regex);
             put(&mut save, "group", 0);
         }
-        self.fault(at, fault::PICK_NOTHING);
+        self.fault(at, "pick-nothing");
         if self.how.as_run {
             put(&mut save, "default", "");
         }
@@ -169,7 +169,7 @@ impl Importer<'_> {
     fn of_header(&mut self, at: &Path, source: &str, sent: &Sent) -> Option<Text> {
         let fixed = |text: &str| Some(vec![Piece::Fixed(text.to_owned())]);
         if source.starts_with(':') {
-            self.fault(at, fault::PICK_PSEUDO);
+            self.fault(at, "pick-pseudo");
             if self.how.as_run {
                 return Some(Text::new());
             }

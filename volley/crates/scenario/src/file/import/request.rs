@@ -1,11 +1,11 @@
 //! Requests, which become steps.
 
+use super::Importer;
 use super::object::Object;
 use super::target::API;
 use super::tree::{Entries, Tree, put, put_map};
 use super::variables::{Context, Piece, Scope, Text};
 use super::words::{Word, words};
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 use crate::request::RESERVED;
 use volley_base::input;
@@ -153,11 +153,11 @@ impl Importer<'_> {
                 Some(Sent { url, uri, ..sent })
             }
             ("fromResponseHeader", Some(last)) => {
-                self.fault(&at, fault::LOST_URI);
+                self.fault(&at, "lost-uri");
                 Some(self.of_last(last, "header", &input.to_ascii_lowercase(), scope))
             }
             ("fromJsonPointer", Some(last)) => {
-                self.fault(&at, fault::POINTER_URI);
+                self.fault(&at, "pointer-uri");
                 if self.how.as_run {
                     self.wrong(&at, "volley sends no empty path: leave `--as-run` out");
                 }
@@ -286,7 +286,7 @@ impl Importer<'_> {
                 continue;
             }
             if value.starts_with([' ', '\t']) && !self.top.is_http1 {
-                self.fault(&at, fault::HEADER_BLANK);
+                self.fault(&at, "header-blank");
             }
             let text = self.pieces(&at, value.trim_matches([' ', '\t']), scope, false);
             headers.retain(|(known, _)| *known != name);
@@ -309,7 +309,7 @@ impl Importer<'_> {
         let file = self.how.from.join(payload);
         let is_file = !payload.contains('\0') && file.is_file();
         if is_file && scope.old.is_none() {
-            self.fault(&at, fault::PAYLOAD_FILE);
+            self.fault(&at, "payload-file");
         }
         if is_file && (!self.how.as_run || scope.old.is_some()) {
             let content = self.readable(&at, &file, input::read(&file, input::TEXT))?;
@@ -331,7 +331,7 @@ impl Importer<'_> {
 
     fn check_length(&mut self, at: &Path, length: usize) {
         if length > WHOLE_PAYLOAD && !self.top.is_http1 {
-            self.fault(at, fault::PAYLOAD_16K);
+            self.fault(at, "payload-16k");
         }
     }
 }

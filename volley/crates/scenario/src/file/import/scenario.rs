@@ -4,7 +4,7 @@ use super::object::Object;
 use super::request::Made;
 use super::tree::{Entries, Tree, put};
 use super::variables::Scope;
-use super::{Importer, fault, free_name};
+use super::{Importer, free_name};
 use crate::file::mistake::Path;
 
 /// A scenario that has been translated, but for its load.
@@ -73,9 +73,9 @@ impl Importer<'_> {
         self.finish(object);
         let is_parallel = is_parallel && made.len() > 1;
         if is_parallel {
-            self.fault(&at.key(key), fault::PARALLEL);
+            self.fault(&at.key(key), "parallel");
         } else if made.len() > 1 {
-            self.fault(&at.key("Requests"), fault::CHAIN);
+            self.fault(&at.key("Requests"), "chain");
         }
         let mut entries = Entries::new();
         let keeps_cookies = self.keeps_cookies(&made);
@@ -106,10 +106,10 @@ impl Importer<'_> {
             return true;
         }
         for made in made.iter().filter(|made| made.clears_cookies) {
-            self.fault(&made.at.key("clear-old-cookies"), fault::COOKIES_KEPT);
+            self.fault(&made.at.key("clear-old-cookies"), "cookies-kept");
         }
         for made in later.iter().filter(|made| made.sent.is_path) {
-            self.fault(&made.at.key("uri"), fault::COOKIES_BY_PATH);
+            self.fault(&made.at.key("uri"), "cookies-by-path");
         }
         let has_none = |made: &Made| made.clears_cookies || (self.how.as_run && made.sent.is_path);
         !later.iter().all(has_none)

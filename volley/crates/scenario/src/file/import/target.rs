@@ -4,9 +4,9 @@ use std::net::Ipv6Addr;
 
 use serde_json::Value;
 
+use super::Importer;
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 
 /// The name of the first target.
@@ -214,7 +214,7 @@ impl Importer<'_> {
         if !checks {
             tls.push(("insecure", true.into()));
         } else if self.top.is_tls {
-            self.fault(&file.at.key(mode), fault::SERVER_NAME);
+            self.fault(&file.at.key(mode), "server-name");
         }
         for (key, name) in [("caCert", "ca"), ("cert", "cert"), ("privateKey", "key")] {
             let Some(value) = self.text(file, key).filter(|name| !name.is_empty()) else {
@@ -279,7 +279,7 @@ impl Importer<'_> {
         }
         let [by_schema, as_run] = STREAMS;
         streams.unwrap_or_else(|| {
-            self.fault(&file.at.key(key), fault::DEFAULT_STREAMS);
+            self.fault(&file.at.key(key), "default-streams");
             if self.how.as_run { as_run } else { by_schema }
         })
     }
@@ -313,10 +313,10 @@ impl Importer<'_> {
             self.no_equal(file, key, effect);
         }
         for (key, fault) in [
-            ("connection-active-timeout", fault::ACTIVE_TIMEOUT),
-            ("connection-inactivity-timeout", fault::INACTIVITY_TIMEOUT),
-            ("socket-receive-buffer-size", fault::BUFFERS),
-            ("socket-send-buffer-size", fault::BUFFERS),
+            ("connection-active-timeout", "active-timeout"),
+            ("connection-inactivity-timeout", "inactivity-timeout"),
+            ("socket-receive-buffer-size", "buffers"),
+            ("socket-send-buffer-size", "buffers"),
         ] {
             if self.value(file, key).is_some() {
                 self.fault(&file.at.key(key), fault);

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 
+use super::Importer;
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
 use super::words::{Word, plain, words};
-use super::{Importer, fault};
 use crate::file::mistake::Path;
 use volley_base::input;
 
@@ -114,7 +114,7 @@ impl Importer<'_> {
         if self.top.clients > 1 && !data.is_empty() {
             let at = scenario.at.key(key);
             let slices = slices.unwrap_or_else(|| {
-                self.fault(&at, fault::DEFAULT_SLICING);
+                self.fault(&at, "default-slicing");
                 !self.how.as_run
             });
             if slices {
@@ -122,7 +122,7 @@ impl Importer<'_> {
                     put(entries, "slice", "connection");
                 }
             } else {
-                self.fault(&at, fault::RANDOM_START);
+                self.fault(&at, "random-start");
             }
         }
         for (at, name, entries) in data {
@@ -247,7 +247,7 @@ impl Importer<'_> {
         };
         let lines = lines.into_iter().flatten().map_while(Result::ok);
         if lines.take_while(is_near).any(is_odd) {
-            self.fault(at, fault::CSV);
+            self.fault(at, "csv");
         }
         Some(columns)
     }
@@ -277,7 +277,7 @@ impl Importer<'_> {
             }]
         };
         if scope.picked.contains(name) {
-            self.fault(at, fault::UNSET_VARIABLE);
+            self.fault(at, "unset-variable");
             if !self.how.as_run {
                 self.wrong(at, format!("no request before has saved `${{{name}}}`"));
             }

@@ -121,10 +121,7 @@ impl Worker {
             (None, Ok(_)) if thread.is_finished() => self.over(waiter.task, Ok(())),
             (None, Ok(values)) => match Ask::parse(&self.state.lua, values) {
                 Ok(ask) => self.ask(waiter, ask),
-                Err(error) => {
-                    let trouble = self.trouble_of(&error);
-                    self.fail(trouble);
-                }
+                Err(error) => self.fail(self.trouble_of(&error)),
             },
         }
     }
