@@ -65,7 +65,7 @@ _volley() {
 
     case "${cmd}" in
         volley)
-            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce --coalesce-sends --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit import list man merge run schema serve try"
+            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce-sends --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit import list man merge run schema serve try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -220,10 +220,6 @@ _volley() {
                     return 0
                     ;;
                 --start-at)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --coalesce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1205,7 +1201,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__try)
-            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --coalesce --coalesce-sends --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --coalesce-sends --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1420,10 +1416,6 @@ _volley() {
                     return 0
                     ;;
                 --start-at)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --coalesce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
