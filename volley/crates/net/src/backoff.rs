@@ -1,4 +1,4 @@
-//! How long a place without a connection waits until the next one is tried.
+//! How long a place without a connection waits before it tries again.
 
 /// The first wait.
 const FIRST_NS: u64 = 20_000_000;

@@ -24,7 +24,7 @@ pub struct Place {
     attempts: Vec<usize>,
     /// How many ways have been tried in this round.
     pub tried: usize,
-    /// Failures in a row: rounds that found no way, and connections that were of no use.
+    /// Failures since a connection of it last answered: rounds that found no way, and connections that were of no use.
     pub failures: u32,
     /// When it is tried again, if it has no connection.
     pub retry_at_ns: u64,

@@ -1,4 +1,4 @@
-//! Flights that wait for something.
+//! What waits for something, in the order of its arrival.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};

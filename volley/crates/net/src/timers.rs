@@ -1,4 +1,4 @@
-//! What happens at a given moment: thoughts that end, iterations that may begin, requests that take too long.
+//! What happens at a given moment: pauses that end, work that may begin, requests that take too long.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -76,7 +76,7 @@ pub struct Wire<H, X> {
     pub is_ending: bool,
     /// It was asked for a sign of life, and has brought nothing since, as far as is known.
     pub is_doubted: bool,
-    /// So many PINGs that nobody asked for, since it brought more than answers to them.
+    /// PINGs sent after timeouts, not by keepalive, since the last read of more than their answers.
     pub pings: u8,
     /// The socket took less than was offered; a writable event will follow.
     blocked: bool,

@@ -113,7 +113,7 @@ pub struct Driver<'a, B, S: Script> {
     broken: bool,
     /// How many links can take calls.
     ready: usize,
-    /// No link has been able to for as long as connecting may take.
+    /// No link could take calls for as long as connecting may take.
     is_gone: bool,
     /// How many workers were allowed to work when the links were last filled.
     active: u32,

@@ -9,8 +9,8 @@ const LEAST_PONG_NS: u64 = 1_000_000_000;
 const MOST_PINGS: u8 = 2;
 
 impl<H: Http, X> Sockets<H, X> {
-    /// A request has taken too long. If its connection has brought nothing since it was sent, that is asked for a sign of
-    /// life with a PING, and has as long again for it, at least a second.
+    /// A request has taken too long. A connection that has brought nothing since then gets a PING. It has as long as the
+    /// request had to answer it, and at least a second.
     pub fn overdue(&mut self, key: usize, sent_ns: u64, now_ns: u64) {
         let took_ns = now_ns.saturating_sub(sent_ns);
         if let Some(wire) = self.wires.get_mut(key)

@@ -1,4 +1,4 @@
-//! Opening connections, and everything that must happen before they can carry calls.
+//! Opening connections, again after a loss too, and everything that must happen before they can carry calls.
 //!
 //! A link tries the target's addresses in rounds: see [`Place`].
 
@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::{Driver, LoadError, Recorder, Script, Stage};
+use crate::link::Link;
 use crate::lost::{not_in_time, words};
 use crate::wire::{Wire, WireOwner};
 use volley_http::http2::Connection;
@@ -20,6 +21,46 @@ const BUSY_NS: u64 = 10_000_000;
 const MOVE_AGAIN_NS: u64 = 1_000_000_000;
 
 impl<B: Recorder, S: Script> Driver<'_, B, S> {
+    /// Retries the links that lost their connection; ends a run that has no connection left.
+    pub(super) fn reconnect(&mut self, now_ns: u64) {
+        if !self.broken {
+            return;
+        }
+        for key in std::mem::take(&mut self.spent) {
+            self.look_at_phase(key, now_ns);
+        }
+        let mut any = false;
+        for at in 0..self.links.len() {
+            let Some(link) = self.links.get(at).filter(|link| self.is_needed(link)) else {
+                continue;
+            };
+            any = true;
+            if link.place.is_due(now_ns) {
+                self.try_all(at, now_ns);
+            }
+        }
+        if any {
+            self.give_up_if_gone(now_ns);
+        }
+        self.broken = self.links.iter().any(|link| link.place.is_empty());
+    }
+
+    /// Whether calls may still start on a link; after the window, only those that are sent again.
+    fn is_needed(&self, link: &Link) -> bool {
+        self.stage.sends() || (self.stage == Stage::Drain && !link.again.is_empty())
+    }
+
+    /// When the next lost link is retried.
+    pub(super) fn next_retry_ns(&self) -> u64 {
+        if !self.broken {
+            return u64::MAX;
+        }
+        let needed = self.links.iter().filter(|link| self.is_needed(link));
+        let empty = needed.filter(|link| link.place.is_empty());
+        let retries = empty.map(|link| link.place.retry_at_ns);
+        retries.min().unwrap_or(u64::MAX)
+    }
+
     /// Opens every connection of this thread and finishes all handshakes. No call is sent yet.
     pub fn connect(&mut self) -> Result<(), LoadError> {
         let deadline_ns = self.begin_to_connect();
@@ -242,61 +283,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// Checks whether a connection has become ready, must retire, or has retired.
-    pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
-        let Some(wire) = self.net.wires.get_mut(key) else {
-            return;
-        };
-        if wire.phase == Phase::Greeting {
-            if wire.http.is_draining() {
-                self.lose(key, "the server sent GOAWAY immediately", now_ns);
-            } else if wire.transport.is_open() && wire.http.is_ready() {
-                self.greeted(key, now_ns);
-            }
-            return;
-        }
-        let is_planned = wire.http.go_away().is_none();
-        // One that the server has closed is lost once all is read.
-        let is_lost = wire.is_ending && is_planned;
-        if wire.phase == Phase::Ready && wire.http.is_draining() && !is_lost {
-            let (at, was_used) = (wire.owner.link, wire.http.was_used());
-            self.retire(key);
-            if let Some(link) = self.links.get_mut(at)
-                && link.place.wire == Some(key)
-            {
-                let reason = match (was_used, is_planned) {
-                    (false, _) => "the server sent GOAWAY immediately",
-                    (true, false) => "the server sent GOAWAY",
-                    (true, true) => "it was closed to be opened again",
-                };
-                if was_used {
-                    link.place.answered(now_ns);
-                }
-                link.parted(was_used, reason.to_owned(), now_ns, now_ns);
-                link.is_planned = was_used && is_planned;
-                self.broken = true;
-                self.try_beside(at, now_ns);
-            }
-        }
-        let wire = self.net.wires.get_mut(key);
-        if let Some(wire) = wire.filter(|wire| wire.phase == Phase::Retiring)
-            && wire.http.open_streams() == 0
-        {
-            wire.close();
-            self.drop_wire(key);
-        }
-    }
-
-    /// A connection takes no more calls; those that are open may finish.
-    fn retire(&mut self, key: usize) {
-        if let Some(wire) = self.net.wires.get_mut(key) {
-            self.ready -= usize::from(wire.phase == Phase::Ready);
-            wire.phase = Phase::Retiring;
-        }
-    }
-
     /// The server has sent its SETTINGS: the link uses this connection from here on.
-    fn greeted(&mut self, key: usize, now_ns: u64) {
+    pub(super) fn greeted(&mut self, key: usize, now_ns: u64) {
         let Some(wire) = self.net.wires.get_mut(key) else {
             return;
         };

@@ -1,9 +1,8 @@
-//! Connections that are lost, retired, silent or closed to new calls, and their replacements.
+//! Connections that become ready, retire (after a GOAWAY, for instance), are silent or lost, and what becomes of their calls.
 
 use std::sync::Arc;
 
-use super::{Driver, Recorder, Script, Stage};
-use crate::link::Link;
+use super::{Driver, Recorder, Script};
 use crate::wire::Wire;
 use volley_http::grpc::Code;
 use volley_net::Phase;
@@ -20,37 +19,61 @@ const MOST_USES: usize = 1000;
 const OTHERS: &str = "others";
 
 impl<B: Recorder, S: Script> Driver<'_, B, S> {
-    /// Retries the links that lost their connection; ends a run that has no connection left.
-    pub(super) fn reconnect(&mut self, now_ns: u64) {
-        if !self.broken {
+    /// Checks whether a connection has become ready, must retire (after a GOAWAY, for instance), or has retired.
+    pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
+        let Some(wire) = self.net.wires.get_mut(key) else {
+            return;
+        };
+        if wire.phase == Phase::Greeting {
+            if wire.http.is_draining() {
+                self.lose(key, "the server sent GOAWAY immediately", now_ns);
+            } else if wire.transport.is_open() && wire.http.is_ready() {
+                self.greeted(key, now_ns);
+            }
             return;
         }
-        for key in std::mem::take(&mut self.spent) {
-            self.look_at_phase(key, now_ns);
-        }
-        let mut any = false;
-        for at in 0..self.links.len() {
-            let Some(link) = self.links.get(at).filter(|link| self.is_needed(link)) else {
-                continue;
-            };
-            any = true;
-            if link.place.is_due(now_ns) {
-                self.try_all(at, now_ns);
+        let is_planned = wire.http.go_away().is_none();
+        // One that the server has closed is lost once all is read.
+        let is_lost = wire.is_ending && is_planned;
+        if wire.phase == Phase::Ready && wire.http.is_draining() && !is_lost {
+            let (at, was_used) = (wire.owner.link, wire.http.was_used());
+            self.retire(key);
+            if let Some(link) = self.links.get_mut(at)
+                && link.place.wire == Some(key)
+            {
+                let reason = match (was_used, is_planned) {
+                    (false, _) => "the server sent GOAWAY immediately",
+                    (true, false) => "the server sent GOAWAY",
+                    (true, true) => "it was closed to be opened again",
+                };
+                if was_used {
+                    link.place.answered(now_ns);
+                }
+                link.parted(was_used, reason.to_owned(), now_ns, now_ns);
+                link.is_planned = was_used && is_planned;
+                self.broken = true;
+                self.try_beside(at, now_ns);
             }
         }
-        if any {
-            self.give_up_if_gone(now_ns);
+        let wire = self.net.wires.get_mut(key);
+        if let Some(wire) = wire.filter(|wire| wire.phase == Phase::Retiring)
+            && wire.http.open_streams() == 0
+        {
+            wire.close();
+            self.drop_wire(key);
         }
-        self.broken = self.links.iter().any(|link| link.place.is_empty());
     }
 
-    /// Whether calls may still start on a link; after the window, only those that are sent again.
-    fn is_needed(&self, link: &Link) -> bool {
-        self.stage.sends() || (self.stage == Stage::Drain && !link.again.is_empty())
+    /// A connection takes no more calls; those that are open may finish.
+    pub(super) fn retire(&mut self, key: usize) {
+        if let Some(wire) = self.net.wires.get_mut(key) {
+            self.ready -= usize::from(wire.phase == Phase::Ready);
+            wire.phase = Phase::Retiring;
+        }
     }
 
     /// Ends the run if all connections of all threads are gone.
-    fn give_up_if_gone(&mut self, now_ns: u64) {
+    pub(super) fn give_up_if_gone(&mut self, now_ns: u64) {
         let is_gone = self.links.iter().all(|link| {
             link.down.as_ref().is_some_and(|down| {
                 now_ns.saturating_sub(down.since_ns) >= self.plan.connect_timeout_ns
@@ -77,17 +100,6 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             self.gave_up = Some(why);
             self.finish(now_ns, EndedBy::Window);
         }
-    }
-
-    /// When the next lost link is retried.
-    pub(super) fn next_retry_ns(&self) -> u64 {
-        if !self.broken {
-            return u64::MAX;
-        }
-        let needed = self.links.iter().filter(|link| self.is_needed(link));
-        let empty = needed.filter(|link| link.place.is_empty());
-        let retries = empty.map(|link| link.place.retry_at_ns);
-        retries.min().unwrap_or(u64::MAX)
     }
 
     /// Sends what retiring connections still have to say. Closes those on which the client itself

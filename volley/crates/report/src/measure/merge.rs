@@ -1,4 +1,4 @@
-//! Merges what several threads, or several processes, have counted.
+//! Merges what several threads have counted. What several processes have counted is merged by [`Part`](super::Part), in part.rs.
 
 use super::Tally;
 use super::tally::Counted;

@@ -1,4 +1,4 @@
-//! What volley knows beyond ghz's summary, as text for people. It goes to stderr: a reader of ghz's
+//! What volley knows beyond ghz's [`summary`](super::summary), as text for people: the other half of what a terminal shows. It goes to stderr: a reader of ghz's
 //! summary on stdout would take every extra line as a part of the last error.
 
 use std::io::{self, Write};

@@ -65,7 +65,7 @@ impl Expected {
         }
     }
 
-    /// Those of its rules, if they are these.
+    /// The formulas, if they are those of the rules `shared`; else `None`.
     pub(super) fn formulas(
         &mut self,
         shared: &Arc<Shared>,

@@ -291,7 +291,7 @@ impl Driver<'_> {
         let is_scheduled = iteration.is_scheduled;
         self.core.recycle(iteration);
         if is_scheduled {
-            self.has_room();
+            self.iteration_over();
             return;
         }
         if end != End::OutOfData {

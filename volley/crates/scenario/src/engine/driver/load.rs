@@ -396,7 +396,7 @@ impl Driver<'_> {
     }
 
     /// An iteration of a schedule is over: another one may begin in its place.
-    pub(super) fn has_room(&mut self) {
+    pub(super) fn iteration_over(&mut self) {
         self.common.quota.leave();
         self.look_again_ns = 0;
     }

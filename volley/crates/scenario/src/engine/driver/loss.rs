@@ -7,7 +7,7 @@ use crate::tally::Reason;
 use volley_net::Phase;
 
 impl Driver<'_> {
-    /// Checks whether a connection has become ready, must retire, or has retired.
+    /// Checks whether a connection has become ready, must retire (after a GOAWAY, for instance), or has retired.
     pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
         self.links_changed = true;
         let Some(wire) = self.net.wires.get_mut(key) else {

@@ -22,7 +22,7 @@ pub struct LoadQuota {
     /// With a limit: how many were permitted, and how many of those have begun.
     permitted: AtomicU64,
     begun: AtomicU64,
-    /// Numbers of iterations, and of dropped ones. Above: the number of the weights that count.
+    /// How many iterations were dealt out, and how many were dropped. The high bits have the number of the weights in force.
     dealt: AtomicU64,
     dropped: AtomicU64,
     stopped: Mutex<Stopped>,

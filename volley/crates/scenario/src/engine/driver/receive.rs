@@ -1,4 +1,5 @@
-//! Reading: bytes come in, responses are held against what was expected, and iterations go on.
+//! Reading: bytes come in, responses are held against what was expected, and iterations go on. What the server refused (after a
+//! GOAWAY, for instance) is sent again.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
