@@ -7,7 +7,7 @@ use super::expected::Expected;
 use super::rules::{Fields, Rules};
 
 /// So many are kept. With more open calls than this, others are made anew.
-const MOST: usize = 1024;
+const MOST: usize = 8192;
 
 /// What the latest calls expect, in turn. One that only this holds is free: its call is over.
 #[derive(Debug, Default)]
