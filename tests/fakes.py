@@ -28,6 +28,7 @@ from arena.record.measurement import (
     Raw,
     Run,
 )
+from arena.record.reading import parse_record
 from arena.record.record import (
     Check,
     Cpus,
@@ -293,9 +294,9 @@ def save(results: Path, *records: Record) -> list[Record]:
 
 def records_in(folder: Path) -> list[Record]:
     """Return every record below a folder, by path, as it is; none of them is broken."""
-    archive = open_archive(folder, is_frozen=True)
+    archive = open_archive(folder)
     assert not archive.broken
-    return [archive.read(path) for path in archive.entries]
+    return [parse_record(archive.text(path).encode()) for path in archive.entries]
 
 
 def a_provenance(**changes: Any) -> Provenance:

@@ -32,8 +32,7 @@ class Site:
 
     def pages(self, pattern: str) -> list[str]:
         """Return the paths of pages that match a pattern, sorted."""
-        found = self.public.glob(pattern)
-        return sorted(path.relative_to(self.public).as_posix() for path in found)
+        return sites.pages(self.public, pattern)
 
     def page(self, pattern: str) -> str:
         """Return the first page that matches."""

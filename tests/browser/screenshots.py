@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 from arena.record.record import Record
 from tests.browser import sites
 from tests.browser.plumbing import required_chromium, served, started_browser
-from tests.browser.sites import KINDS
+from tests.browser.sites import KINDS, pages
 from tests.fakes import a_record
 
 LONG = "A framework whose makers could not stop, with all of its features in its name, twice. "
@@ -63,10 +63,10 @@ def _shoot(browser: Browser, public: Path, folder: Path, chosen: list[str]) -> N
     with served(public) as url:
         page = browser.new_page()
         for kind in kinds:
-            found = sorted(public.glob(KINDS[kind]))
+            found = pages(public, KINDS[kind])
             if not found:
                 continue
-            page.goto(url + found[0].relative_to(public).as_posix() + STATES.get(kind, ""))
+            page.goto(url + found[0] + STATES.get(kind, ""))
             page.reload(wait_until="networkidle")
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})

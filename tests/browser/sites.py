@@ -1,18 +1,22 @@
 """Sites to look at: records by script, built into pages in a workspace of their own."""
 
-import hashlib
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
-from arena.judge.frozen_rounds import Round
+from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
+from arena.judge.leaderboard import rank_entries
+from arena.judge.packing import pack
+from arena.judge.rounds import Judged, Round
 from arena.publish.site.build import build
 from arena.record.measurement import Latency, Run
 from arena.record.record import Record
@@ -59,6 +63,24 @@ KINDS = {
     "a round's compare": "rounds/round-1/compare/index.html",
 }
 
+# On a record's page: the command that shows the record, with its path.
+_RECORD = re.compile(r"arena\.sh raw ([^ <]+)\.json")
+
+
+def pages(public: Path, pattern: str) -> list[str]:
+    """Return the paths of a site's pages that match a pattern, sorted.
+
+    A record's page is found by the path of its record: `records/<profile>/…/index.html`.
+    """
+    if not pattern.startswith("records/"):
+        return sorted(path.relative_to(public).as_posix() for path in public.glob(pattern))
+    found = {}
+    for path in public.glob("records/*/index.html"):
+        if shown := _RECORD.search(path.read_text()):
+            found[f"records/{shown[1]}/index.html"] = path.relative_to(public).as_posix()
+    return [found[name] for name in sorted(found) if fnmatch(name, pattern)]
+
+
 # What somebody may write into meta.json, or make a server say.
 SCRIPT = "<script>document.title='owned';alert('owned')</script>"
 MARKUP = "</td></table><img src=x onerror=alert('owned')><svg onload=alert('owned')>\"'`"
@@ -68,9 +90,9 @@ BIDI = "\u202egnp.exe\u202c \u2066isolated\u2069 \u200e\u200f\u061c"
 def a_site(folder: Path, records: Records, *frozen: Records) -> Path:
     """Build the site of these records, and of rounds with those; return the folder it is in."""
     workspace = a_workspace(folder)
-    save(workspace.results, *records)
     for number, each in enumerate(frozen, 1):
-        freeze(workspace.rounds / f"round-{number}", each)
+        freeze(workspace, f"round-{number}", each)
+    save(workspace.results, *records)
     build(workspace, FakeProgress())
     return workspace.public
 
@@ -87,15 +109,30 @@ def a_workspace(folder: Path) -> Workspace:
     return Workspace(folder)
 
 
-def freeze(folder: Path, records: Records) -> None:
-    """Save records as a frozen round."""
-    folder.mkdir(parents=True)
-    sums = {
-        record.path: hashlib.sha256((folder / record.path).read_bytes()).hexdigest()
-        for record in save(folder, *records)
-    }
-    found = Round(name=folder.name, frozen_at=at(60), note="Made by script", records=sums)
-    (folder / "round.json").write_text(to_json(found))
+def freeze(workspace: Workspace, name: str, records: Records) -> None:
+    """Save records as a frozen round of all of them, in a month of its own."""
+    month = f"2025-{len(list(workspace.rounds.glob('*'))) + 1:02}-"
+    older = (
+        each.model_copy(update={"started_at": each.started_at.replace("2026-01-", month)})
+        for each in records
+    )
+    paths = [record.path for record in save(workspace.results, *older)]
+    archive = open_archive(workspace.results)
+    pack(archive, paths)
+    archive = open_archive(workspace.results)
+    names = {path: archive.entries[path].sha256 for path in paths}
+    own = archive.only(names)
+    boards = rank_entries(own.entries.values(), own.read)
+    found = Round(
+        name=name,
+        frozen_at=at(60),
+        note="Made by script",
+        records=names,
+        bundles={it.folder.name: it.sha256 for it in map(own.bundles.__getitem__, paths)},
+        judged=(Judged(derived_at=at(60), leaderboard=boards),),
+    )
+    workspace.rounds.mkdir(exist_ok=True)
+    (workspace.rounds / f"{name}.json").write_text(to_json(found))
 
 
 def on(night: int, record: Record) -> Record:

@@ -4,6 +4,7 @@ If the store, the records or the boards get another form, this module follows, a
 stay as they are. A record, or a file beside it, has one name in all rounds, and one content.
 """
 
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -12,19 +13,20 @@ from typing import Any
 
 from arena.base.hashing import sha256_of
 from arena.base.workspace import Workspace
+from arena.judge.archive import NIGHTS, open_archive
 from arena.judge.beside import Beside
-from arena.judge.entry import entry_of
 from arena.judge.flags import flags_of
-from arena.judge.frozen_rounds import Round, read_rounds, round_folders
 from arena.judge.headline import headline_of, spread_of
-from arena.judge.leaderboard import Board, Row, rank_entries
-from arena.judge.store import SUMS
+from arena.judge.leaderboard import RULES, Board, Leaderboard, Row, rank_entries
+from arena.judge.rounds import Round, read_rounds, require_records, round_files
 from arena.machine.sentinel import Limits, judged
 from arena.measure.generators import ghz, h2load, volley
 from arena.publish.site import board_columns, words
 from arena.publish.site.edition import Edition
+from arena.record.arrivals import record_of
+from arena.record.bundle import Bundle
 from arena.record.measurement import Disturbance, Measurement, Run
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from arena.record.record import Headline, Record, Spread
 from tests.conftest import ROOT
 from tests.golden.kept import digest, plain
@@ -55,48 +57,75 @@ _LONG_RESULT = ("seconds", "points", "steps", "checks_warned")
 
 def names() -> list[str]:
     """Return the names of the rounds, sorted. Nothing is read: tests are collected by them."""
-    return [folder.name for folder in round_folders(STORE.rounds)]
+    return [file.stem for file in round_files(STORE.rounds)]
 
 
 @cache
 def rounds() -> Mapping[str, Round]:
     """Return the rounds by name; each is as it was frozen."""
     found: dict[str, Round] = {}
-    for folder, each in read_rounds(STORE.rounds):
+    for file, each in read_rounds(STORE.rounds):
         if not isinstance(each, Round):
             raise each
-        found[folder.name] = each
+        found[file.stem] = each
     return found
+
+
+def about(name: str) -> dict[str, Any]:
+    """Return what a round says of itself and of the twins of its loads."""
+    return rounds()[name].model_dump(mode="json", include={"name", "frozen_at", "note", "twins"})
 
 
 @cache
 def members() -> Mapping[str, tuple[str, ...]]:
     """Return the names of the rounds that have a record, by the record's path."""
     found: dict[str, list[str]] = defaultdict(list)
-    sums: dict[str, str] = {}
+    own: dict[str, str] = {}
     for name, each in rounds().items():
-        for path, sha256 in each.records.items():
-            if sums.setdefault(path, sha256) != sha256:
+        for path, record in each.records.items():
+            if own.setdefault(path, record) != record:
                 raise ValueError(f"{path}: differs between rounds")
             found[path].append(name)
     return {path: tuple(found[path]) for path in sorted(found)}
 
 
-def _folder(path: str) -> Path:
-    """Return the folder of a round that has a record."""
-    return STORE.rounds / members()[path][0]
+@cache
+def _bundles() -> Sequence[Bundle]:
+    """Return the bundles of all rounds."""
+    every = {bundle for each in rounds().values() for bundle in each.bundles}
+    return [Bundle.open(STORE.results / NIGHTS / bundle) for bundle in sorted(every)]
+
+
+@cache
+def texts() -> Mapping[str, bytes]:
+    """Return the JSON of every published record, once, by its path."""
+    lines = {name: line for bundle in _bundles() for name, line in bundle.by_name.items()}
+    named = {path: rounds()[found[0]].records[path] for path, found in members().items()}
+    return {path: lines[name] for path, name in named.items()}
 
 
 @cache
 def records() -> Mapping[str, Record]:
     """Return every published record, once, by its path."""
-    return {path: read_record(_folder(path) / path) for path in members()}
+    return {path: parse_record(text) for path, text in texts().items()}
+
+
+@cache
+def _extracted() -> Path:
+    """Return a folder with what was saved beside all records; it is removed at the end."""
+    folder = tempfile.TemporaryDirectory(prefix="httparena-golden-")
+    _KEPT.append(folder)
+    for bundle in _bundles():
+        bundle.extract(Path(folder.name))
+    return Path(folder.name)
+
+
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def raw_outputs(record: Record) -> list[tuple[Run, Path]]:
     """Return each run of a record with its raw output."""
-    folder = _folder(record.path)
-    return [(run, folder / run.raw.path) for run in record.runs]
+    return [(run, _extracted() / run.raw.path) for run in record.runs]
 
 
 def files() -> Mapping[str, tuple[str, tuple[str, ...]]]:
@@ -104,17 +133,10 @@ def files() -> Mapping[str, tuple[str, tuple[str, ...]]]:
 
     These are raw outputs, logs and the outputs of warm-ups.
     """
-    sums: dict[str, str] = {}
-    found: dict[str, list[str]] = defaultdict(list)
-    for name in names():
-        folder = STORE.rounds / name
-        for path in folder.glob("*/*/*/*/**/*"):
-            if path.is_file() and path.name != SUMS:
-                file, sha256 = path.relative_to(folder).as_posix(), sha256_of(path)
-                if sums.setdefault(file, sha256) != sha256:
-                    raise ValueError(f"{file}: differs between rounds")
-                found[file].append(name)
-    return {file: (sums[file], tuple(found[file])) for file in sorted(found)}
+    folder = _extracted()
+    every = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = {path.relative_to(folder).as_posix(): sha256_of(path) for path in every}
+    return {file: (sha256, members()[record_of(file) or ""]) for file, sha256 in found.items()}
 
 
 # ---- records
@@ -210,25 +232,27 @@ def limits_of(learned: Mapping[str, Any]) -> Limits:
 # ---- boards
 
 
+@cache
 def edition(name: str) -> Edition:
-    """Return a round as the site shows it.
-
-    Its records are ranked as they are; that nothing was altered is for the other tests.
-    """
-    found, every = rounds()[name], records()
-    entries = {
-        path: entry_of(every[path], sha256) for path, sha256 in sorted(found.records.items())
-    }
-    ranked = rank_entries(entries.values(), every.__getitem__, found.twin_book)
-    return Edition(
-        f"rounds/{name}/", STORE.rounds / name, found, ranked, entries, every.__getitem__
-    )
+    """Return a round as the site shows it, by the newest rules."""
+    found = rounds()[name]
+    return Edition.of_round(found, require_records(found, open_archive(STORE.results)))
 
 
 def boards(name: str) -> dict[str, Any]:
-    """Return every board of a round in the order of the site, by its address in the round."""
+    """Return every board of a round as it was frozen, by its address in the round."""
+    of = (*edition(name).older, edition(name))[0]
+    return {
+        of.board(each).removeprefix(of.root + of.below): _board(each) for each in of.every_board
+    }
+
+
+def ranked_again(name: str) -> tuple[Leaderboard, Leaderboard] | None:
+    """Return the newest boards of a round, and those that its records have; None of older rules."""
     of = edition(name)
-    return {of.below(of.board(each)): _board(each) for each in of.every_board}
+    if of.round is None or of.leaderboard.rules != RULES:
+        return None
+    return of.leaderboard, rank_entries(of.entries.values(), of.read, of.round.twin_book)
 
 
 def _board(board: Board) -> dict[str, Any]:

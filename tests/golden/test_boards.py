@@ -41,5 +41,11 @@ def test_every_board_of_a_round_is_as_published(name: str) -> None:
     kept.require_equal(name, known, boards)
 
 
+@pytest.mark.parametrize("name", ROUNDS)
+def test_the_newest_boards_of_a_round_are_those_of_its_records(name: str) -> None:
+    if pair := published.ranked_again(name):
+        assert pair[0] == pair[1]
+
+
 def test_every_kept_round_is_there() -> None:
     assert {path.stem for path in (kept.FOLDER / "boards").glob("*.json")} == {*ROUNDS}

@@ -21,6 +21,7 @@ from arena.base.cpu_list import parse_cpus
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.judge.archive import open_archive
 from arena.machine import facts
 from arena.machine.child import whole_command
 from arena.machine.sentinel import Limits
@@ -258,8 +259,17 @@ class Arena:
 
     def records(self, framework: str, profile: str = "quick") -> list[dict[str, Any]]:
         """Return a framework's records, oldest first."""
-        found = sorted(self.results.glob(f"{profile}/*/{framework}/*.json"))
-        return [json.loads(path.read_bytes()) for path in found]
+        return [
+            each
+            for each in self.every_record()
+            if (each["framework"]["name"], each["profile"]["name"]) == (framework, profile)
+        ]
+
+    def every_record(self) -> list[dict[str, Any]]:
+        """Return all records, loose ones and those in bundles, oldest first."""
+        archive = open_archive(self.results)
+        found = [json.loads(archive.text(path)) for path in archive.entries]
+        return sorted(found, key=lambda each: str(each["started_at"]))
 
     def row(
         self, framework: str, profile: str = "quick", *, is_current: bool = True

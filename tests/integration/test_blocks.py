@@ -1,6 +1,5 @@
 """Blocks with a real server and a real generator: killed, resumed, and ranked."""
 
-import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,7 @@ def arena(bare: Arena, grpc_go: Path) -> Arena:
 
 def visits(arena: Arena) -> list[dict[str, Any]]:
     """Return the visits of all records, which are good, by time; each knows its framework."""
-    found = [json.loads(path.read_bytes()) for path in arena.results.glob("quick/*/*/*.json")]
-    found.sort(key=lambda record: record["started_at"])
+    found = arena.every_record()
     assert {each["status"] for each in found} == {"ok"}
     return [{**each["visit"], "framework": each["framework"]["name"]} for each in found]
 

@@ -30,9 +30,10 @@ def measure(arena: Arena, *arguments: str) -> Outcome:
 
 def measured(arena: Arena) -> list[tuple[str, str, str]]:
     """Return what was measured, in that order, and how it ended."""
-    found = [json.loads(path.read_bytes()) for path in arena.results.glob("*/*/*/*.json")]
-    found.sort(key=lambda record: record["started_at"])
-    return [(each["framework"]["name"], each["profile"]["name"], each["status"]) for each in found]
+    return [
+        (each["framework"]["name"], each["profile"]["name"], each["status"])
+        for each in arena.every_record()
+    ]
 
 
 def kill_in_session(arena: Arena, title: str, *arguments: str) -> None:
@@ -118,18 +119,26 @@ def test_a_night_is_frozen_as_a_round(night: Arena) -> None:
     assert measure(night, "--profile", "quick").code == 0
     done = night.command("round", "freeze", "first", "--note", "a try")
     assert done.code == 0, done
-    folder = night.results / "rounds" / "first"
-    described: dict[str, Any] = json.loads((folder / "round.json").read_bytes())
+    described: dict[str, Any] = json.loads((night.results / "rounds" / "first.json").read_bytes())
     assert [path.split("/")[2] for path in described["records"]] == ["ada", "bob"]
-    for path in folder.rglob("*"):
-        if path.is_file() and path.name != "round.json":
-            assert path.read_bytes() == (night.results / path.relative_to(folder)).read_bytes()
-    assert done.said("round: ").startswith("results/rounds/first: 2 records in ")
+    assert done.said("round: ") == "results/rounds/first.json: 2 records in 1 bundle"
+    [bundle] = described["bundles"]
+    assert bundle in done.said("publish it with: ")
 
     listed = night.command("round", "list")
     assert listed.code == 0, listed
     assert listed.stdout.split()[:4] == ["first", described["frozen_at"], "2", "records"]
     assert night.command("publish").code == 0
-    (next(folder.glob("quick/4/bob/*/run-1.json"))).write_text("{}")
-    assert "run-1.json is not what was measured" in night.command("round", "list").error
+    verified = night.command("round", "verify", "--raw")
+    assert (verified.code, verified.stdout) == (0, "first: is as it was frozen\n")
+    record = next(path for path in described["records"] if "/bob/" in path)
+    shown = night.command("raw", record, "run-1.json")
+    assert json.loads(shown.stdout)
+    assert json.loads(night.command("raw", described["records"][record][:16]).stdout)
+    assert night.command("raw", record, "run-9.json").code == 2
+    with (night.results / "nights" / bundle / "raw.tar.xz").open("ab") as file:
+        file.write(b"x")
+    verified = night.command("round", "verify")
+    assert verified.code == 2
+    assert "raw.tar.xz was altered" in verified.error
     assert night.command("round", "freeze", "first").code == 2

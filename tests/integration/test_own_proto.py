@@ -63,8 +63,8 @@ def test_every_generator_loads_the_health_service(
     assert "Health checks over h2c" in page
     said = "reflection v1, health: serving"
     assert said in arena.page("frameworks/victim/index.html")
-    (path,) = arena.workspace.public.glob("records/quick-health/2/victim/*/index.html")
-    assert said in path.read_text()
+    pages = [it.read_text() for it in arena.workspace.public.glob("records/*/index.html")]
+    assert said in next(it for it in pages if "raw quick-health/2/victim/" in it)
 
 
 def test_a_server_without_the_service_has_an_invalid_record_that_says_so(

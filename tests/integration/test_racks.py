@@ -106,7 +106,7 @@ THREE_BLOCKS = (*NIGHT, "--blocks", "3", *OPTIONS)
 
 def events(arena: Arena, what: str) -> list[dict[str, Any]]:
     """Return the events of a kind in the night's diary."""
-    [path] = arena.workspace.nights.iterdir()
+    [path] = arena.workspace.nights.glob("*.jsonl")
     return [each for each in Diary.read(path).events if each.get("event") == what]
 
 

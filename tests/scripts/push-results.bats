@@ -67,6 +67,65 @@ $key/$at.1Z/server.log" ]
     git -C "$remote" show "results:$key/$at.1Z.json" | cmp - "$results/$key/$at.1Z.json"
 }
 
+bundle() { # checkout, time
+    local folder=$BATS_TEST_TMPDIR/$1/results/nights/2026-11-28T00-00-00.00000$2Z
+    mkdir -p "$folder"
+    PYTHONPATH=$BATS_TEST_TMPDIR/$1/lib python3 -c '
+import sys
+from pathlib import Path
+from arena.record.bundle import Kept, write_bundle
+folder = Path(sys.argv[1])
+write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json", b"{}", {})])
+' "$folder"
+}
+
+@test "bundles are pushed and fetched as they are" {
+    record here "$key" 1
+    bundle here 1
+    bundle here 2
+    push here
+    [ "$status" -eq 0 ]
+    [ "$output" = '1 new records and 2 new bundles in results' ]
+    fetch there
+    [ "$status" -eq 0 ]
+    diff -r "$BATS_TEST_TMPDIR/here/results/nights" "$BATS_TEST_TMPDIR/there/results/nights"
+    rm "$BATS_TEST_TMPDIR"/there/results/nights/*/raw.tar.xz
+    fetch there
+    [ "$output" = '2 new files from results' ]
+}
+
+@test "a bundle whose parts are not those of its manifest is not taken" {
+    record here "$key" 1
+    bundle here 1
+    bundle here 2
+    push here
+    local raw=nights/2026-11-28T00-00-00.000001Z/raw.tar.xz
+    printf x >>"$BATS_TEST_TMPDIR/here/results/$raw"
+    push here "$remote" other
+    [ "$status" -eq 2 ]
+    [ "$output" = "error: results/$raw: is not what its manifest names" ]
+    # Somebody has pushed it all the same.
+    local blob tree
+    blob=$(git -C "$remote" hash-object -w "$BATS_TEST_TMPDIR/here/results/$raw")
+    export GIT_INDEX_FILE=$BATS_TEST_TMPDIR/index
+    git -C "$remote" read-tree results
+    git -C "$remote" update-index --cacheinfo "100644,$blob,$raw"
+    tree=$(git -C "$remote" write-tree)
+    unset GIT_INDEX_FILE
+    git -C "$remote" update-ref refs/heads/results "$(git -C "$remote" -c user.name=x -c user.email=x commit-tree -p results -m x "$tree")"
+    fetch there
+    [ "$status" -eq 3 ]
+    [ "$output" = "error: results: left out $raw: is not what its manifest names" ]
+    [ "$(ls "$BATS_TEST_TMPDIR/there/results/nights")" = 2026-11-28T00-00-00.000002Z ]
+    [ -f "$BATS_TEST_TMPDIR/there/results/$key/$at.1Z.json" ]
+    rm -r "$BATS_TEST_TMPDIR/there/results"
+    mkdir "$BATS_TEST_TMPDIR/there/results"
+    push here --pack "$BATS_TEST_TMPDIR/new.tar" "$remote" other
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$status" -eq 2 ]
+    [ -z "$(find "$BATS_TEST_TMPDIR/there/results" -type f)" ]
+}
+
 @test "what is there already is not pushed again" {
     record here "$key" 1
     push here

@@ -17,7 +17,7 @@ def built(folder: Path, *records: Record) -> Path:
     """Write the site of one round's records."""
     site = site_of(an_edition(), an_edition(*records, of=a_round()))
     for each in outputs(site):
-        if isinstance(each, Page) and "/records/" not in each.path:
+        if isinstance(each, Page) and not each.path.startswith("records/"):
             path = folder / each.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(each.make())

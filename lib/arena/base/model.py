@@ -47,6 +47,9 @@ def _bounded(value: Any, depth: int = 0) -> Any:
     return value
 
 
+# What models read of it is bounded at once, where their fields have no bounds of their own.
+BOUNDED = pydantic.BeforeValidator(_bounded)
+
 # An object of JSON.
 JsonObject = Annotated[dict[str, pydantic.JsonValue], pydantic.AfterValidator(_bounded)]
 

@@ -156,10 +156,14 @@ def tail(path: Path, lines: int = 8) -> str:
         with path.open("rb") as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - _TAIL_BYTES))
-            text = file.read().decode(errors="replace")
+            return last_lines(file.read(), lines)
     except OSError:
         return ""
-    plain = _COLOUR.sub("", text)
+
+
+def last_lines(log: bytes, lines: int) -> str:
+    """Return the last lines of a log's content as `tail` does."""
+    plain = _COLOUR.sub("", log[-_TAIL_BYTES:].decode(errors="replace"))
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
     before = kept[:-lines]
     causes = [before[at : at + 2] for at, line in enumerate(before) if _CAUSE.match(line)]

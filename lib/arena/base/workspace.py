@@ -16,9 +16,9 @@ class Workspace:
         self.volley = root / "volley"
         # Records, and the leaderboard derived from them.
         self.results = root / "results"
-        # Frozen sets of records, one folder each.
+        # Frozen sets of records, one file each.
         self.rounds = self.results / "rounds"
-        # The diaries of nights; an interrupted night resumes from its diary.
+        # The diaries of nights, from which they resume, and the bundles of those that have ended.
         self.nights = self.results / "nights"
         # What was learned about this host, and what somebody decided about its results.
         self.host = self.results / "host"

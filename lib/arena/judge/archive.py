@@ -1,8 +1,9 @@
-"""The archive: every record of a set, without holding them all in memory.
+"""The archive: every record below results/, loose or in a bundle, without holding them all.
 
-A cache keeps each record's entry with the sizes and times of its file and of the files beside it;
-what is unchanged is not read again. Only files three folders down are records. Names that begin
-with a dot are ignored, and symbolic links are not followed.
+A cache keeps each record's entry: of a loose one with the sizes and times of its file and of the
+files beside it, of a bundle with its hash. What is unchanged is not read again. Only files three
+folders down are loose records. Names that begin with a dot are ignored, and symbolic links are not
+followed.
 """
 
 import hashlib
@@ -11,9 +12,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -30,14 +32,13 @@ from arena.judge.flags import UNPROVEN, judged_again
 from arena.judge.origins import may_change, with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
+from arena.record.bundle import LONGEST_RECORD, RAW, RECORDS, Bundle, name_of, text_of
 from arena.record.reading import parse_record
 from arena.record.record import Record
 
-# Records lie in profile/connections/framework/.
+# Loose records lie in profile/connections/framework/, bundles in this folder.
 _DEPTH = 3
-
-# The maximum size of a record: twice that of a day-long run with all its seconds.
-_LONGEST_BYTES = 128 << 20
+NIGHTS = "nights"
 
 # The files per extra process, and the number of files from which progress is shown.
 _PER_PROCESS = 200
@@ -58,11 +59,16 @@ Seen = tuple[str, Entry | str]
 
 @dataclass(frozen=True)
 class Archive:
-    """The entries of a set's good files, by path, and what is wrong with each of the others."""
+    """The entries of all good records, by path, and what is wrong with each of the others.
+
+    `bundles` has the bundle of each record that is in one, `opened` all of them.
+    """
 
     folder: Path
     entries: Mapping[str, Entry]
     broken: Mapping[str, str]
+    bundles: Mapping[str, Bundle] = field(compare=False)
+    opened: Sequence[Bundle] = field(compare=False)
     _records: "_Records" = field(repr=False, compare=False)
 
     def read(self, path: str) -> Record:
@@ -73,26 +79,90 @@ class Archive:
             where = shown(self.folder / path)
             raise HostError(f"{where}: is not the record that it was: {error}") from error
 
+    def missing_proof(self, path: str) -> str:
+        """Return what of a good record's proof is missing, or nothing."""
+        return self._records.missing_proof(self.read(path))
+
+    def log(self, path: str, name: str) -> bytes | None:
+        """Return a log that was saved with a record; None if it is not there."""
+        file = f"{path.removesuffix('.json')}/{name}"
+        if bundle := self.bundles.get(path):
+            return bundle.logs.get(file)
+        try:
+            return _plain(self.folder, file)
+        except (OSError, ValueError):
+            return None
+
+    def text(self, path: str) -> str:
+        """Return a record as it was saved."""
+        if bundle := self.bundles.get(path):
+            line = bundle.by_name[self.entries[path].sha256]
+            return text_of(line).decode()
+        return (self.folder / path).read_text(encoding="utf-8")
+
+    def files(self, path: str) -> Mapping[str, bytes]:
+        """Return the files that were saved beside a record, by name.
+
+        ValueError if its bundle has no sound raw outputs.
+        """
+        own = f"{path.removesuffix('.json')}/"
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            if bundle := self.bundles.get(path):
+                bundle.extract(folder, lambda file: file.startswith(own))
+            else:
+                folder = self.folder
+            found = [each for each in plain_files(folder / own) if each.name != SUMS]
+            return {each.relative_to(folder / own).as_posix(): each.read_bytes() for each in found}
+
+    def only(self, names: Mapping[str, str]) -> "Archive":
+        """Return the records with these names, by path; ValueError if one is not there."""
+        for path, name in names.items():
+            if path not in self.entries:
+                raise ValueError(f"{path}: {self.broken.get(path, 'is missing')}")
+            if self.entries[path].sha256 != name:
+                raise ValueError(f"{path}: was altered")
+        return replace(self, entries={path: self.entries[path] for path in names}, broken={})
+
+    def without(self, names: Container[str]) -> "Archive":
+        """Return all records but those with these names."""
+        left = {path: each for path, each in self.entries.items() if each.sha256 not in names}
+        return replace(self, entries=left)
+
 
 class _Records:
-    """The records of a folder in full; `read` returns one, and the SHA-256 of its file."""
+    """The records of a folder in full; `read` returns one, its name, and its file's SHA-256.
 
-    def __init__(self, folder: Path, *, is_frozen: bool) -> None:
-        self._folder, self._is_frozen = folder, is_frozen
+    `bundled` has the bundle and the name of those that are in one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.bundled: dict[str, tuple[Bundle, str]] = {}
         self.read = lru_cache(_PARSED)(self._parsed)
 
-    def _parsed(self, name: str) -> tuple[Record, str]:
-        data = (self._folder / name).read_bytes()
-        record = with_origin(parse_record(data), self._folder)
-        if not self._is_frozen:
-            record = judged_again(record)
-            if missing_proof(self._folder, record):
-                record = record.model_copy(update={"flags": (*record.flags, UNPROVEN)})
-        return record, hashlib.sha256(data).hexdigest()
+    def _parsed(self, path: str) -> tuple[Record, str, str]:
+        if found := self.bundled.get(path):
+            bundle, name = found
+            return self.of_line(bundle.by_name[name], bundle), name, ""
+        data = (self._folder / path).read_bytes()
+        return self.of_line(data), name_of(data), hashlib.sha256(data).hexdigest()
+
+    def of_line(self, data: bytes, bundle: Bundle | None = None) -> Record:
+        """Return a record of a text, judged by today's rules."""
+        record = judged_again(with_origin(parse_record(data), self._folder))
+        if _missing(self._folder, record, bundle):
+            record = record.model_copy(update={"flags": (*record.flags, UNPROVEN)})
+        return record
+
+    def missing_proof(self, record: Record) -> str:
+        """Return what of a good record's proof is missing, or nothing."""
+        bundle, _ = self.bundled.get(record.path, (None, ""))
+        return _missing(self._folder, record, bundle)
 
     def may_change(self, record: Record) -> bool:
         """Return whether a record may read otherwise later, although its files stay the same."""
-        return not self._is_frozen and may_change(record, self._folder)
+        return may_change(record, self._folder)
 
     def alteration(self, record: Record, sha256: str) -> str:
         """Return how a record or a raw output differs from what was saved, or nothing.
@@ -108,16 +178,69 @@ class _Records:
 
 
 def open_archive(
-    folder: Path,
-    kept: Cache | None = None,
-    progress: Progress | None = None,
-    *,
-    is_frozen: bool = False,
+    folder: Path, kept: Cache | None = None, progress: Progress | None = None
 ) -> Archive:
     """Read every record below a folder; `kept` caches their entries for the next time.
 
-    Flags are those of today's rules; records of a round, which `is_frozen`, keep theirs.
+    Flags are those of today's rules. A loose record that is in a bundle, too, counts once.
     """
+    records = _Records(folder)
+    good, broken = _loose(folder, records, kept, progress)
+    bundles: dict[str, Bundle] = {}
+    opened: list[Bundle] = []
+    for path in sorted(folder.glob(f"{NIGHTS}/[0-9]*/")):
+        if path.is_symlink():
+            continue
+        where = f"{NIGHTS}/{path.name}"
+        try:
+            bundle = Bundle.open(path)
+            found = _bundled(bundle, records, kept)
+        except (ValueError, OSError) as error:
+            broken[where] = _one_line(error)
+            continue
+        opened.append(bundle)
+        for name, entry in found.items():
+            known = good.get(name)
+            if known and known.sha256 != entry.sha256:
+                broken[f"{where}: {name}"] = "there is another record of this name"
+                continue
+            good[name], bundles[name] = entry, bundle
+            records.bundled[name] = bundle, entry.sha256
+    if opened:
+        records.read.cache_clear()  # A loose copy may have been read as unproven.
+    return Archive(folder, dict(sorted(good.items())), broken, bundles, opened, records)
+
+
+def _bundled(bundle: Bundle, records: _Records, kept: Cache | None) -> Mapping[str, Entry]:
+    """Return the entries of a bundle, by path; ValueError if it is not what its manifest says."""
+    for part in (RECORDS, RAW):
+        problem = bundle.problem(part)
+        if problem and (part == RECORDS or (bundle.folder / RAW).exists()):
+            raise ValueError(problem)
+    is_proven = (bundle.folder / RAW).exists()
+    space = f"bundle {bundle.sha256}" + " without proof" * (not is_proven)
+    known = [what for _, (_, what) in _remembered(kept, space) if isinstance(what, Entry)]
+    if len(known) == bundle.manifest.records:
+        return {each.path: each for each in known}
+    found: dict[str, Entry] = {}
+    changes = False
+    for line in bundle.lines():
+        record = records.of_line(line, bundle)
+        _require_place(record, record.path)
+        if record.path in found:
+            raise ValueError(f"{record.path} is there twice")
+        found[record.path] = entry_of(record, name_of(line))
+        changes |= records.may_change(record)
+    if kept and not changes:
+        texts = {each.path: json.dumps(("", each), default=Entry.values) for each in found.values()}
+        kept.save(space, _version(), texts)
+    return found
+
+
+def _loose(
+    folder: Path, records: _Records, kept: Cache | None, progress: Progress | None
+) -> tuple[dict[str, Entry], dict[str, str]]:
+    """Return the entries of the loose records, and what is wrong with the others."""
     space = f"records in {folder.resolve()}"
     known = dict(_remembered(kept, space))
     seen: dict[str, Seen] = {}
@@ -131,7 +254,6 @@ def open_archive(
             seen[name] = before
         else:
             stale.append((name, state))
-    records = _Records(folder, is_frozen=is_frozen)
     fresh = _read(records, stale, progress)
     if kept and (fresh or known.keys() - seen.keys()):
         texts = {name: json.dumps(what, default=Entry.values) for name, what in fresh.items()}
@@ -144,7 +266,7 @@ def open_archive(
             good[name] = what
         else:
             broken[name] = what
-    return Archive(folder, good, broken, records)
+    return good, broken
 
 
 def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:
@@ -175,8 +297,8 @@ def _look(file: "os.DirEntry[str]") -> tuple[str, str]:
         status = file.stat(follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):
             return "", "is not a regular file"
-        if status.st_size > _LONGEST_BYTES:
-            return "", f"is larger than {_LONGEST_BYTES >> 20} MiB"
+        if status.st_size > LONGEST_RECORD:
+            return "", f"is larger than {LONGEST_RECORD >> 20} MiB"
         return " ".join([_state("", status), *_states(file.path.removesuffix(".json"))]), ""
     except OSError as error:
         return "", f"cannot be read ({error.strerror})"
@@ -219,18 +341,47 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
     """Return a file's entry, or what is wrong with it."""
     name, state = stale[number]
     try:
-        record, sha256 = records.read(name)
+        record, own_name, sha256 = records.read(name)
         _require_place(record, name)
         if records.may_change(record):
             state = ""  # It is read again.
-        return state, entry_of(record, sha256, records.alteration(record, sha256))
+        return state, entry_of(record, own_name, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
-        said = str(error)
+        return state, _one_line(error)
     except Exception as error:  # No record may end the reading of all others.
         if os.environ.get("ARENA_DEBUG"):
             raise
-        said = f"{type(error).__name__}: {error}"
-    return state, printable(" ".join(said.split()))[:300]
+        return state, _one_line(f"{type(error).__name__}: {error}")
+
+
+def _one_line(said: object) -> str:
+    return printable(" ".join(str(said).split()))[:300]
+
+
+def _missing(folder: Path, record: Record, bundle: Bundle | None) -> str:
+    """Return what of a good record's proof is missing: of a bundle, all raw outputs; or nothing."""
+    if bundle:
+        is_there = record.status != "ok" or (bundle.folder / RAW).exists()
+        return "" if is_there else f"{RAW} is missing"
+    return missing_proof(folder, record)
+
+
+def _plain(folder: Path, file: str) -> bytes | None:
+    """Return the content of a plain file below a folder; None if links lead there, or no file."""
+    path = folder / file
+    if not path.is_file() or path.resolve() != folder.resolve() / file:
+        return None
+    return path.read_bytes()
+
+
+def plain_files(folder: Path) -> Iterator[Path]:
+    """Yield the plain files below a folder; links are not followed."""
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(parent, name)
+            if file.is_file() and not file.is_symlink():
+                yield file
 
 
 def missing_proof(folder: Path, record: Record) -> str:
@@ -242,7 +393,7 @@ def missing_proof(folder: Path, record: Record) -> str:
     own = (folder / record.path).with_suffix("")
     for raw in record.raws:
         path = folder / raw.path.replace("\0", "")
-        if path.parent != own or not path.is_file():
+        if path.parent != own or path.is_symlink() or not path.is_file():
             return f"{path.name} is missing"
     return "" if record.raws else "there is no raw output"
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from arena.base.model import Frozen
+from arena.base.model import Frozen, Number
 from arena.judge.flags import has_unknown_cost
 from arena.record.measurement import Cost, Latency, Run
 
@@ -24,10 +24,10 @@ class Beside(Frozen):
     Units are in the figures' names.
     """
 
-    at_least: float
-    at_most: float | None
-    low: float | None = None
-    high: float | None = None
+    at_least: Number
+    at_most: Number | None
+    low: Number | None = None
+    high: Number | None = None
 
     @property
     def is_bound(self) -> bool:

@@ -52,6 +52,10 @@ from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
 from arena.what.overrides import CPUS, TRIAL
 
+# The version of the rules by which records are judged: of headlines, flags, estimates and ranks.
+# Raise it with any change that could change a board, and derive the rounds' boards anew.
+RULES = 2
+
 # A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
 _ONE_A_FRAME = 1.01
 
@@ -246,10 +250,11 @@ class Board(Frozen):
 class Leaderboard(Frozen):
     """All boards, by profile, connections and generator; the home class comes first, then others.
 
-    Within a class, the current load comes first.
+    Within a class, the current load comes first. `rules` is the version of those that judged them.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
+    rules: Annotated[int, Field(ge=1, le=1000)]
     boards: tuple[Board, ...]
 
 
@@ -303,7 +308,7 @@ def rank_entries(
         for place in sorted(places, key=order)
         for board in _boards(places[place], home, read, twins, unreadable[place[:2]])
     ]
-    return Leaderboard(boards=tuple(boards))
+    return Leaderboard(rules=RULES, boards=tuple(boards))
 
 
 def _boards(

@@ -99,7 +99,7 @@ class OtherNight(Frozen):
     """A night that a board does not show, and how many of its frameworks were in it."""
 
     night: str
-    frameworks: int
+    frameworks: Whole
 
 
 class BoardNight(Frozen):

@@ -1,7 +1,8 @@
-"""The branch that holds records: push-results.sh and fetch-results.sh call this.
+"""The branch that holds results: push-results.sh and fetch-results.sh call this.
 
-The branch has each record and the files beside it, but no rounds and nothing that is generated. Its
-files are never changed or deleted. This needs git and no package: it also runs where a token is at
+The branch has each bundle, and each loose record with the files beside it, but no rounds and
+nothing that is generated. Its files are never changed or deleted. A bundle is taken only if its
+parts are those of its manifest. This needs git and no package: it also runs where a token is at
 hand, and nothing is set up.
 """
 
@@ -19,9 +20,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from arena.base.errors import ArenaError, HostError, UsageError
+from arena.base.hashing import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
-from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
+from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, unpack
+from arena.record.bundle import MANIFEST, Manifest
 
 # A commit needs an author, even where git has no user.
 _AUTHOR = {
@@ -60,7 +63,7 @@ class Branch:
             facts, _, name = line.partition(b"\t")
             mode, _, blob, length = facts.split()
             path = name.decode(errors="replace")  # What is not UTF-8 is no record's.
-            if mode == b"100644" and record_of(path):
+            if mode == b"100644" and owner_of(path):
                 found[path] = blob.decode()
                 size += int(length)
         if len(found) > MOST_FILES * 20 or size > MOST_BYTES * 4:
@@ -85,8 +88,8 @@ class Branch:
                 yield content
             git.stdin.close()
 
-    def commit(self, paths: Sequence[str]) -> tuple[str, int]:
-        """Add the new ones of the files below results/; return the commit and its count of records.
+    def commit(self, paths: Sequence[str]) -> tuple[str, str]:
+        """Add the new ones of the files below results/; return the commit, and what it adds.
 
         There is none if nothing is new. UsageError if a file differs from the branch's.
         """
@@ -100,14 +103,20 @@ class Branch:
                                  "and records are never changed")  # fmt: skip
         new = {path: blob for path, blob in ours.items() if path not in there}
         if not new:
-            return "", 0
+            return "", ""
         self._git("read-tree", self.tip or "--empty")
         entries = "".join(f"100644 {blob}\t{path}\0" for path, blob in new.items())
         self._git("update-index", "-z", "--add", "--index-info", given=entries)
         tree = self._git("write-tree").decode().strip()
-        count = sum(path == record_of(path) for path in new)
+        owners = [path for path in new if path == owner_of(path)]
+        bundles = sum(path.endswith(f"/{MANIFEST}") for path in owners)
+        count = " and ".join(
+            f"{number} new {what}"
+            for number, what in ((len(owners) - bundles, "records"), (bundles, "bundles"))
+            if number or (what == "records" and not bundles)
+        )
         parent = ["-p", self.tip] if self.tip else []
-        made = self._git("commit-tree", tree, *parent, "-m", f"{count} new records")
+        made = self._git("commit-tree", tree, *parent, "-m", count)
         return made.decode().strip(), count
 
     def push(self, commit: str) -> str:
@@ -146,9 +155,9 @@ def local_files(results: Path) -> list[str]:
         for name in names:
             path = Path(folder, name)
             below = path.relative_to(results).as_posix()
-            if record_of(below) and path.is_file() and not path.is_symlink():
+            if owner_of(below) and path.is_file() and not path.is_symlink():
                 found.add(below)
-    return sorted(path for path in found if record_of(path) in found)
+    return sorted(path for path in found if owner_of(path) in found)
 
 
 @contextmanager
@@ -161,13 +170,37 @@ def _draft(results: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _damaged(folders: Sequence[Path], paths: Iterable[str]) -> dict[str, str]:
+    """Return the manifests whose bundles are not what they say, and why.
+
+    Of each path, the first folder that has it counts: a manifest may be here already.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        owner = owner_of(path) or ""
+        if not owner.endswith(f"/{MANIFEST}") or owner in found:
+            continue
+        there = [folder / owner for folder in folders if (folder / owner).is_file()]
+        if not there:
+            found[owner] = f"{owner}: is missing"
+            continue
+        try:
+            part = Manifest.parse(there[0].read_bytes()).parts.get(path.rpartition("/")[2])
+        except ValueError as error:
+            found[owner] = f"{owner}: {error}"
+            continue
+        if part and sha256_of(folders[0] / path) != part.sha256:
+            found[owner] = f"{path}: is not what its manifest names"
+    return found
+
+
 def _place(draft: Path, results: Path, paths: Iterable[str]) -> int:
     """Move files to their places, each in one step, records after the files beside them.
 
     Nothing that is there is overwritten. Returns the number of files that were not there.
     """
     count = 0
-    for path in sorted(paths, key=lambda path: path == record_of(path)):
+    for path in sorted(paths, key=lambda path: path == owner_of(path)):
         place = results / path
         place.parent.mkdir(parents=True, exist_ok=True)
         if not place.parent.resolve().is_relative_to(results.resolve()):
@@ -195,14 +228,19 @@ def fetch(branch: Branch, results: Path) -> str:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 file.write(content)
+        bad = _damaged([draft, results], missing)
         sync_tree(draft)
-        count = _place(draft, results, missing)
+        count = _place(draft, results, [each for each in missing if owner_of(each) not in bad])
+    if bad:
+        raise HostError(f"{branch.name}: left out {'; '.join(bad.values())}")
     return f"{count} new files from {branch.name}"
 
 
 def push(branch: Branch, results: Path) -> str:
     """Add the files to the branch that it lacks."""
     paths, before = local_files(results), None
+    if bad := _damaged([results], paths):
+        raise UsageError(f"results/{'; '.join(bad.values())}")
     branch.fetch()
     refused = ""
     while branch.tip != before:
@@ -211,7 +249,7 @@ def push(branch: Branch, results: Path) -> str:
             return f"nothing new for {branch.name}"
         refused = branch.push(commit)
         if not refused:
-            return f"{count} new records in {branch.name}"
+            return f"{count} in {branch.name}"
         # A new tip means that somebody else was faster.
         before = branch.tip
         branch.fetch()
@@ -236,7 +274,10 @@ def take(results: Path, file: Path) -> str:
     """Add the records of a tar file that are missing here."""
     try:
         with file.open("rb") as archive, _draft(results) as draft:
-            count = _place(draft, results, unpack(archive, draft, record_of))
+            names = unpack(archive, draft, owner_of)
+            if bad := _damaged([draft, results], names):
+                raise UsageError(f"{file}: {'; '.join(bad.values())}")
+            count = _place(draft, results, names)
     except ValueError as error:
         raise UsageError(f"{file}: cannot be unpacked: {error}") from error
     except OSError as error:

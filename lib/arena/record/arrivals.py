@@ -26,6 +26,7 @@ _RECORD = re.compile(
     # profile, connections, framework, time
     rf"(?!rounds/)({_NAME}/[0-9]{{1,9}}/{_NAME}/{_TIME})(?:\.json|(?:/{_NAME}){{1,3}})"
 )
+_BUNDLED = re.compile(rf"(nights/{_TIME})/(?:manifest\.json|records\.jsonl\.xz|raw\.tar\.xz)")
 _DIARY = re.compile(rf"nights/{_TIME}\.jsonl")
 
 
@@ -33,6 +34,15 @@ def record_of(path: str) -> str | None:
     """Return the path of the record that a path below results/ belongs to; None for all others."""
     found = _RECORD.fullmatch(path)
     return f"{found[1]}.json" if found else None
+
+
+def owner_of(path: str) -> str | None:
+    """Return the record of a path below results/, or the manifest of its bundle; None for others.
+
+    An owner goes to its place last.
+    """
+    found = _BUNDLED.fullmatch(path)
+    return f"{found[1]}/manifest.json" if found else record_of(path)
 
 
 def is_diary(path: str) -> bool:

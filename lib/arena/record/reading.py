@@ -24,7 +24,7 @@ def parse_record(data: bytes) -> Record:
     except ValidationError:
         pass  # It may be of an older schema; if not, the error below is clearer.
     try:
-        return Record.model_validate(upgraded(json.loads(data)))
+        return Record.model_validate(upgraded(json.loads(data.decode())))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -8,8 +8,8 @@ import pytest
 
 from arena.base import model as of_all
 from arena.base.model import Frozen, JsonObject, Number
-from arena.judge.frozen_rounds import Round
 from arena.judge.proofs import Proofs
+from arena.judge.rounds import Round
 from arena.judge.twins import Reviewed
 from arena.record.record import Record
 from arena.what.framework import Framework
@@ -26,7 +26,10 @@ def without_bounds(schema: Any, *, is_limited: bool = False) -> Iterator[str]:
     if not isinstance(schema, dict) or _JSON in schema.get("ref", ""):
         return
     match schema:
-        case {"type": "function-after", "function": {"function": of_all._bounded}}:
+        case {
+            "type": "function-after" | "function-before",
+            "function": {"function": of_all._bounded},
+        }:
             return
         case {"type": "int" | "float" as kind} if not {"ge", "le"} <= schema.keys():
             yield kind

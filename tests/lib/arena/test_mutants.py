@@ -27,6 +27,7 @@ from arena.record.arrivals import record_of
 from tests.commandline import Line, line
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
+from tests.golden import published
 from tests.lib.arena.judge.visits import blocks
 from tests.lib.arena.publish.loads import lasting
 from tests.mutants import archive_of, as_json, damaged, mutant
@@ -35,7 +36,6 @@ from tools.site_check import check
 __all__ = ["line"]
 
 COUNT = int(os.environ.get("ARENA_MUTANTS", "60"))
-ROUNDS = ROOT / "results" / "rounds"
 
 
 @pytest.fixture
@@ -54,11 +54,10 @@ def whole(workspace: Workspace) -> Workspace:
 
 def originals() -> list[dict[str, Any]]:
     """Return records of each kind of load, of both schemas, of nights, and of failures."""
-    published = {path.parts[-4]: path for path in sorted(ROUNDS.glob("*/*/*/*/*.json"))}
+    found = {path.split("/")[0]: json.loads(text) for path, text in published.texts().items()}
     made = [a_record("a", 1e6, 2e6, 3e6), a_record("b", failure="it fell"), *blocks({"c": 1e6}, 1)]
     made += [lasting("third", 1000.0)]
-    found = [json.loads(path.read_bytes()) for path in published.values()]
-    return found + [json.loads(to_json(each)) for each in made]
+    return [*found.values(), *(json.loads(to_json(each)) for each in made)]
 
 
 def mutants(lot: Random) -> Iterator[tuple[str, bytes]]:

@@ -1,66 +1,138 @@
 """`arena round`."""
 
+from pathlib import Path
+
 import click
 
 from arena.base.errors import UsageError
 from arena.base.progress import progress, report_error
-from arena.base.text import shown
+from arena.base.text import nearest, shown
 from arena.base.workspace import Workspace
 from arena.cli.verbs.list import print_table
 
 
 @click.group()
 def command() -> None:
-    """Freeze the records on the boards, and list the rounds."""
+    """Freeze the records on the boards, and list, verify, derive and export the rounds."""
 
 
 @command.command(
-    epilog="A round is made as a whole or not at all, and never changed afterwards. Commit it; "
-    "its size is printed at the end."
+    epilog="A round is made as a whole or not at all. Commit its file, and the bundles that it "
+    "names below results/nights/."
 )
 @click.argument("name")
 @click.option("--note", default="", metavar="TEXT", help="Text for its pages: purpose, host.")
 @click.pass_obj
 def freeze(workspace: Workspace, /, name: str, note: str) -> None:
-    """Copy the records on the boards, with their raw outputs, to results/rounds/NAME.
+    """Freeze the boards as results/rounds/NAME.json, with the names of their records.
 
     For each row, these are its record and its newer failure, if there is one, and for a night of
-    blocks all its visits. If a profile has only trials, its newest trials are copied.
+    blocks all its visits. If a profile has only trials, these are of its newest trials. Records
+    that are loose move into a bundle, with their raw outputs.
     """
-    from arena.base.numbers import format_megabytes
-    from arena.judge import frozen_rounds
+    from arena.judge import rounds
 
-    made = frozen_rounds.freeze(workspace, name, note, progress())
-    what = f"{_records(made.records)} in {made.files} files"
-    click.echo(f"round: {shown(made.folder)}: {what}, {format_megabytes(made.size_bytes)}")
+    made = rounds.freeze(workspace, name, note, progress())
+    what = f"{_count(made.records, 'record')} in {_count(len(made.bundles), 'bundle')}"
+    click.echo(f"round: {shown(made.file)}: {what}")
+    files = " ".join(map(shown, [made.file, *made.bundles]))
+    click.echo(f"publish it with: git add --force {files}")
 
 
 @command.command(name="list")
 @click.pass_obj
 def list_rounds(workspace: Workspace) -> int:
-    """List each round: its name, the time of its freeze, its number of records and its machines.
+    """List each round: its name, the time of its freeze, its number of records, its rules.
 
-    A round that is broken or was changed is reported on stderr and left out; the exit code is
-    then 2.
+    A round that is broken is reported on stderr and left out; the exit code is then 2.
     """
-    from arena.judge.archive import open_archive
-    from arena.judge.frozen_rounds import Round, read_rounds
+    from arena.judge.rounds import Round, read_rounds
 
     rows = []
     is_broken = False
-    for folder, found in read_rounds(workspace.rounds, thorough=True):
+    for file, found in read_rounds(workspace.rounds):
         if isinstance(found, Round):
-            machines = sorted(
-                {each.machine for each in open_archive(folder, is_frozen=True).entries.values()}
-            )
-            count = _records(len(found.records))
-            rows.append((found.name, found.frozen_at, count, "; ".join(machines)))
+            count = _count(len(found.records), "record")
+            versions = ", ".join(str(each.leaderboard.rules) for each in found.judged)
+            rows.append((found.name, found.frozen_at, count, f"rules {versions}"))
         else:
-            report_error(f"{shown(folder)}: {found}")
+            report_error(f"{shown(file)}: {found}")
             is_broken = True
     print_table(rows)
     return UsageError.exit_code if is_broken else 0
 
 
-def _records(count: int) -> str:
-    return f"{count} record{'s' * (count != 1)}"
+@command.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--raw", is_flag=True, help="Check every raw output, too, where the bundle is there.")
+@click.pass_obj
+def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int:
+    """Check rounds, or all: their bundles, their records, and the boards by today's rules.
+
+    Each problem is reported on stderr; the exit code is then 2.
+    """
+    from arena.judge.archive import open_archive
+    from arena.judge.rounds import Round, problems_of, read_rounds
+
+    shows, is_broken = progress(), False
+    archive = open_archive(workspace.results, progress=shows)
+    every = dict(read_rounds(workspace.rounds))
+    for file in [_file(workspace, name) for name in names] or every:
+        found = every[file]
+        problems = [
+            str(each)
+            for each in (
+                problems_of(found, archive, raw=raw) if isinstance(found, Round) else [found]
+            )
+        ]
+        for each in problems:
+            report_error(f"{shown(file)}: {each}")
+        if not problems:
+            click.echo(f"{file.stem}: is as it was frozen")
+        is_broken |= bool(problems)
+    return UsageError.exit_code if is_broken else 0
+
+
+@command.command()
+@click.argument("name")
+@click.pass_obj
+def derive(workspace: Workspace, /, name: str) -> None:
+    """Add the boards by this runner's rules to a round, from the same records.
+
+    The boards by older rules stay as they are. Pages show the newest, and link to the others.
+    """
+    from arena.judge import rounds
+
+    file = rounds.derive(workspace, _file(workspace, name).stem)
+    click.echo(f"round: {shown(file)}: has boards by today's rules")
+
+
+@command.command()
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def export(workspace: Workspace, /, name: str, folder: Path) -> None:
+    """Write the records of a round and their raw outputs, as loose files, into a new FOLDER."""
+    from arena.judge import rounds
+    from arena.judge.archive import open_archive
+
+    try:
+        found = rounds.read_round(_file(workspace, name))
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from error
+    rounds.export(found, open_archive(workspace.results, progress=progress()), folder)
+    click.echo(f"{shown(folder)}: {_count(len(found.records), 'record')}")
+
+
+def _file(workspace: Workspace, name: str) -> Path:
+    """Return a round's file; UsageError if there is none of this name."""
+    from arena.judge.rounds import round_files
+
+    known = {file.stem: file for file in round_files(workspace.rounds)}
+    if name not in known:
+        raise UsageError(f"there is no round {name!r:.80}{nearest(name, list(known))}")
+    return known[name]
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

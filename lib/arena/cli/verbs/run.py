@@ -79,27 +79,16 @@ def command(workspace: Workspace, /, **given: object) -> int:
     first and the last block only. The first block's visit makes the profile's runs, too.
 
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
-    run, the next build shows its records. Old rounds that have no pages get none:
-    `./scripts/site.sh build` builds them.
+    run, the next build shows its records.
     """
     options.go_on_with_dask(given)
     from arena.measure.benchmark import benchmark
     from arena.measure.plan import RunOptions
-    from arena.publish.site.build import build, rounds_left_out
+    from arena.publish.site.build import build
 
     request = RunOptions(**given)  # type: ignore[arg-type]
-    left_out: list[Path] = []
 
     def publish(workspace: Workspace, shows: Progress) -> Path:
-        if request.night:
-            return workspace.public
-        page = build(workspace, shows, old_rounds=False)
-        left_out[:] = rounds_left_out(workspace)
-        return page
+        return workspace.public if request.night else build(workspace, shows)
 
-    code = benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
-    if count := len(left_out):
-        have = "frozen round is" if count == 1 else "frozen rounds are"
-        way = "./scripts/site.sh build adds them, or says why not"
-        click.echo(f"{count} {have} not among these pages: {way}", err=True)
-    return code
+    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)

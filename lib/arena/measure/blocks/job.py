@@ -15,6 +15,7 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import Archive, open_archive
+from arena.judge.cache import Cache
 from arena.judge.entry import Entry
 from arena.judge.nights import Verdict
 from arena.judge.twins import read_book
@@ -134,7 +135,11 @@ class _Night:
         self._plans = by_load([each for each in plans if _has_blocks(each)])
         self._once = [each for each in plans if not _has_blocks(each)]
         self._began_on = self._host_class()
-        self._history = History(open_archive(asked.workspace.results), self._began_on, found)
+        self._history = History(
+            open_archive(asked.workspace.results, Cache(asked.workspace.cache)),
+            self._began_on,
+            found,
+        )
         self._expected = Expected(self._history, self._plans)
         self._began_s = asked.clock()
         self._book = read_book(asked.workspace.host)
@@ -226,7 +231,10 @@ class _Night:
         if left:
             raise HostError(self._runner.cannot)
         self._learn()
-        book.end(utc_now())
+        if self._asked.sessions.night:
+            book.end(utc_now())  # Of racks: what they measured is bundled where the night is.
+        else:
+            book.close(self._asked.workspace, self._shows)
 
     def _engine(self, log: Log) -> Blocks:
         runner = self._runner
@@ -276,7 +284,8 @@ class _Night:
         )
 
     def _show_table(self, load: PlannedLoad, log: Log) -> None:
-        archive = open_archive(self._asked.workspace.results)
+        workspace = self._asked.workspace
+        archive = open_archive(workspace.results, Cache(workspace.cache))
         verdicts = self._verdicts(archive, load)
         metric = next(iter(self._plans[load.load].values())).profile.metric
         for line in lines_of(verdicts, load, metric, log):
@@ -295,7 +304,8 @@ class _Night:
         warm_ups = self._warm_ups()
         if warm_ups.is_broken:
             return
-        archive = open_archive(self._asked.workspace.results)
+        workspace = self._asked.workspace
+        archive = open_archive(workspace.results, Cache(workspace.cache))
         for load in planned.loads:
             verdicts = self._verdicts(archive, load)
             for line in learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now()):

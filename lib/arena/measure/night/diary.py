@@ -19,9 +19,13 @@ from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen
 from arena.base.progress import Progress
 from arena.base.text import shown
+from arena.base.workspace import Workspace
 from arena.base.writing import write_new
+from arena.judge.archive import open_archive
+from arena.judge.cache import Cache
+from arena.judge.packing import pack_night
 from arena.measure.blocks.planned import PlannedNight
-from arena.record.times import UtcTime
+from arena.record.times import UtcTime, utc_now
 from arena.what.overrides import FLEET_GENERATOR
 
 
@@ -131,6 +135,17 @@ class Diary:
     def end(self, ended_at: str) -> None:
         """Record that the night has ended and cannot be resumed."""
         self.append({"ended": ended_at})
+
+    def close(self, workspace: Workspace, shows: Progress) -> None:
+        """End the night, and bundle what was measured in it; report if that cannot be."""
+        try:
+            archive = open_archive(workspace.results, Cache(workspace.cache), shows)
+            if bundle := pack_night(archive, self.started_at):
+                shows.say(f"bundle: {shown(bundle)}")
+        except HostError as error:
+            shows.say(f"warning: {error}: the records stay loose")
+        # Until here, --resume would do it again.
+        self.end(utc_now())
 
     def append(self, line: dict[str, Any]) -> None:
         """Write an event."""

@@ -16,6 +16,7 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
+from arena.judge.cache import Cache
 from arena.machine.cpus import CpuPlan
 from arena.measure import plan as planning
 from arena.measure.blocks.asked import BlockOptions
@@ -158,7 +159,7 @@ def night(
             tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
 
         left = runner.run(ordered, found, may_begin=may_begin, ended=ended, goes_on=True)
-        _end(book, left, tally, runner.cannot)
+        _end(book, left, tally, runner.cannot, workspace, shows)
         tally.code = max(tally.code, runner.code)
         for line in (*tally.table(), *tally.notes()):
             click.echo(line)
@@ -205,10 +206,17 @@ def _at_racks(
     return RackRunner(workspace, sessions, shows, fit, offers, percent / 100)
 
 
-def _end(book: Diary, left: Sequence[Plan], tally: Tally, cannot: str) -> None:
+def _end(
+    book: Diary,
+    left: Sequence[Plan],
+    tally: Tally,
+    cannot: str,
+    workspace: Workspace,
+    shows: Progress,
+) -> None:
     """End the night; it can be resumed if the host cut it short and sessions are `left`."""
     if not left:
-        book.end(utc_now())
+        book.close(workspace, shows)
         return
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
@@ -287,7 +295,7 @@ def _history(
 ) -> History:
     """Return the past sessions on such hosts; all plans of a night use them in one way."""
     here = runner.host_class(plans[0], environment)
-    return History(open_archive(workspace.results), here, found)
+    return History(open_archive(workspace.results, Cache(workspace.cache)), here, found)
 
 
 def _in_turn(

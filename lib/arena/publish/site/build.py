@@ -18,14 +18,13 @@ from arena.base.progress import Progress
 from arena.base.text import printable, shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
-from arena.judge.archive import Archive, open_archive
+from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
-from arena.judge.frozen_rounds import Round, read_rounds, round_folders
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
+from arena.judge.rounds import read_rounds, require_records
 from arena.judge.twins import NO_LOOKS, TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
-from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Output, write_changed
 from arena.publish.site.pages import (
     boards,
@@ -42,8 +41,8 @@ from arena.publish.site.pages import (
 from arena.what.advisories import Advisories
 
 # The kinds of pages that every edition has, and those that exist once.
-OF_EDITION = (home, boards, compare, frameworks, records, tax)
-OF_SITE = (rounds, texts, feed, files)
+OF_EDITION = (home, boards, compare, frameworks, tax)
+OF_SITE = (records, rounds, texts, feed, files)
 
 NAVIGATION = (
     Link("boards", "index.html#boards", "Boards", of_edition=True),
@@ -57,8 +56,8 @@ NAVIGATION = (
 
 # Every file below these folders belongs to the site.
 FOLDERS = (
-    "boards", "compare", "frameworks", "glossary", "methodology", "profiles", "records", "rounds",
-    "rules", "schema", "static", "tax",
+    "boards", "compare", "epochs", "frameworks", "glossary", "methodology", "profiles", "records",
+    "rounds", "rules", "schema", "static", "tax",
 )  # fmt: skip
 
 # What pages are made from, besides this code.
@@ -76,17 +75,16 @@ def outputs(site: Site) -> Iterator[Output]:
         yield from kind.outputs(site)
 
 
-def build(workspace: Workspace, progress: Progress, *, old_rounds: bool = True) -> Path:
+def build(workspace: Workspace, progress: Progress) -> Path:
     """Build the site of all records; return its first page.
 
-    Without `old_rounds`, a round has pages only if it has some already. Only what has changed since
-    the last build is written. A record, a round or a page that is broken is reported and left out.
-    A second build waits for the first.
+    Only what has changed since the last build is written. A record, a round or a page that is
+    broken is reported and left out. A second build waits for the first.
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():
         kept = Cache(workspace.cache)
-        site = _site(workspace, kept, progress, old_rounds=old_rounds)
+        site = _site(workspace, kept, progress)
         write_atomic(workspace.results / "leaderboard.json", to_json(site.current.leaderboard))
         write_changed(outputs(site), workspace.public, FOLDERS, _code(site), kept, progress)
     return workspace.public / site.current.home()
@@ -124,35 +122,35 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def rounds_left_out(workspace: Workspace) -> list[Path]:
-    """Return the folders of the rounds that have no pages."""
-    rounds = round_folders(workspace.rounds)
-    return [it for it in rounds if not (workspace.public / "rounds" / it.name / INDEX).is_file()]
-
-
-def _site(workspace: Workspace, kept: Cache, progress: Progress, *, old_rounds: bool) -> Site:
-    """Return the current edition and the rounds."""
-    book = _book(workspace, progress)
-    current = _edition("", workspace.results, None, book, kept, progress)
-    frozen: list[tuple[str, Edition]] = []
-    left_out = () if old_rounds else rounds_left_out(workspace)
-    for folder, found in read_rounds(workspace.rounds, left_out):
-        if isinstance(found, Round):
-            root = f"rounds/{found.name}/"
-            edition = _edition(root, folder, found, found.twin_book, kept, progress)
-            frozen.append((found.frozen_at, edition))
+def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
+    """Return the current edition, which is of all records that are in no round, and the rounds."""
+    archive = open_archive(workspace.results, kept, progress)
+    for name, problem in archive.broken.items():
+        where = shown(workspace.results / name)
+        progress.say(printable(f"warning: {where} is left out: {problem}"))
+    frozen: list[Edition] = []
+    for file, found in read_rounds(workspace.rounds):
+        try:
+            if isinstance(found, ValueError):
+                raise found
+            own = require_records(found, archive)
+        except ValueError as error:
+            progress.say(printable(f"warning: {shown(file)} is left out: {error}"))
         else:
-            progress.say(printable(f"warning: {shown(folder)} is left out: {found}"))
-    frozen.sort(key=lambda each: each[0], reverse=True)
+            frozen.append(Edition.of_round(found, own))
+    frozen.sort(key=lambda each: each.round.frozen_at if each.round else "", reverse=True)
+    left = archive.without(
+        {it for each in frozen if each.round for it in each.round.records.values()}
+    )
+    ranked = rank_entries(left.entries.values(), left.read, _book(workspace, progress), left.broken)
     return Site(
-        editions=(current, *(edition for _, edition in frozen)),
+        editions=(Edition("", None, ranked, left), *frozen),
         templates=workspace.site / "templates",
         static=workspace.site / "static",
         docs=workspace.root / "docs",
         frameworks=workspace.frameworks,
         proofs=_said(Proofs, "proofs", workspace, progress),
         advisories=_said(Advisories, "advisories", workspace, progress),
-        rounds_left_out=len(left_out),
         navigation=NAVIGATION,
     )
 
@@ -173,16 +171,6 @@ def _said(kind: type[Said], what: str, workspace: Workspace, progress: Progress)
     except UsageError as error:
         progress.say(f"warning: the {what} are left out: {error}")
         return kind()
-
-
-def _edition(
-    root: str, folder: Path, of: Round | None, book: TwinBook, kept: Cache, progress: Progress
-) -> Edition:
-    archive: Archive = open_archive(folder, kept, progress, is_frozen=of is not None)
-    for name, problem in archive.broken.items():
-        progress.say(printable(f"warning: {shown(folder / name)} is left out: {problem}"))
-    leaderboard = rank_entries(archive.entries.values(), archive.read, book, archive.broken)
-    return Edition(root, folder, of, leaderboard, archive.entries, archive.read)
 
 
 def _code(site: Site) -> str:

@@ -8,16 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.base.model import to_json
+from arena.judge.archive import Archive
 from arena.judge.entry import Entry, by_load
-from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
 from arena.judge.load_key import Key, Place
 from arena.judge.proofs import Proofs
+from arena.judge.rounds import Round
+from arena.publish.site import links
 from arena.publish.site.links import INDEX, name
-from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.words import ranks
 from arena.record.record import Record
 from arena.what.advisories import Advisories
+
+# The digits of a record's name in the address of its page.
+DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,35 @@ class Standing:
 class Edition:
     """A part of the site, made from one set of records.
 
-    `root` is its folder there: empty for the current records, `rounds/<name>/` for a round.
-    `entries` are all its records, by path; `read` returns one of them in full, from `folder`.
+    `root` is its folder there: empty for the current records, `rounds/<name>/` for a round. The
+    `leaderboard` of a round is as it was judged by the newest of its rules, and `older` are those
+    by older ones, whose boards are in the folder `below`. The `archive` has its records.
     """
 
     root: str
-    folder: Path
     round: Round | None
     leaderboard: Leaderboard
-    entries: Mapping[str, Entry]
-    read: Callable[[str], Record]
+    archive: Archive
+    older: tuple["Edition", ...] = ()
+    below: str = ""
+
+    @classmethod
+    def of_round(cls, it: Round, archive: Archive) -> "Edition":
+        """Return a round with its records, and its boards by all rules that judged it."""
+        root = f"rounds/{it.name}/"
+        *older, newest = (each.leaderboard for each in it.judged)
+        found = (cls(root, it, each, archive, below=f"rules-{each.rules}/") for each in older)
+        return cls(root, it, newest, archive, tuple(found))
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """All its records, by path."""
+        return self.archive.entries
+
+    @property
+    def read(self) -> Callable[[str], Record]:
+        """What returns one of its records in full."""
+        return self.archive.read
 
     @property
     def title(self) -> str:
@@ -94,7 +118,7 @@ class Edition:
         engines = "/engines" if board.division == "engine" else ""
         place = f"{name(board.profile)}/{board.connections}/{name(board.generator)}"
         single = "/one-per-frame" if board.framing == "single" else ""
-        return f"{self.root}boards/{place}{host}{load}{engines}{single}"
+        return f"{self.root}{self.below}boards/{place}{host}{load}{engines}{single}"
 
     def board_digest(self, board: Board) -> str:
         """Return a digest of what a board, and boards of other loads, are made of.
@@ -103,7 +127,8 @@ class Edition:
         suspension of ranks.
         """
         others = repr((board.night, board.twin_history, board.altered))
-        return _digest((self._digests[board.place], others))
+        kept = to_json(board) if self.round else ""
+        return _digest((self._digests[board.place], others, kept))
 
     @cached_property
     def digest(self) -> str:
@@ -152,31 +177,20 @@ class Edition:
         return f"{self.root}frameworks/{name(framework)}/{file}"
 
     def record(self, path: str, file: str = INDEX) -> str:
-        """Return the page of a record that has one, or another file of the record's folder."""
-        return f"{self.root}records/{path.removesuffix('.json')}/{file}"
+        """Return the page of a record that has one, or its JSON; all editions share it."""
+        return f"records/{self.entries[path].sha256[:DIGITS]}/{file}"
 
     def record_json(self, path: str) -> str:
-        """Return a record's JSON; every record has one."""
+        """Return a record's JSON, which is there if it has no page."""
         return self.record(path, "record.json")
 
     def page_or_json(self, path: str) -> str:
         """Return a record's page, or its JSON if it has none."""
         return self.record(path) if path in self.shown_records else self.record_json(path)
 
-    def below(self, path: str) -> str:
-        """Return the site path of a path below this edition's folder."""
-        return path.removeprefix(self.root)
-
-    def raw(self, record: str, path: str | None) -> str | None:
-        """Return the site path of a raw output that a record names; None if it is not in the site.
-
-        It must be in the record's own folder, and the record must have a page.
-        """
-        folder, _, file = (path or "").rpartition("/")
-        if f"{folder}.json" != record:
-            return None
-        is_taken = any(each.name == file for each in raw_files(self.folder, record))
-        return self.record(record, file) if is_taken else None
+    def relative(self, path: str) -> str:
+        """Return a path of the site as a link from this edition's folder."""
+        return links.relative(path, self.home())
 
 
 class Link(NamedTuple):
@@ -196,8 +210,7 @@ class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
     `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
-    records, and the `proofs` and `advisories` of frameworks. `rounds_left_out` is the number of
-    rounds without pages.
+    records, and the `proofs` and `advisories` of frameworks.
     """
 
     editions: tuple[Edition, ...]
@@ -207,7 +220,6 @@ class Site:
     frameworks: Path
     proofs: Proofs
     navigation: Sequence[Link] = ()
-    rounds_left_out: int = 0
     advisories: Advisories = field(default_factory=Advisories)
 
     @property

@@ -21,7 +21,7 @@ class Result(Frozen):
     """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
     They are absent too if it was altered, and `failure` says how. A trial's load differs from the
-    profile's. `record` is the record's JSON.
+    profile's. `record` is the record's page, or its JSON if it has none.
     """
 
     started_at: str

@@ -15,7 +15,7 @@ from arena.measure import benchmark, plan
 from arena.measure import validate as validating
 from arena.measure.night import job
 from tests.commandline import Line
-from tests.fakes import FakeProgress, add_framework
+from tests.fakes import add_framework
 
 
 @pytest.mark.parametrize(
@@ -53,33 +53,6 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
         monkeypatch.setenv(name, value)
     assert line("run", "tonic,grpc*", "stream-grpc", "load-*", *words).code == 3
     assert asked == [plan.RunOptions("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
-
-
-@pytest.mark.parametrize(
-    ("rounds", "said"),
-    [
-        (0, ""),
-        (1, "1 frozen round is not among these pages: "),
-        (2, "2 frozen rounds are not among these pages: "),
-    ],
-)
-def test_after_a_measurement_it_is_said_how_many_rounds_have_no_pages(
-    line: Line, monkeypatch: pytest.MonkeyPatch, rounds: int, said: str
-) -> None:
-    def measured(workspace: Workspace, *words: Any) -> int:
-        words[-1](workspace, FakeProgress())
-        return 0
-
-    monkeypatch.setattr(benchmark, "benchmark", measured)
-    for number in range(rounds):
-        # Nothing is in it: `site.sh build` makes no pages of it, and says why.
-        folder = line.workspace.rounds / f"round-{number}"
-        folder.mkdir(parents=True)
-    ended = line("run", "tonic")
-    assert ended.code == 0
-    assert ended.err.splitlines() == [
-        f"{said}./scripts/site.sh build adds them, or says why not"
-    ] * bool(said)
 
 
 def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +12,15 @@ import grimp
 import pytest
 
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of
 from arena.base.model import to_json
 from arena.judge import archive
 from arena.judge.archive import missing_proof, open_archive
 from arena.judge.cache import Cache
 from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Leaderboard, rank_entries, shown_records
+from arena.judge.packing import pack
 from arena.judge.store import SUMS, Draft
+from arena.record.bundle import RAW, RECORDS, name_of
 from arena.record.reading import parse_record
 from arena.record.record import Record
 from tests import fakes
@@ -77,18 +79,15 @@ def test_every_record_is_there_with_its_hash_and_can_be_read(results: Path) -> N
     assert found.broken == {}
     assert list(found.entries) == sorted(each.path for each in records)
     for record, path in zip(records, paths, strict=True):
-        assert found.entries[record.path] == entry_of(record, sha256_of(path))
+        assert found.entries[record.path] == entry_of(record, name_of(path.read_bytes()))
         assert found.read(record.path) == record
 
 
-@pytest.mark.parametrize("is_frozen", [False, True])
-def test_older_records_have_todays_flags_unless_they_are_frozen(
-    results: Path, is_frozen: bool
-) -> None:
+def test_older_records_have_todays_flags(results: Path) -> None:
     rising = a_record("a", 1e6, 2e6, 3e6, flags=("client-bound", "of-a-newer-runner"))
     fakes.save(results, rising)
-    found = open_archive(results, is_frozen=is_frozen)
-    flags = rising.flags if is_frozen else ("still-warming", "unpinned", "of-a-newer-runner")
+    found = open_archive(results)
+    flags = ("still-warming", "unpinned", "of-a-newer-runner")
     assert found.entries[rising.path].flags == flags
     assert found.read(rising.path).flags == flags
     assert found.entries[rising.path].problem == ""
@@ -252,7 +251,7 @@ def test_what_is_no_file_is_left_out_and_never_waited_for(results: Path, tmp_pat
 def test_a_file_that_is_too_large_is_not_opened(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "_LONGEST_BYTES", 1 << 20)
+    monkeypatch.setattr(archive, "LONGEST_RECORD", 1 << 20)
     path = put(results, "stream-grpc/64/big/x.json", "")
     os.truncate(path, (1 << 20) + 1)
     assert open_archive(results).broken == {"stream-grpc/64/big/x.json": "is larger than 1 MiB"}
@@ -470,3 +469,58 @@ def test_a_record_that_cannot_be_read_any_more_is_named_on_its_current_boards(
     assert altered.problem.startswith("it cannot be read: ")
     assert [row.framework for row in many.rows] == ["a"]
     assert good.path in found.entries
+
+
+# ---- bundles
+
+
+def bundled(results: Path, *records: Record) -> Path:
+    """Save records and pack them; return the folder of the bundle."""
+    paths = [record.path for record in fakes.save(results, *records)]
+    folder = pack(open_archive(results), paths)
+    assert folder
+    return folder
+
+
+def test_loose_records_and_bundled_ones_are_read_together(results: Path, kept: Cache) -> None:
+    bundled(results, a_record("a"), a_record("b"))
+    (loose,) = fakes.save(results, a_record("c"))
+    for _ in range(2):
+        found = open_archive(results, kept)
+        assert [each.framework for each in found.entries.values()] == ["a", "b", "c"]
+        assert (found.broken, loose.path in found.bundles) == ({}, False)
+    assert found == open_archive(results)
+    assert {found.read(path).framework.name for path in found.entries} == {"a", "b", "c"}
+
+
+def test_a_loose_copy_counts_once_and_another_record_of_its_name_is_said(results: Path) -> None:
+    first, second = fakes.save(results, a_record("a"), a_record("b"))
+    shutil.copytree(results, results.with_name("before"))
+    pack(open_archive(results), [first.path, second.path])
+    shutil.copytree(results.with_name("before"), results, dirs_exist_ok=True)
+    assert (len(open_archive(results).entries), open_archive(results).broken) == (2, {})
+    path = results / first.path
+    path.write_text(path.read_text().replace("1000000.0", "2000000.0"))
+    assert any(first.path in each for each in open_archive(results).broken)
+
+
+@pytest.mark.parametrize("part", [RECORDS, RAW])
+def test_a_bundle_that_was_altered_is_noticed_whatever_is_cached(
+    results: Path, kept: Cache, part: str
+) -> None:
+    folder = bundled(results, a_record("a"))
+    assert open_archive(results, kept).broken == {}
+    with (folder / part).open("ab") as file:
+        file.write(b"x")
+    found = open_archive(results, kept)
+    assert found.entries == {}
+    assert found.broken == {f"nights/{folder.name}": f"{part} was altered"}
+
+
+def test_without_its_raw_outputs_a_bundled_record_has_no_rank(results: Path, kept: Cache) -> None:
+    folder = bundled(results, a_record("a", 1e6, 2e6))
+    (before,) = open_archive(results, kept).entries.values()
+    (folder / RAW).unlink()
+    (after,) = open_archive(results, kept).entries.values()
+    assert (before.is_ranked, after.is_ranked) == (True, False)
+    assert open_archive(results).missing_proof(after.path) == f"{RAW} is missing"

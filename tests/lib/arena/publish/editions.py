@@ -1,21 +1,23 @@
 """Builders of editions and sites of records at hand, and their pages."""
 
 import re
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 from arena.base.model import to_json
+from arena.judge.archive import Archive, open_archive
 from arena.judge.entry import entry_of
-from arena.judge.frozen_rounds import Round
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
-from arena.publish.site.build import NAVIGATION, outputs
+from arena.judge.rounds import Judged, Round
+from arena.publish.site.build import NAVIGATION, OF_EDITION, outputs
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Page
+from arena.record.bundle import name_of
 from arena.record.record import Record
 from tests.fakes import a_record
 
@@ -26,18 +28,40 @@ NOWHERE = Path("/nonexistent")
 HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
 
 
+@dataclass(frozen=True)
+class Given(Archive):
+    """An archive of the records that it was given, whose files need not be there."""
+
+    given: Mapping[str, Record] = field(kw_only=True)
+
+    def read(self, path: str) -> Record:
+        return self.given[path]
+
+    def text(self, path: str) -> str:
+        return to_json(self.given[path])
+
+
+def given(*records: Record, folder: Path = NOWHERE) -> Given:
+    """Return an archive of these records; what lies beside them is in `folder`."""
+    of = {each.path: each for each in records}
+    entries = {path: entry_of(each, name_of(to_json(each).encode())) for path, each in of.items()}
+    return Given(folder, entries, {}, {}, (), open_archive(folder)._records, given=of)
+
+
 def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE) -> Edition:
-    """Return what is current, or a round, of these records; their raw outputs are in `folder`."""
-    by_path = {each.path: each for each in records}
-    sums = {path: sha256(to_json(each).encode()).hexdigest() for path, each in by_path.items()}
-    entries = {path: entry_of(each, sums[path]) for path, each in by_path.items()}
-    leaderboard = rank_entries(entries.values(), by_path.__getitem__)
-    root = f"rounds/{of.name}/" if of else ""
-    return Edition(root, folder, of, leaderboard, entries, by_path.__getitem__)
+    """Return what is current, or a round, of these records; their logs are in `folder`."""
+    archive = given(*records, folder=folder)
+    leaderboard = rank_entries(archive.entries.values(), archive.read)
+    if of:
+        names = {path: each.sha256 for path, each in archive.entries.items()}
+        judged = (Judged(derived_at=of.frozen_at, leaderboard=leaderboard),)
+        of = of.model_copy(update={"records": names, "judged": judged})
+    return Edition(f"rounds/{of.name}/" if of else "", of, leaderboard, archive)
 
 
 def a_round(name: str = "first", note: str = "") -> Round:
-    return Round(name=name, frozen_at="2026-02-03T04-05-06.000000Z", note=note, records={})
+    time = "2026-02-03T04-05-06.000000Z"
+    return Round(name=name, frozen_at=time, note=note, records={}, bundles={})
 
 
 def a_site(*records: Record, rounds: Sequence[Edition] = (), docs: Path = ROOT / "docs") -> Site:
@@ -73,7 +97,9 @@ def keys_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dic
 
 
 def _pages(site: Site, kind: ModuleType, edition: Edition | None) -> list[Page]:
-    found = kind.outputs(site, edition or site.current)
+    found = (
+        kind.outputs(site, edition or site.current) if kind in OF_EDITION else kind.outputs(site)
+    )
     return [each for each in found if isinstance(each, Page) and each.path.endswith(INDEX)]
 
 

@@ -107,7 +107,7 @@ def test_bytes_that_are_no_text_are_a_broken_record(tmp_path: Path) -> None:
 def test_the_schema_that_is_published_is_that_of_the_files() -> None:
     for model, data in (
         (Record, json.loads(to_json(a_record()))),
-        (Leaderboard, json.loads(to_json(Leaderboard(boards=())))),
+        (Leaderboard, json.loads(to_json(Leaderboard(rules=1, boards=())))),
     ):
         schema = model.model_json_schema(mode="serialization")
         assert set(data) == set(schema["properties"])

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
-from arena.base.model import to_json
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
@@ -188,27 +187,52 @@ class BoardView:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield every board as a page, as JSON and as CSV."""
-    paths = repr(
+    """Yield every board as a page, as JSON and as CSV; and those that older rules make another."""
+    others = [_paths(each) for each in (edition, *edition.older)]
+    for board in edition.every_board:
+        key = _key(edition, board, others)
+        yield Page(edition.board(board), key, partial(_make, site, edition, edition, board))
+        folder, digest = edition.board_folder(board), edition.board_digest(board)
+        yield Page(f"{folder}/board.json", digest, partial(_json, board))
+        yield Page(f"{folder}/board.csv", digest, partial(board_csv, board, edition))
+    for older in edition.older:
+        for board in older.every_board:
+            if _same(edition, board) != board:
+                key = _key(older, board, others)
+                yield Page(older.board(board), key, partial(_make, site, older, edition, board))
+
+
+def _json(board: Board) -> str:
+    # For scripts: no spaces.
+    return board.model_dump_json() + "\n"
+
+
+def _paths(edition: Edition) -> str:
+    return repr(
         (frame(edition), [(edition.board(each), each.load) for each in edition.every_board])
     )
-    for board in edition.every_board:
-        page = edition.board(board)
-        failures = {row.framework: row.failure for row in board.rows if row.failure}
-        logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
-        make = partial(_make, site, edition, board, logs)
-        # Pictures may show figures of other boards.
-        beside = SHOWN[board.shape].beside(board, edition.current_boards)
-        digests = map(edition.board_digest, [board, *beside])
-        key = "\n".join([*digests, paths, repr(logs)])
-        yield Page(page, key, make)
-        folder, digest = edition.board_folder(board), edition.board_digest(board)
-        yield Page(f"{folder}/board.json", digest, partial(to_json, board))
-        yield Page(f"{folder}/board.csv", digest, partial(board_csv, board, edition))
 
 
-def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None]) -> str:
+def _key(edition: Edition, board: Board, others: Sequence[str]) -> str:
+    # Pictures may show figures of other boards.
+    beside = SHOWN[board.shape].beside(board, edition.current_boards)
+    return "\n".join([*map(edition.board_digest, [board, *beside]), *others])
+
+
+def _same(edition: Edition, board: Board) -> Board | None:
+    """Return the board of the same load, division and framing in an edition."""
+    found = (
+        each
+        for each in edition.every_board
+        if (each.key, each.division, each.framing) == (board.key, board.division, board.framing)
+    )
+    return next(found, None)
+
+
+def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
     view = BoardView(board)
+    first = newest.older[0] if newest.older and edition is newest else None
+    frozen = first and _same(first, board)
     return render(
         site,
         "board.html.j2",
@@ -217,13 +241,45 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
         board=board,
         view=view,
         visits=visits_of(edition, board, [*view.rows, *view.without, *view.begun]),
-        switches=switches(edition, board),
+        switches=[*switches(edition, board), *_by_rules(edition, newest, board)],
+        rules=edition.leaderboard.rules,
+        frozen=first.leaderboard.rules if first else None,
+        is_as_frozen=frozen == board,
+        changes=changes(frozen, board) if frozen else [],
         current=edition.board(edition.current_of(board)),
         pictures=SHOWN[board.shape].of_board(board, edition.current_boards),
         most_pictures=MOST,
-        logs=logs,
         names={row.framework: row.display_name for row in board.rows},
     )
+
+
+def _by_rules(edition: Edition, newest: Edition, board: Board) -> list[Switch]:
+    """Return the choice of the same board by other rules, if they make another board of it."""
+    shown = _same(newest, board)
+    found = [
+        (f"{each.leaderboard.rules}" + ", as frozen" * (each in newest.older[:1]), each, same)
+        for each in (*newest.older, newest)
+        if (same := _same(each, board)) and (each is newest or same != shown)
+    ]
+    choices = tuple((label, each.board(same), each is edition) for label, each, same in found)
+    return [Switch("Rules", choices)] if len(choices) > 1 else []
+
+
+def changes(before: Board, after: Board) -> list[str]:
+    """Return what other rules make of the rows of a board, as sentences without a full stop."""
+    old = {row.framework: row for row in before.rows}
+    found = []
+    for row in after.rows:
+        one, other = old.get(row.framework), row
+        if one is None or one == other:
+            continue
+        ranks = [words.rank(each, of) or "none" for each, of in ((one, before), (other, after))]
+        flags = [set(each.result.flags if each.result else ()) for each in (one, other)]
+        parts = [f"rank {ranks[0]} is now {ranks[1]}"] * (ranks[0] != ranks[1])
+        parts += [f"the flag {name} is new" for name in sorted(flags[1] - flags[0])]
+        parts += [f"the flag {name} is gone" for name in sorted(flags[0] - flags[1])]
+        found.append(f"{row.display_name}: {', '.join(parts) or 'a figure is another'}")
+    return found
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:

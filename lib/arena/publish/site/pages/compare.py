@@ -51,7 +51,7 @@ def _comparison(edition: Edition) -> str:
                     host=words.host_note(board),
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,
-                    href=edition.below(edition.board(board)),
+                    href=edition.relative(edition.board(board)),
                 )
             )
         if board.night:
@@ -66,7 +66,7 @@ def _comparison(edition: Edition) -> str:
             if result := row.result:
                 figures[row.framework][str(place)] = (
                     result.value, result.low, result.high, ",".join(result.flags),
-                    edition.below(edition.record(result.record)),
+                    edition.relative(edition.record(result.record)),
                     headline_words(board, result), interval_words(board, result),
                     can_compare(result),
                 )  # fmt: skip
@@ -77,7 +77,7 @@ def _comparison(edition: Edition) -> str:
                     display_name=row.display_name,
                     language=row.language,
                     type=row.type,
-                    href=edition.below(edition.framework(row.framework)),
+                    href=edition.relative(edition.framework(row.framework)),
                     figures={},
                 )
     for place, own in nights.items():

@@ -345,7 +345,7 @@ def _framework_json(edition: Edition, name: str) -> str:
             rank=standing.row.rank,
             rank_set=standing.row.rank_set,
             estimate=standing.row.estimate,
-            board=edition.below(standing.path),
+            board=edition.relative(standing.path),
             results=tuple(_result(edition, each) for each in of_load.get(standing.board.key, [])),
         )
         for standing in edition.standings.get(name, ())
@@ -358,4 +358,4 @@ def _result(edition: Edition, entry: Entry) -> Result:
     same = {name: getattr(entry, name) for name in Result.model_fields if hasattr(entry, name)}
     if entry.problem:
         same |= {"value": None, "low": None, "high": None, "failure": entry.problem}
-    return Result(**same, record=edition.below(edition.record_json(entry.path)))
+    return Result(**same, record=edition.relative(edition.page_or_json(entry.path)))

@@ -26,7 +26,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     is_first = edition is site.current
     shown = site.front if is_first else edition
     rounds = [(frame(each), each.digest) for each in site.rounds]
-    more = (site.current.digest, site.rounds_left_out) if is_first else ()
+    more = site.current.digest if is_first else ""
     key = repr((frame(edition), frame(shown), rounds, shown.digest, more))
     yield Page(edition.home(), key, partial(_make, site, edition, shown))
 
@@ -58,7 +58,6 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
             for row in board.rows
         },
         rounds=site.rounds,
-        left_out=site.rounds_left_out if edition is site.current else 0,
     )
 
 

@@ -1,17 +1,19 @@
 """Records: one page each, with every run, its conditions, and a command that repeats it."""
 
+import hashlib
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from arena.base.durations import format_duration
-from arena.base.reading import tail
-from arena.judge.archive import missing_proof
+from arena.base.reading import last_lines
+from arena.judge.archive import NIGHTS
+from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
@@ -20,12 +22,13 @@ from arena.judge.load_key import Key
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import SHOWN, run_picture
 from arena.publish.site import words
-from arena.publish.site.edition import Edition, Site
-from arena.publish.site.outputs import Copy, Output, Page
+from arena.publish.site.edition import DIGITS, Edition, Site
+from arena.publish.site.links import INDEX
+from arena.publish.site.outputs import Output, Page
 from arena.publish.site.pages.watched import watched
-from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
+from arena.record.bundle import RAW
 from arena.record.measurement import Latency, Run
 from arena.record.record import Check, Record
 from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
@@ -42,14 +45,16 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 class Around:
     """The context of a record: its board, if it is on one, and its neighbours in time.
 
-    These are paths below the site's root; a neighbour without a page is its JSON. `files` are the
-    names of the files in the record's folder, with their sizes in bytes.
+    These are paths below the site's root; a neighbour without a page is its JSON. `bundle` is the
+    folder of the bundle that it is in, below the checkout, and `has_raw` says whether that has its
+    raw outputs.
     """
 
     board: str | None
     older: str | None
     newer: str | None
-    files: Mapping[str, int]
+    bundle: str | None
+    has_raw: bool
 
 
 @dataclass(frozen=True)
@@ -72,27 +77,49 @@ class WarmUp:
     drawn: Strip
 
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the JSON of every record, and the page and raw outputs of those that have a page."""
-    for path, entry in edition.entries.items():
-        yield Copy(edition.record_json(path), f"{edition.folder}/{path}", entry.sha256)
-    shown = edition.shown_records
-    boards = _boards(edition)
-    neighbours = _neighbours(edition)
-    for path, entry in shown.items():
-        older, newer = neighbours[path]
-        files = raw_files(edition.folder, path)
-        for file in files:
-            yield Copy(edition.record(path, file.name), str(file.source))
-        around = Around(
-            board=boards.get((entry.load.key, entry.framework)),
-            older=older,
-            newer=newer,
-            files={each.name: each.size_bytes for each in files},
-        )
-        make = partial(_make, site, edition, path, around)
-        key = f"{frame(edition)} {entry.sha256} {entry.problem} {entry.flags} {around}"
-        yield Page(edition.record(path), key, make)
+def outputs(site: Site) -> Iterator[Output]:
+    """Yield a page for every record that some edition shows, as the newest of them shows it.
+
+    Of the current records, the others have their JSON.
+    """
+    made: set[str] = set()
+    for edition in site.editions:
+        boards, neighbours = _boards(edition), _neighbours(edition)
+        for path, entry in edition.shown_records.items():
+            if (page := edition.record(path)) in made:
+                continue
+            made.add(page)
+            epoch = _epoch(entry)
+            if epoch and epoch not in made:
+                made.add(epoch)
+                yield Page(epoch, frame(edition), partial(_make_epoch, site, edition, path))
+            older, newer = neighbours[path]
+            bundle = edition.archive.bundles.get(path)
+            around = Around(
+                board=boards.get((entry.load.key, entry.framework)),
+                older=older,
+                newer=newer,
+                bundle=f"results/{NIGHTS}/{bundle.folder.name}" if bundle else None,
+                has_raw=bundle is None or (bundle.folder / RAW).exists(),
+            )
+            make = partial(_make, site, edition, path, around)
+            key = f"{frame(edition)} {entry.sha256} {entry.problem} {entry.flags} {around}"
+            yield Page(page, key, make)
+    current = site.current
+    for path in current.entries.keys() - current.shown_records.keys():
+        key = current.entries[path].sha256
+        yield Page(current.record_json(path), key, partial(current.archive.text, path))
+
+
+def _epoch(entry: Entry) -> str:
+    """Return the page of a record's epoch, which others share; empty without one."""
+    digest = hashlib.sha256(entry.epoch.encode()).hexdigest()[:DIGITS]
+    return f"epochs/{digest}/{INDEX}" if entry.epoch else ""
+
+
+def _make_epoch(site: Site, edition: Edition, path: str) -> str:
+    epoch = edition.read(path).provenance.epoch
+    return render(site, "epoch.html.j2", _epoch(edition.entries[path]), edition, epoch=epoch)
 
 
 def _boards(edition: Edition) -> dict[tuple[Key, str], str]:
@@ -124,7 +151,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     record, entry = edition.read(path), edition.entries[path]
     checks = _checked(record)
     log = _name(record.failure.log) if record.failure and record.failure.log else None
-    runs = [_name(run.raw.path) for run in record.runs]
+    logged = edition.archive.log(path, log) if log else None
     provenance, kind = record.provenance, type(record.profile.load)
     metric, it = record.profile.metric, record.headline
     figures = (metric, it.value, it.low, it.high) if it else None
@@ -147,16 +174,17 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         said={
             "disturbed": disturbed_words(record.runs),
             "stalled": stalled_words(record.runs),
-            UNPROVEN: missing_proof(edition.folder, record) if UNPROVEN in record.flags else "",
+            UNPROVEN: edition.archive.missing_proof(path) if UNPROVEN in record.flags else "",
         },
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),
         has_bounds=any(latency.at_least for run in record.runs for latency in _latencies(run)),
-        raws=[name if name in around.files else None for name in runs],
-        log=log if log in around.files else None,
-        log_lines=_last_lines(edition, path, log) if log in around.files else "",
-        others=[name for name in around.files if name not in runs],
+        raws=[_name(run.raw.path) for run in record.runs],
+        path=path,
+        epoch=_epoch(entry),
+        log=None if logged is None else log,
+        log_lines=_last_lines(logged or b""),
         pictures=[each for each in (latency_picture(record), run_picture(record)) if each],
         has_percentiles=any(run.latency_ns.p50 for run in record.runs),
         checks=checks,
@@ -206,8 +234,8 @@ def _latencies(run: Run) -> Iterator[Latency]:
     yield from (each.latency_ns for each in run.generators)
 
 
-def _last_lines(edition: Edition, path: str, name: str | None) -> str:
-    text = tail(edition.folder / path.removesuffix(".json") / (name or ""), _LOG_LINES)
+def _last_lines(log: bytes) -> str:
+    text = last_lines(log, _LOG_LINES)
     return "\n".join(_cut(line, _LONGEST_LINE) for line in text.splitlines())
 
 

@@ -14,8 +14,8 @@ PAGE = "rounds/index.html"
 def outputs(site: Site) -> Iterator[Output]:
     """Yield the page."""
     rounds = [(frame(each), each.digest) for each in site.rounds]
-    numbers = (len(site.current.entries), site.rounds_left_out)
-    yield Page(PAGE, repr((frame(site.front), rounds, *numbers)), partial(_make, site))
+    count = len(site.current.entries)
+    yield Page(PAGE, repr((frame(site.front), rounds, count)), partial(_make, site))
 
 
 def _make(site: Site) -> str:
@@ -26,7 +26,6 @@ def _make(site: Site) -> str:
         site.current,
         shown=site.front,
         rounds=site.rounds,
-        left_out=site.rounds_left_out,
         machines_of=_machines,
         commits_of=_commits,
     )

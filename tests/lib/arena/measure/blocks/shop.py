@@ -67,11 +67,13 @@ class Blocks:
 
     def planned(self) -> list[PlannedNight]:
         """Return what each night had planned, by time."""
-        found = [Diary.read(path).planned for path in sorted(self.shop.workspace.nights.iterdir())]
+        found = [
+            Diary.read(path).planned for path in sorted(self.shop.workspace.nights.glob("*.jsonl"))
+        ]
         return [each for each in found if each]
 
     def events(self) -> list[dict[str, Any]]:
-        (path,) = self.shop.workspace.nights.iterdir()
+        (path,) = self.shop.workspace.nights.glob("*.jsonl")
         return [json.loads(line) for line in path.read_text().splitlines() if line][1:]
 
 

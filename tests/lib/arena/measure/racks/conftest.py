@@ -134,7 +134,7 @@ class Night:
 
     def events(self, what: str) -> list[dict[str, Any]]:
         """Return the events of a kind in the night's diary."""
-        [path] = self.shop.workspace.nights.iterdir()
+        [path] = self.shop.workspace.nights.glob("*.jsonl")
         return [each for each in Diary.read(path).events if each.get("event") == what]
 
 

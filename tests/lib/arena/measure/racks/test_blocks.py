@@ -254,7 +254,7 @@ def test_an_interrupt_ends_the_sessions_of_all_racks_and_resume_repeats_their_bl
 def test_a_budget_counts_for_all_racks(night: Night) -> None:
     # A visit takes 20 s or so, and the builds a minute in all.
     assert night(blocks=8, budget=320.0) == 0
-    [path] = night.shop.workspace.nights.iterdir()
+    [path] = night.shop.workspace.nights.glob("*.jsonl")
     planned = Diary.read(path).planned
     assert planned
     assert [load.blocks for load in planned.loads] == [8]

@@ -3,14 +3,13 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.judge.flags import FLAGS
-from arena.judge.frozen_rounds import Round
 from arena.judge.load_key import Key
+from arena.judge.rounds import Round
 from arena.publish.site.pages import boards
 from arena.publish.site.pages.boards import switches
 from arena.record.measurement import Run
@@ -24,7 +23,6 @@ from tests.lib.arena.publish.editions import (
     an_edition,
     keys_of,
     pages_of,
-    put,
     site_of,
     text_of,
 )
@@ -37,7 +35,6 @@ from tests.lib.arena.publish.loads import (
     blast,
     items,
     lasting,
-    logged,
     made,
     scheduled,
 )
@@ -190,30 +187,6 @@ def test_a_newer_failure_is_said_on_the_row_and_below_and_the_value_stays() -> N
     assert "1.23 M" in cells(text, "a")
     assert "it broke" in text[text.index('id="since"') :]
     assert 'id="failed"' not in text
-
-
-OLDER = a_record("a", failure="it broke")
-OLDER_LOG = f"{OLDER.path.removesuffix('.json')}/server.log"
-
-
-def test_a_log_is_linked_if_the_site_has_it(tmp_path: Path) -> None:
-    record = logged(OLDER, OLDER_LOG)
-    site = a_site(record)
-    assert "server.log" not in pages_of(site, boards)[PATH]
-    edition = an_edition(record, folder=tmp_path)
-    put(tmp_path / OLDER_LOG, "last words")
-    assert f'href="../../../../../records/{OLDER_LOG}"' in pages_of(site, boards, edition)[PATH]
-    assert keys_of(site, boards, edition) != keys_of(site, boards)
-
-
-@pytest.mark.parametrize("log", [OLDER_LOG, "../../secret.log", "/etc/passwd", "x/server.log"])
-def test_a_log_that_is_another_records_or_no_records_is_not_linked(
-    log: str, tmp_path: Path
-) -> None:
-    put(tmp_path / OLDER_LOG, "last words")
-    newer = logged(a_record("a", minute=1, failure="again"), log)
-    edition = an_edition(OLDER, newer, folder=tmp_path)
-    assert ">log<" not in pages_of(a_site(), boards, edition)[PATH]
 
 
 def test_each_class_of_hosts_has_its_own_board_and_a_switch_leads_to_the_others() -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
-from arena.judge.frozen_rounds import freeze
 from arena.judge.leaderboard import Leaderboard
+from arena.judge.rounds import freeze
 from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
+from arena.record.bundle import name_of
+from arena.record.record import Record
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
 from tests.lib.arena.publish.editions import HOST, files_in, put
@@ -38,6 +40,11 @@ def published(workspace: Workspace) -> list[str]:
     progress = FakeProgress()
     assert build(workspace, progress) == workspace.public / "index.html"
     return progress.lines
+
+
+def address(record: Record, file: str = "index.html") -> str:
+    """Return the page of a record, or another file of its folder, below the site's root."""
+    return f"records/{name_of(to_json(record).encode())[:16]}/{file}"
 
 
 def there(workspace: Workspace) -> dict[str, bytes]:
@@ -75,26 +82,54 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
     assert there(whole) == cold
 
 
-def test_current_records_have_todays_flags_and_rounds_keep_theirs(whole: Workspace) -> None:
+def test_a_round_keeps_the_boards_that_it_was_frozen_with(whole: Workspace) -> None:
     save(whole.results, a_record("a", 1e6, 2e6, 3e6))
+    file = freeze(whole, "spring", "", FakeProgress()).file
+    found = json.loads(file.read_bytes())
+    board = found["judged"][0]["leaderboard"]["boards"][0]
+    board["rows"][0]["result"]["flags"] = ["of-that-time"]
+    file.write_text(json.dumps(found))
+    assert published(whole) == []
+    shown = whole.public / "rounds/spring/boards/stream-grpc/64/ghz/board.json"
+    assert json.loads(shown.read_text())["rows"][0]["result"]["flags"] == ["of-that-time"]
+
+
+def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
+    save(whole.results, a_record("old", 2e6))
     freeze(whole, "spring", "", FakeProgress())
+    (new,) = save(whole.results, a_record("new", 1e6))
     published(whole)
+    found = Leaderboard.model_validate_json((whole.results / "leaderboard.json").read_bytes())
+    assert [row.framework for row in found.boards[0].rows] == ["new"]
+    paths = there(whole)
+    assert "frameworks/new/index.html" in paths
+    assert "frameworks/old/index.html" not in paths
+    assert "rounds/spring/frameworks/old/index.html" in paths
+    assert new.path in b"".join(paths.values()).decode()
 
-    def flags(folder: str) -> object:
-        path = whole.public / folder / "board.json"
-        return json.loads(path.read_text())["rows"][0]["result"]["flags"]
 
-    assert flags(BOARD) == ["still-warming", "unpinned"]
-    assert flags("rounds/spring/boards/stream-grpc/64/ghz") == []
+def test_a_round_whose_bundle_is_gone_is_left_out_and_said(
+    whole: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(whole.root)
+    save(whole.results, a_record("a"))
+    freeze(whole, "spring", "", FakeProgress())
+    assert published(whole) == []
+    shutil.rmtree(whole.results / "nights")
+    (line,) = published(whole)
+    where = f"nights/{a_record('a').started_at}"
+    assert line == f"warning: results/rounds/spring.json is left out: {where} is missing"
+    assert not (whole.public / "rounds" / "spring").exists()
+    assert check(whole.public, FakeProgress()).problems == []
 
 
 def test_a_proof_that_is_lost_is_said_on_board_and_record_at_once(whole: Workspace) -> None:
     (record,) = save(whole.results, a_record("a", 1e6, 2e6))
-    pages = (BOARD, f"records/{record.path.removesuffix('.json')}")
+    pages = (f"{BOARD}/index.html", address(record))
 
     def words() -> list[str]:
         published(whole)
-        return [(whole.public / page / "index.html").read_text() for page in pages]
+        return [(whole.public / page).read_text() for page in pages]
 
     assert not any("unproven" in page for page in words())
     ((whole.results / record.path).with_suffix("") / "SHA256SUMS").unlink()
@@ -120,62 +155,31 @@ def test_a_broken_review_of_twins_is_one_line(whole: Workspace) -> None:
 
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
     other = {"name": "unary-grpc", "title": "Unary"}
-    save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
+    old, _ = save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
     published(whole)
     before = written(whole)
-    save(whole.results, a_record("a", 3e6, minute=5))
+    (new,) = save(whole.results, a_record("a", 3e6, minute=5))
     published(whole)
     after = written(whole)
     changed = {path for path in after if after[path] != before.get(path)}
     assert {
         "index.html", "feed.xml", "frameworks/a/index.html", "frameworks/a/framework.json",
         *(f"{BOARD}/{file}" for file in ("index.html", "board.json")),
-        "records/stream-grpc/64/a/2026-01-01T00-05-00.000000Z/record.json",
+        address(new), address(old, "record.json"),
     } <= changed  # fmt: skip
+    assert address(old) not in after
     assert not any("unary-grpc" in path or "frameworks/b" in path for path in changed)
 
 
 def test_a_record_that_is_gone_takes_its_pages_with_it(whole: Workspace) -> None:
-    save(whole.results, a_record("a"), a_record("b"))
+    _, gone = save(whole.results, a_record("a"), a_record("b"))
     published(whole)
+    assert address(gone) in there(whole)
     shutil.rmtree(whole.results / "stream-grpc" / "64" / "b")
     published(whole)
     assert not [path for path in there(whole) if "/b/" in path]
     assert not (whole.public / "frameworks" / "b").exists()
-
-
-def test_after_a_measurement_only_rounds_that_had_pages_have_some(whole: Workspace) -> None:
-    save(whole.results, a_record("first", 2e6))
-    freeze(whole, "spring", "", FakeProgress())
-
-    def measured() -> set[str]:
-        build(whole, FakeProgress(), old_rounds=False)
-        assert check(whole.public, FakeProgress()).problems == []
-        return {path.split("/")[1] for path in there(whole) if path.startswith("rounds/")}
-
-    def said() -> str:
-        return (whole.public / "rounds" / "index.html").read_text()
-
-    def first() -> str:
-        return (whole.public / "index.html").read_text()
-
-    assert measured() == {"index.html"}
-    assert "1 round has no pages here yet: <code>./scripts/site.sh build</code>" in first()
-    assert 'href="frameworks/first/index.html"' in first()
-    assert "1 round without pages here. <code>./scripts/site.sh build</code>" in said()
-    assert [it.name for it in built.rounds_left_out(whole)] == ["spring"]
-    published(whole)
-    assert "site.sh" not in said() + first()
-    assert 'href="rounds/spring/frameworks/first/index.html"' in first()
-    save(whole.results, a_record("second", 1e6))
-    # Without a cache, nothing but the pages says that the round had some.
-    whole.cache.unlink()
-    assert measured() == {"index.html", "spring"}
-    assert (whole.public / "frameworks" / "second" / "index.html").is_file()
-    assert "site.sh" not in said()
-    freeze(whole, "summer", "", FakeProgress())
-    assert measured() == {"index.html", "spring"}
-    assert [it.name for it in built.rounds_left_out(whole)] == ["summer"]
+    assert address(gone) not in there(whole)
 
 
 def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> None:
@@ -186,18 +190,20 @@ def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [b"{", b"\xff", b'{"schema": 1, "name": "../../up", "frozen_at": "x", "records": {}}', None],
+    [b"{", b"\xff", b'{"schema": 2, "name": "../../up", "frozen_at": "x", "records": {}}', None],
 )
 def test_a_round_that_is_broken_is_left_out_and_said(
     whole: Workspace, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     monkeypatch.chdir(whole.root)
     save(whole.results, a_record("a"))
-    (whole.rounds / "spring").mkdir(parents=True)
-    if content is not None:
-        (whole.rounds / "spring" / "round.json").write_bytes(content)
+    whole.rounds.mkdir()
+    if content is None:
+        (whole.rounds / "spring.json").mkdir()
+    else:
+        (whole.rounds / "spring.json").write_bytes(content)
     (line,) = published(whole)
-    assert line.startswith("warning: results/rounds/spring is left out: round.json")
+    assert line.startswith("warning: results/rounds/spring.json is left out: ")
     assert (whole.public / "frameworks" / "a" / "index.html").is_file()
     assert not (whole.public / "rounds" / "spring").exists()
 
@@ -257,9 +263,8 @@ def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
     save(whole.results, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))
     published(whole)
     assert check(whole.public, FakeProgress()).problems == []
-    folder = whole.public / "records" / a_record("evil").path.removesuffix(".json")
-    assert sorted(each.name for each in folder.iterdir()) == ["index.html", "record.json"]
-    assert (folder / "record.json").read_text() == text
+    folder = whole.public / "records" / name_of(text.encode())[:16]
+    assert [each.name for each in folder.iterdir()] == ["index.html"]
     for name, content in there(whole).items():
         if name.endswith((".html", ".xml")):
             assert b"<script>alert" not in content

@@ -1,11 +1,11 @@
-"""The data beside the pages, and the page that only loads some: JSON, CSV, feed, raw outputs."""
+"""The data beside the pages, and the page that only loads some: JSON, CSV, feed, records."""
 
 import csv
 import io
 import json
+import re
 import uuid
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import jsonschema  # type: ignore[import-untyped]
@@ -14,12 +14,10 @@ import pytest
 from arena.base.model import to_json
 from arena.judge.leaderboard import Board
 from arena.publish.site.build import outputs
-from arena.publish.site.outputs import Copy
 from arena.publish.site.pages import compare
-from arena.publish.site.raw_outputs import LARGEST_BYTES, raw_files
 from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
-from tests.fakes import WARNED, a_record, a_run, a_trial, save
+from tests.fakes import WARNED, a_record, a_run, a_trial
 from tests.lib.arena.publish.editions import (
     HOST,
     a_round,
@@ -27,7 +25,6 @@ from tests.lib.arena.publish.editions import (
     an_edition,
     page,
     pages_of,
-    put,
     site_of,
 )
 from tests.lib.arena.publish.loads import SCHEDULED, a_step, items
@@ -64,8 +61,7 @@ def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
     assert fast["flags"] == "client-bound unpinned"
     assert fast["checks_warned"] == "content-type"
     assert (fast["messages_per_data_frame"], slow["messages_per_data_frame"]) == ("", "11.5")
-    path = a_record("slow").path.removesuffix(".json")
-    assert slow["record"] == f"../../../../../records/{path}/index.html"
+    assert re.fullmatch(r"(\.\./){5}records/[0-9a-f]{16}/index\.html", slow["record"])
 
 
 def test_a_csv_has_a_failure_in_its_row_and_ends_its_lines_as_rfc_4180_has_it() -> None:
@@ -108,7 +104,7 @@ def test_a_framework_has_all_its_results_the_oldest_first() -> None:
     assert (good, failed) == (["ok", 1e6, False, None], ["failed", None, False, "it fell"])
     assert (trials["load"], trials["board"]) == ("5s-x-1", f"{BOARD}/5s-x-1/index.html")
     assert [(each["value"], each["is_trial"]) for each in trials["results"]] == [(3e6, True)]
-    assert results[0]["record"].endswith("T00-01-00.000000Z/record.json")
+    assert results[0]["record"] == an_edition(*records).page_or_json(records[0].path)
 
 
 def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition() -> None:
@@ -127,7 +123,7 @@ def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition()
     assert found["profiles"][0]["lower_is_better"] is False
     (framework,) = found["frameworks"]
     assert framework["href"] == "frameworks/a/index.html"
-    record = f"records/{a.path.removesuffix('.json')}/index.html"
+    record = f"../../{edition.record(a.path)}"
     *figures, value, interval, is_comparable = framework["figures"]["0"]
     assert figures == [1.5e6, 1e6, 1.5e6, "client-bound,unpinned", record]
     assert (value[0], "M" in value, "M" in interval) == ("≥", True, True)
@@ -213,8 +209,9 @@ def test_the_feed_has_fifty_entries_and_links_json_where_there_is_no_page() -> N
     entries = feed_of(*records).iter(f"{ATOM}entry")
     first, second, *others = (each for entry in entries for each in entry.iter(f"{ATOM}link"))
     assert len(others) == 48
-    assert first.attrib["href"].endswith("T00-59-00.000000Z/index.html")
-    assert second.attrib["href"].endswith("T00-58-00.000000Z/record.json")
+    edition = an_edition(*records)
+    assert first.attrib["href"].endswith(edition.record(records[59].path))
+    assert second.attrib["href"].endswith(edition.record_json(records[58].path))
     assert second.attrib["type"] == "application/json"
 
 
@@ -235,51 +232,26 @@ def test_only_the_current_edition_has_the_feed_the_schemas_and_the_styles() -> N
     assert not {f"rounds/spring/{path}" for path in once} & set(paths)
 
 
-RUNS = ("run-1.json", "run-2.json", "run-3.json")
-
-
-def test_all_records_are_taken_over_and_raw_outputs_of_those_with_a_page(tmp_path: Path) -> None:
+def test_a_record_has_a_page_or_else_its_json_and_a_round_ships_no_json() -> None:
     old, new = a_record("a", minute=1), a_record("a", minute=2)
-    save(tmp_path, old, new)
-    found = {
-        each.path: Path(each.source)
-        for each in outputs(site_of(an_edition(old, new, folder=tmp_path)))
-        if isinstance(each, Copy) and each.path.startswith("records/")
-    }
-    beside = tmp_path / new.path.removesuffix(".json")
-    folders = [f"records/{each.path.removesuffix('.json')}" for each in (old, new)]
-    assert found == {
-        f"{folders[0]}/record.json": tmp_path / old.path,
-        f"{folders[1]}/record.json": tmp_path / new.path,
-        **{f"{folders[1]}/{name}": beside / name for name in (*RUNS, "server.log")},
-    }
+    current = an_edition(old, new)
+    spring = an_edition(a_record("b"), a_record("b", minute=1), of=a_round("spring"))
+    paths = [each.path for each in outputs(site_of(current, spring))]
+    assert sorted(each for each in paths if each.startswith("records/")) == sorted(
+        [
+            current.record_json(old.path),
+            current.record(new.path),
+            *(spring.record(path) for path in spring.entries),
+        ]
+    )
 
 
-def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path) -> None:
+def test_a_record_of_two_rounds_has_one_page_as_the_newer_shows_it() -> None:
     record = a_record("a")
-    save(tmp_path, record)
-    folder = (tmp_path / record.path).with_suffix("")
-    for name in (*RUNS, "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
-        (folder / name).write_text("1")
-    (folder / "server.log").write_text(record.started_at)
-    for name in ("x.html", "x.svg", "x.js", "record.json", ".x.log", "a b.log", "x", "\u202e.log"):
-        (folder / name).write_text("1")
-    (folder / "link.log").symlink_to("/etc/passwd")
-    (folder / "folder.log").mkdir()
-    with (folder / "big.log").open("wb") as file:
-        file.truncate(LARGEST_BYTES + 1)
-    found = [(each.name, each.size_bytes) for each in raw_files(tmp_path, record.path)]
-    small = ("h2load.txt", *RUNS, "run-1.stderr", "shots.jsonl.gz")
-    assert found == sorted([*((name, 1) for name in small), ("server.log", len(record.started_at))])
-
-
-def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
-    record = a_record("a")
-    beside = tmp_path / record.path.removesuffix(".json")
-    beside.parent.mkdir(parents=True)
-    put(tmp_path / "outside" / "server.log", "secret")
-    beside.symlink_to(tmp_path / "outside")
-    assert raw_files(tmp_path, record.path) == ()
+    autumn, spring = (an_edition(record, of=a_round(name)) for name in ("autumn", "spring"))
+    site = a_site(rounds=[autumn, spring])
+    assert autumn.record(record.path) == spring.record(record.path)
+    assert "Round autumn" in page(site, spring.record(record.path))
 
 
 def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
@@ -288,7 +260,7 @@ def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
         return {each.path: each.key for each in outputs(site)}
 
     before, after = keys(1e6), keys(2e6)
-    changed = {path for path in after if after[path] != before[path]}
+    changed = {path for path in after if after[path] != before.get(path)}
     framework = {"frameworks/a/index.html", "frameworks/a/framework.json"}
     board = {f"{BOARD}/{name}" for name in ("index.html", "board.json", "board.csv")}
     assert {*framework, *board, "index.html", "tax/index.html", "compare/compare.json"} <= changed

@@ -315,16 +315,17 @@ def test_a_history_is_told_from_the_newest_on_and_says_what_changed() -> None:
 
 
 def test_a_record_without_a_page_leads_to_its_json() -> None:
-    text = page(a_record("a", 1e6, minute=0), a_record("a", 2e6, minute=1))
-    assert "T00-01-00.000000Z/index.html" in text
-    assert "T00-00-00.000000Z/record.json" in text
-    assert "T00-00-00.000000Z/index.html" not in text
+    old, new = a_record("a", 1e6, minute=0), a_record("a", 2e6, minute=1)
+    text, edition = page(old, new), an_edition(old, new)
+    assert f"/{edition.record(new.path)}" in text
+    assert f"/{edition.record_json(old.path)}" in text
+    assert edition.record(old.path) not in text
 
 
 def test_a_name_that_looks_like_a_file_is_only_a_name() -> None:
     name = "x.index.html"
-    text = page(a_record(name, 1e6, minute=0), a_record(name, 2e6, minute=1), name=name)
-    assert f"/{name}/2026-01-01T00-00-00.000000Z/record.json" in text
+    old, new = a_record(name, 1e6, minute=0), a_record(name, 2e6, minute=1)
+    assert f"/{an_edition(old, new).record_json(old.path)}" in page(old, new, name=name)
 
 
 def test_a_long_history_is_cut_and_says_where_the_rest_is() -> None:
@@ -395,7 +396,7 @@ def test_a_record_that_was_altered_has_no_figure_in_a_history_and_says_so_on_its
         path: replace(entry, problem=problem if path == new.path else "")
         for path, entry in edition.entries.items()
     }
-    site = site_of(replace(edition, entries=entries))
+    site = site_of(replace(edition, archive=replace(edition.archive, entries=entries)))
     text = pages_of(site, frameworks)["frameworks/a/index.html"]
     first, second = history(text)
     assert first.startswith("2026-01-01 altered its file was altered &lt;script")

@@ -1,18 +1,25 @@
 """The page of a record: every run, how it came about, and how to repeat it."""
 
 import html as html_text
+import os
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.base.model import to_json
+from arena.judge.archive import open_archive
+from arena.judge.leaderboard import rank_entries
+from arena.judge.packing import pack
+from arena.publish.site.edition import Edition
 from arena.publish.site.pages import records
 from arena.record.measurement import Disturbance, Raw, Run, Watch
 from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
-from tests.fakes import FAILED, PASSED, WARNED, a_generator, a_provenance, a_record, a_run
+from tests.fakes import FAILED, PASSED, WARNED, a_generator, a_provenance, a_record, a_run, save
 from tests.lib.arena.judge.visits import visited
 from tests.lib.arena.publish.editions import (
     HOST,
@@ -26,6 +33,7 @@ from tests.lib.arena.publish.editions import (
     site_of,
     text_of,
 )
+from tests.lib.arena.publish.editions import page as page_of
 from tests.lib.arena.publish.loads import (
     a_second,
     a_step,
@@ -80,7 +88,7 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", runs=[a_run(), a_run(disturbed=STOLEN)], flags=["disturbed"]),
          "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)."),
         (a_record("a", runs=[a_run(), STALLED], flags=["stalled"]), "run 2: 1 of 2 seconds."),
-        (a_record("a", 1e6), "no longer here"),
+        (a_record("a", 1e6), "run-1.json SHA-256 000000000000…"),
         (a_record("a", 1e6), "Service latency counts"),
         (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),
         (a_record("a", 1e6, contract=[PASSED], packed=812.3), "packs 812 messages"),
@@ -129,26 +137,26 @@ def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
     assert "tells no percentiles" not in page(a_record("a"))
 
 
-def test_raw_outputs_and_logs_are_linked_where_they_are_there(tmp_path: Path) -> None:
-    record = a_record("a", runs=with_raw("run-1.json", "run-2.json"))
-    second = page_with(record, tmp_path / "second", "run-2.json")
-    assert "run-2.json</a>: the generator's output of run 2" in second
-    html = page_with(record, tmp_path, "run-1.json", "server.log")
-    assert html.count('<a href="run-1.json">') == 2
-    assert 'href="run-2.json"' not in html
-    assert "no longer here" in html
-    assert '<a href="server.log">' in html
-    assert "build.log" not in html
-    assert '<a href="record.json">' in html
+def test_a_raw_output_is_named_and_one_command_shows_it() -> None:
+    record = a_record("a", runs=with_raw("run-1.json", "../../../../etc/passwd"))
+    html = page(record)
+    assert "<code>run-1.json</code>" in html
     assert "ab" * 32 in html
-
-
-def test_a_raw_output_lies_beside_its_record_wherever_its_path_leads(tmp_path: Path) -> None:
-    record = a_record("a", runs=with_raw("../../../../etc/passwd", "run-1.json"))
-    html = page_with(record, tmp_path, "passwd", "run-1.json")
     assert "etc/passwd" not in html
-    assert 'href="run-1.json"' in html
-    assert 'href="passwd"' not in html
+    assert pre(html, -1) == f"./scripts/arena.sh raw {record.path}"
+    assert f"The record is results/{record.path} on the host that made it" in text_of(html)
+
+
+def test_a_bundled_record_names_its_bundle(tmp_path: Path) -> None:
+    (record,) = save(tmp_path, a_record("a", failure="broke"))
+    pack(open_archive(tmp_path), [record.path])
+    found = open_archive(tmp_path)
+    ranked = rank_entries(found.entries.values(), found.read)
+    (html,) = pages_of(site_of(Edition("", None, ranked, found)), records).values()
+    said = text_of(html)
+    assert f"are in the bundle results/nights/{record.started_at} of the repository" in said
+    assert "The last lines of server.log :" in said
+    assert "last words</pre>" in html
 
 
 FAILED_BUILD = logged(a_record("a", failure="broke"), "x/build.log")
@@ -159,7 +167,7 @@ def test_a_failure_shows_the_end_of_its_log(tmp_path: Path) -> None:
     html = page_with(FAILED_BUILD, tmp_path, "build.log", text="\n".join(lines))
     assert "line 99</pre>" in html
     assert "line 1\n" not in html
-    assert html.count('href="build.log"') == 2
+    assert "The last lines of <code>build.log</code>:" in html
 
 
 def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
@@ -172,7 +180,17 @@ def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
 def test_a_failure_whose_log_is_gone_says_so() -> None:
     html = page(FAILED_BUILD)
     assert "Its log is no longer here." in html
-    assert "log<" not in html
+    assert "<code>build.log" not in html
+
+
+@pytest.mark.parametrize("trap", [lambda it: it.symlink_to("/etc/passwd"), os.mkfifo])
+def test_a_log_that_is_no_plain_file_is_not_shown(
+    tmp_path: Path, trap: Callable[[Path], None]
+) -> None:
+    log = tmp_path / FAILED_BUILD.path.removesuffix(".json") / "build.log"
+    log.parent.mkdir(parents=True)
+    trap(log)
+    assert "Its log is no longer here." in page(FAILED_BUILD, tmp_path)
 
 
 def pre(html: str, at: int) -> str:
@@ -213,7 +231,7 @@ REPEATED = (
     ],
 )  # fmt: skip
 def test_a_command_repeats_the_record(record: Record, commands: list[str]) -> None:
-    assert pre(page(record), -1).splitlines() == commands
+    assert pre(page(record), -2).splitlines() == commands
 
 
 def test_nothing_of_a_record_runs_in_the_shell_that_repeats_it() -> None:
@@ -222,7 +240,7 @@ def test_nothing_of_a_record_runs_in_the_shell_that_repeats_it() -> None:
         a_record("a", overrides={"RUNS": evil, "SERVER_CPUS": evil, "LD_PRELOAD": evil, evil: "1"}),
         runtime=RuntimeInfo(name=evil, argv=("x",)),
     )
-    command = pre(page(record), -1)
+    command = pre(page(record), -2)
     assert "LD_PRELOAD" not in command
     assert shlex.split(command) == [
         f"SERVER_CPUS={evil}", "./scripts/benchmark.sh", "a", "stream-grpc", "--generator", "ghz",
@@ -236,8 +254,12 @@ def test_records_of_one_framework_and_profile_lead_to_each_other() -> None:
     pages = pages_of(site_of(edition), records)
     assert len(pages) == 4
     of_middle = pages[edition.record(middle.path)]
-    assert f'href="../{old.started_at}/index.html" rel="prev"' in of_middle
-    assert f'href="../{new.started_at}/index.html" rel="next"' in of_middle
+
+    def below(record: Record) -> str:
+        return edition.record(record.path).replace("records", "..")
+
+    assert f'href="{below(old)}" rel="prev"' in of_middle
+    assert f'href="{below(new)}" rel="next"' in of_middle
     assert 'rel="next"' not in pages[edition.record(new.path)]
     assert "rel=" not in pages[edition.record(a_record("b", minute=2).path)].partition("<main")[2]
 
@@ -247,12 +269,14 @@ def test_a_neighbour_without_a_page_is_its_json() -> None:
     edition = an_edition(old, new)
     pages = pages_of(site_of(edition), records)
     assert list(pages) == [edition.record(new.path)]
-    assert f'href="../{old.started_at}/record.json" rel="prev"' in pages[edition.record(new.path)]
+    json = edition.record_json(old.path)
+    assert f'href="{json.replace("records", "..")}" rel="prev"' in pages[edition.record(new.path)]
+    assert page_of(site_of(edition), json) == to_json(old)
 
 
 def test_a_record_leads_to_its_board_and_its_framework() -> None:
     html = page(a_record("a", 1e6, type="engine"))
-    up = "../" * 5
+    up = "../" * 2
     assert f'href="{up}boards/stream-grpc/64/ghz/{HOST}/engines/index.html"' in html
     assert f'href="{up}frameworks/a/index.html"' in html
 
@@ -265,9 +289,7 @@ def test_the_key_tells_apart_what_makes_another_page(tmp_path: Path) -> None:
         return keys_of(site_of(edition), records)[edition.record(record.path)]
 
     keys = {key(record), key(record, other), key(record, name="x")}
-    page_with(record, tmp_path, "run-1.json")
-    keys.add(key(record))
-    assert len(keys) == 4
+    assert len(keys) == 3
     assert key(record) in keys
 
 
@@ -300,9 +322,15 @@ def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
         kernel="6.1 #1 SMP", microcode="0x1", mitigations={"mds": "Not affected"}, governor=None,
         boost="on", toolchains={"go": HOSTILE}, locks={}, sysctls={"net.core.somaxconn": "4096"},
     )  # fmt: skip
-    html = page(made(a_record(), epoch=epoch))
+    record = made(a_record(), epoch=epoch)
+    edition = an_edition(record, a_record(failure="again", minute=1))
+    pages = pages_of(site_of(edition), records)
+    own = pages.pop(edition.record(record.path))
+    known = "Host class a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned a-4-cpus-native"
+    assert known in text_of(own)
+    ((address, html),) = (each for each in pages.items() if each[0].startswith("epochs/"))
+    assert f'href="../../{address}"' in own
     said = text_of(html)
-    assert "Host class a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned a-4-cpus-native" in said
     for words in ("6.1 #1 SMP", "microcode 0x1", "boost on", "mds Not affected", "somaxconn 4096"):
         assert words.lower() in said.lower()
     assert "<script>alert" not in html
@@ -402,18 +430,18 @@ def test_a_record_says_whose_latencies_leave_out_calls_without_an_end(
     assert ("a call without an end is in none of its percentiles" in html) is is_said
 
 
-def test_the_hosts_of_a_fleet_stand_side_by_side(tmp_path: Path) -> None:
+def test_the_hosts_of_a_fleet_stand_side_by_side() -> None:
     hosts = (a_generator(1), a_generator(2, flags=("saturated",), lateness_ns=None))
     record = a_record(runs=[a_run().changed(generators=hosts)])
-    shown = page_with(record, tmp_path, "run-1-generator-1.json")
+    shown = page(record)
     rows = [text for text in rows_of(shown) if "Some CPU" in text]
     assert len(rows) == 2
     assert all(word in rows[0] for word in ("1/3", "100", "1.10 ms", "2.20 ms", "70.0 µs", "25 %"))
     assert "+5,000.000 ms ± 400 µs" in rows[0]
     assert "its window opens at the common moment all the same" in shown
-    assert 'href="run-1-generator-1.json"' in shown
+    assert "<code>run-1-generator-1.json</code>" in shown
     assert "saturated" in rows[1]
-    assert "no longer here" in rows[1]
+    assert "run-1-generator-2.json" in rows[1]
 
 
 def test_a_fleets_measurement_is_repeated_by_a_fleet() -> None:

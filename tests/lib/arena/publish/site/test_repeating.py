@@ -11,7 +11,7 @@ from arena.machine import cpus
 from arena.measure import benchmark
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.publish.site.pages.records import _repeat
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from arena.record.record import Record
 from arena.what import selection
 from arena.what.loads import KINDS
@@ -20,6 +20,7 @@ from arena.what.profile import load_profile
 from tests.commandline import Line, line
 from tests.conftest import ROOT
 from tests.fakes import a_record, a_visit, add_framework
+from tests.golden import published
 
 __all__ = ["line"]
 
@@ -27,14 +28,13 @@ __all__ = ["line"]
 def kinds() -> Iterator[Record]:
     """Yield a committed record of each load, of each way in which it was asked for."""
     found: dict[str, Record] = {}
-    for path in sorted((ROOT / "results" / "rounds").glob("*/*/*/*/*.json")):
-        made = path.read_bytes()
+    for path, made in published.texts().items():
         # The parts of the name say enough: only a few of the records have to be parsed.
-        round_, profile, connections = path.relative_to(ROOT / "results" / "rounds").parts[:3]
-        is_visit = b'"visit": {' in made
-        name = f"{round_} {profile} {connections}{' visit' * is_visit}"
+        profile, connections = path.split("/")[:2]
+        is_visit = b'"visit":{' in made
+        name = f"{published.members()[path][0]} {profile} {connections}{' visit' * is_visit}"
         if name not in found:
-            found[name] = read_record(path)
+            found[name] = parse_record(made)
     yield from found.values()
 
 

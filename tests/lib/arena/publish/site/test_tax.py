@@ -2,7 +2,14 @@
 
 from arena.publish.site.pages import tax
 from arena.record.record import Record
-from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, text_of
+from tests.lib.arena.publish.editions import (
+    HOSTILE,
+    a_site,
+    an_edition,
+    keys_of,
+    pages_of,
+    text_of,
+)
 from tests.lib.arena.publish.loads import under
 
 
@@ -22,10 +29,10 @@ def test_the_cost_of_each_generator_stands_beside_the_servers() -> None:
 
 
 def test_every_figure_leads_to_its_record() -> None:
-    html = page(under("ghz"), under("volley"))
-    for record in (under("ghz"), under("volley")):
-        folder = record.path.removesuffix(".json")
-        assert f'href="../records/{folder}/index.html"' in html
+    records = under("ghz"), under("volley")
+    html = page(*records)
+    for record in records:
+        assert f'href="../{an_edition(*records).record(record.path)}"' in html
 
 
 def test_without_two_generators_the_page_says_so() -> None:
