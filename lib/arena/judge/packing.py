@@ -148,7 +148,7 @@ def finish(archive: Archive) -> None:
 def _remove(record: Path) -> None:
     """Remove a loose record, its file last, and the folders that become empty."""
     shutil.rmtree(record.with_suffix(""), ignore_errors=True)
-    with suppress(OSError):  # The next benchmark tries again.
+    with suppress(OSError):  # The end of the next night tries again.
         record.unlink(missing_ok=True)
     for folder in list(record.parents)[:3]:
         try:

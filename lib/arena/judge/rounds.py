@@ -221,10 +221,11 @@ def problems_of(it: Round, archive: Archive, *, raw: bool) -> Iterator[str]:
         yield str(error)
         return
     bundles = sorted({own.bundles[path] for path in it.records}, key=lambda each: each.folder)
-    whole = [each for each in bundles if not each.problem(RAW)]
-    for each in bundles:
-        if each not in whole:
-            yield f"{NIGHTS}/{each.folder.name}: {each.problem(RAW)}"
+    found = {each: each.problem(RAW) for each in bundles}
+    for each, problem in found.items():
+        if problem:
+            yield f"{NIGHTS}/{each.folder.name}: {problem}"
+    whole = [each for each in bundles if not found[each]]
     # Without their raw outputs, records have no ranks.
     if it.newest.rules == RULES and whole == bundles:
         again = rank_entries(own.entries.values(), own.read, it.twin_book)

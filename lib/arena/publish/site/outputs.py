@@ -49,14 +49,13 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A file that is copied, like a generator's raw output; `source` is no symbolic link.
+    """A file that is copied, like a style sheet; `source` is no symbolic link.
 
-    Equal keys mean equal bytes; without a key, the file's size and time are the key.
+    An equal size and time of the file mean equal bytes.
     """
 
     path: str
     source: str
-    key: str = ""
 
 
 Output = Page | Copy
@@ -153,8 +152,6 @@ def _is_below(path: str) -> bool:
 def _digest(output: Output, code: str) -> str:
     if isinstance(output, Page):
         return hashlib.sha256(f"{code} {output.key}".encode()).hexdigest()[:32]
-    if output.key:
-        return output.key
     try:
         status = os.lstat(output.source)
     except OSError:
