@@ -107,11 +107,10 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     # Somebody has pushed it all the same.
     local blob tree
     blob=$(git -C "$remote" hash-object -w "$BATS_TEST_TMPDIR/here/results/$raw")
-    export GIT_INDEX_FILE=$BATS_TEST_TMPDIR/index
-    git -C "$remote" read-tree results
-    git -C "$remote" update-index --cacheinfo "100644,$blob,$raw"
-    tree=$(git -C "$remote" write-tree)
-    unset GIT_INDEX_FILE
+    local with_index=(env "GIT_INDEX_FILE=$BATS_TEST_TMPDIR/index" git -C "$remote")
+    "${with_index[@]}" read-tree results
+    "${with_index[@]}" update-index --cacheinfo "100644,$blob,$raw"
+    tree=$("${with_index[@]}" write-tree)
     git -C "$remote" update-ref refs/heads/results "$(git -C "$remote" -c user.name=x -c user.email=x commit-tree -p results -m x "$tree")"
     fetch there
     [ "$status" -eq 3 ]
