@@ -12,5 +12,5 @@ of_branch() { # verb, argument...
     # shellcheck source=scripts/venv.sh
     source "$root/scripts/venv.sh"
     require_python
-    PYTHONPATH=$root/lib exec python3 -P -m arena.publish.branch "$1" "$root" "${@:2}"
+    PYTHONPATH=$root/lib exec python3 -P -m arena.record.branch "$1" "$root" "${@:2}"
 }

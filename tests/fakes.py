@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 
 from arena.base.progress import Tick
 from arena.base.workspace import Workspace
+from arena.contract import Report
 from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
+from arena.load.generators import MayOpen, Shot, WarmUp
+from arena.machine.builds import Build
 from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
-from arena.measure.builds import Build
-from arena.measure.contract import Report
-from arena.measure.generators import MayOpen, Shot, WarmUp
-from arena.measure.runtimes import Built, Unavailable
 from arena.record.measurement import (
     Calls,
     Cost,
@@ -42,6 +41,7 @@ from arena.record.record import (
     RuntimeInfo,
     Visit,
 )
+from arena.run.runtimes import Built, Unavailable
 from arena.what.framework import Framework
 from arena.what.loads import KEYS
 from arena.what.measured import MeasuredProfile

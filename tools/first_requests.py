@@ -24,8 +24,8 @@ from h2.events import DataReceived, RequestReceived, StreamEnded
 from arena.base.progress import progress
 from arena.base.workspace import Workspace
 from arena.cli.entry import start
-from arena.measure.generators.find import locate
-from arena.measure.generators.volley import WHOLE
+from arena.load.find import locate
+from arena.load.volley import WHOLE
 
 COMPARED = 1000
 AT_MOST_S = 60.0

@@ -20,8 +20,8 @@ from arena.cli.entry import start
 from arena.machine import lock
 from arena.machine.child import TICK_S
 from arena.machine.sentinel import Sentinel
-from arena.measure.limits import limits_here
-from arena.measure.quiet import Quiet
+from arena.run.limits import limits_here
+from arena.run.quiet import Quiet
 
 option = click.option(
     "--quiet-wait", type=options.DurationOrNone(), default="120s", show_default=True,

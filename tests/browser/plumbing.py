@@ -17,7 +17,7 @@ import click
 from playwright.sync_api import Browser, Page, Playwright, Request, Response, sync_playwright
 
 from arena.base.writing import locked
-from arena.publish.site.serve import ADDRESS, server
+from arena.site.serve import ADDRESS, server
 
 ROOT = Path(__file__).resolve().parents[2]
 # The site is served from below a path, as on GitHub Pages: no link may begin with a slash.

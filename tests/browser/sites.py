@@ -17,13 +17,13 @@ from arena.judge.headline import headline_of, spread_of
 from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
 from arena.judge.rounds import Judged, Round
-from arena.publish.site.build import build
 from arena.record.measurement import Latency, Run
 from arena.record.record import Record
+from arena.site.build import build
 from tests.fakes import FAILED, PASSED, WARNED, FakeProgress, a_record, a_run, at, save
 from tests.lib.arena.judge.visits import blocks
-from tests.lib.arena.publish.editions import HOST
-from tests.lib.arena.publish.loads import a_second, blast, items, lasting, scheduled
+from tests.lib.arena.site.editions import HOST
+from tests.lib.arena.site.loads import a_second, blast, items, lasting, scheduled
 
 Records = Iterable[Record]
 

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from arena.base.model import to_json
-from arena.publish.site.build import build
 from arena.record.measurement import Raw
+from arena.site.build import build
 from tests.browser import sites
 from tests.browser.conftest import Open, Site, visits
 from tests.fakes import FakeProgress, a_record, a_run, save
-from tests.lib.arena.publish.editions import HOST
-from tests.lib.arena.publish.loads import logged
+from tests.lib.arena.site.editions import HOST
+from tests.lib.arena.site.loads import logged
 
 # What turns the direction of text, or cannot be seen; a page needs none of it.
 INVISIBLE = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\0\x1b"

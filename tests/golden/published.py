@@ -19,15 +19,15 @@ from arena.judge.flags import flags_of
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.leaderboard import RULES, Board, Leaderboard, Row, rank_entries
 from arena.judge.rounds import Round, read_rounds, require_records, round_files
+from arena.load import ghz, h2load, volley
 from arena.machine.sentinel import Limits, judged
-from arena.measure.generators import ghz, h2load, volley
-from arena.publish.site import board_columns, words
-from arena.publish.site.edition import Edition
 from arena.record.arrivals import record_of
 from arena.record.bundle import Bundle
 from arena.record.measurement import Disturbance, Measurement, Run
 from arena.record.reading import parse_record
 from arena.record.record import Headline, Record, Spread
+from arena.site import board_columns, words
+from arena.site.edition import Edition
 from tests.conftest import ROOT
 from tests.golden.kept import digest, plain
 

@@ -13,7 +13,7 @@ import yaml
 
 from arena.base.workspace import Workspace
 from arena.base.writing import locked
-from arena.measure import generators
+from arena.load import generators
 from tests.fakes import FakeProgress
 from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 from tools.bench import counting_server

@@ -26,8 +26,8 @@ from arena.machine import facts
 from arena.machine.child import whole_command
 from arena.machine.sentinel import Limits
 from arena.machine.sentinel.limits import FIRST, Limit
-from arena.measure.limits import host_words, limits_file
 from arena.record.times import utc_now
+from arena.run.limits import host_words, limits_file
 from arena.what.overrides import ENVIRONMENT, TRIAL
 
 ROOT = Path(__file__).resolve().parents[2]

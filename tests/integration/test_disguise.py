@@ -9,9 +9,9 @@ import hpack
 import pytest
 from hyperframe.frame import DataFrame, HeadersFrame, SettingsFrame, WindowUpdateFrame
 
-from arena.measure.contract.disguise import disguise_of
-from arena.measure.contract.wire import PREFACE, Wire
-from tests.lib.arena.measure.contract.peer import frames
+from arena.contract.disguise import disguise_of
+from arena.contract.wire import PREFACE, Wire
+from tests.lib.arena.contract.peer import frames
 
 pytestmark = pytest.mark.integration
 

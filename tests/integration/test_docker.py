@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.measure.generators import volley
-from arena.measure.generators.provision import in_image
+from arena.load import volley
+from arena.load.provision import in_image
 from tests.integration.plumbing import ROOT, Arena, eventually
 
 pytestmark = [

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.contract import ItemScope, check, wait_ready
 from arena.machine import certs
-from arena.measure.contract import ItemScope, check, wait_ready
 from tests.integration.plumbing import ROOT
 
 pytestmark = [

@@ -19,8 +19,8 @@ from arena.judge.host_class import class_of
 from arena.judge.load_key import text_of
 from arena.machine import facts
 from arena.machine.cpus import CpuPlan
-from arena.measure.blocks.warm_ups import WarmUp, WarmUps
-from arena.measure.night.diary import Diary
+from arena.night.diary import Diary
+from arena.night.warm_ups import WarmUp, WarmUps
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
 from arena.what.measured import measured_profile

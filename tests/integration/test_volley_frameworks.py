@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from arena import contract
 from arena.machine import certs, lock
-from arena.measure import contract
-from arena.measure.builds import finished
-from arena.measure.runtimes.native import NativeRuntime
+from arena.machine.builds import finished
+from arena.run.runtimes.native import NativeRuntime
 from arena.what.framework import load_framework
 from arena.what.profile import load_profile
 from tests.fakes import FakeProgress

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.measure import runner
+from arena.run import runner
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from arena.measure.driver import Warmed
 from arena.record.measurement import Disturbance, Watch
+from arena.run.driver import Warmed
 from tests.fakes import a_run
 from tools.bench_sentinel.bursts import _burst_row
 from tools.bench_sentinel.scatter import Spread

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import UsageError
-from arena.publish.site.build import outputs
-from arena.publish.site.outputs import Page
 from arena.record.record import Record
+from arena.site.build import outputs
+from arena.site.outputs import Page
 from tests.fakes import a_record
-from tests.lib.arena.publish.editions import a_round, an_edition, site_of
+from tests.lib.arena.site.editions import a_round, an_edition, site_of
 from tools.compare_boards import boards_of, changes, lines_of
 
 

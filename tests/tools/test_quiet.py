@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from arena.measure import quiet as waiting
+from arena.run import quiet as waiting
 from tests.fakes import FakeProgress, still_sentinel
 from tools import quiet
 

@@ -11,10 +11,10 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.contract import Call, Report, Scope, check, checks, values
+from arena.contract.client import Client
+from arena.contract.wire import Answer
 from arena.machine import certs
-from arena.measure.contract import Call, Report, Scope, check, checks, values
-from arena.measure.contract.client import Client
-from arena.measure.contract.wire import Answer
 from arena.record.measurement import Cost
 from arena.record.record import Check
 

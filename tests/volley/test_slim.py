@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.measure import generators
+from arena.load import generators
 from tests.fakes import FakeProgress
 from tests.volley.plumbing import CHECKOUT, Volley
 

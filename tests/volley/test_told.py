@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.base.workspace import Workspace
-from arena.measure import generators
-from arena.measure.generators import WarmUp
+from arena.load import generators
+from arena.load.generators import WarmUp
 from tests.fakes import FakeProgress
 from tests.integration.plumbing import ROOT
 from tools.bench.counting_server import CountingServer

@@ -14,9 +14,8 @@ import parse_h2load
 from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress, report_error
 from arena.base.workspace import Workspace
-from arena.measure import generators
-from arena.measure.generators import ghz_flags, h2load, measurements, volley
-from arena.measure.generators.program import Program
+from arena.load import generators, ghz_flags, h2load, measurements, volley
+from arena.load.program import Program
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import GENERATORS
 

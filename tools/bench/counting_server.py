@@ -15,9 +15,9 @@ from arena.base.errors import FrameworkError, HostError
 from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.writing import locked
+from arena.machine.builds import Command, run
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.builds import Command, run
 
 _SOURCES = Path(__file__).resolve().parents[1] / "peers" / "grpc-go"
 _PATIENCE_S = 10.0

@@ -13,8 +13,8 @@ from arena.machine import lock
 from arena.machine.certs import ensure_certificate
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.sentinel import Sentinel, judged
-from arena.measure.limits import limits_here
 from arena.record.measurement import Cost, Disturbance
+from arena.run.limits import limits_here
 from tools.bench.contestants import Contestant, find
 from tools.bench.counting_server import build, serving
 from tools.bench.workloads import WORKLOADS, Workload

@@ -13,11 +13,11 @@ from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
+from arena.load import generators
+from arena.load.provision import output_of
+from arena.load.volley import version_of
 from arena.machine.certs import ensure_certificate
 from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded, whole_command
-from arena.measure import generators
-from arena.measure.generators.provision import output_of
-from arena.measure.generators.volley import version_of
 from tools.bench_instructions.figures import FIGURES, Figure
 from tools.bench_instructions.judging import Conditions, Measured, marginal, total
 from tools.bench_scenarios.servers import serving

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from arena.base.errors import FrameworkError, HostError
 from arena.base.progress import Progress
+from arena.machine.builds import Command, run
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.builds import Command, run
 from tools.bench_scenarios.workloads import Server, Workload
 
 _SOURCES = Path(__file__).resolve().parents[1] / "peers" / "crud-go"

@@ -9,6 +9,8 @@ from arena.base.errors import HostError
 from arena.base.progress import Progress, Tick, report_error
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
+from arena.load.find import locate
+from arena.load.volley import WHOLE
 from arena.machine import lock
 from arena.machine.certs import ensure_certificate
 from arena.machine.child import (
@@ -20,10 +22,8 @@ from arena.machine.child import (
     whole_command,
 )
 from arena.machine.sentinel import Sentinel
-from arena.measure.generators.find import locate
-from arena.measure.generators.volley import WHOLE
-from arena.measure.limits import limits_here
 from arena.record.measurement import Cost
+from arena.run.limits import limits_here
 from tools.bench_scenarios import servers
 from tools.bench_scenarios.contestants import CONTESTANTS, ERRORS, Job, Told, find
 from tools.bench_scenarios.workloads import WORKLOADS, Workload

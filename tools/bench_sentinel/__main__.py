@@ -13,9 +13,9 @@ from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.entry import start
 from arena.cli.options import Duration
-from arena.measure.limits import limits_here
-from arena.measure.plan import RunOptions, plan_sessions
-from arena.measure.runner import only_here
+from arena.run.limits import limits_here
+from arena.run.plan import RunOptions, plan_sessions
+from arena.run.runner import only_here
 from arena.what import selection
 from tools import quiet
 from tools.bench_sentinel.bursts import bursts

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from arena.base.text import columns
 from arena.machine.sentinel import Sentinel, names, share_words
-from arena.measure.driver import Driver, Warmed
-from arena.measure.plan import Plan
 from arena.record.measurement import Run
+from arena.run.driver import Driver, Warmed
+from arena.run.plan import Plan
 from tools.bench_sentinel.rig import Rig
 from tools.bench_sentinel.stranger import BURST_S, Stranger
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.judge.store import Draft
+from arena.load.find import Located
+from arena.load.generators import Generator
 from arena.machine.sentinel import Away, HostFiles, Sample, Sentinel, Window
-from arena.measure.driver import Driver
-from arena.measure.generators import Generator
-from arena.measure.generators.find import Located
-from arena.measure.plan import Plan
-from arena.measure.runner import Runner
-from arena.measure.session import Course, Session
 from arena.record.measurement import Run
+from arena.run.driver import Driver
+from arena.run.plan import Plan
+from arena.run.runner import Runner
+from arena.run.session import Course, Session
 
 
 @dataclass(frozen=True)

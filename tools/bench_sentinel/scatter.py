@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from arena.base.numbers import format_rate
 from arena.base.text import columns
-from arena.measure.driver import Driver
-from arena.measure.plan import Plan
 from arena.record.measurement import Run
+from arena.run.driver import Driver
+from arena.run.plan import Plan
 from tools.bench_sentinel.rig import Rig
 
 

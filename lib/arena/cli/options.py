@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from arena.base.durations import parse_duration
-from arena.measure.blocks.asked import BlockOptions
+from arena.run.asked import BlockOptions
 from arena.what.overrides import GENERATORS, listed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -115,8 +115,8 @@ def go_on_with_dask(given: Mapping[str, Any]) -> None:
     """With --fleet, go on in the interpreter that has Dask; UsageError for what a fleet cannot."""
     if given["fleet"] is None:
         return
-    from arena.measure.fleet.interpreter import require_dask
-    from arena.measure.plan import require_fleets
+    from arena.fleet.interpreter import require_dask
+    from arena.run.plan import require_fleets
 
     require_fleets(given["generator"], os.environ)
     require_dask(ROOT, given["fleet"])

@@ -31,11 +31,11 @@ def lint_imports(root: Path) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("arena/judge/wrong.py", "from arena.measure import session"),
+        ("arena/judge/wrong.py", "from arena.run import session"),
         ("arena/base/wrong.py", "def late():\n    import arena.record"),
-        ("arena/measure/wrong.py", "from arena.publish import site"),
+        ("arena/night/wrong.py", "from arena import site"),
         ("parsers/wrong.py", "from arena.base import errors"),
-        ("arena/measure/wrong.py", "def late():\n    import distributed"),
+        ("arena/night/wrong.py", "def late():\n    import distributed"),
         ("arena/cli/wrong.py", "from dask import config"),
     ],
 )

@@ -21,15 +21,15 @@ from arena.base.model import to_json
 from arena.base.reading import read_json, read_yaml
 from arena.base.workspace import Workspace
 from arena.judge.store import SUMS
-from arena.publish.branch import take
-from arena.publish.site.build import build
 from arena.record.arrivals import record_of
+from arena.record.branch import take
+from arena.site.build import build
 from tests.commandline import Line, line
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
 from tests.golden import published
 from tests.lib.arena.judge.visits import blocks
-from tests.lib.arena.publish.loads import lasting
+from tests.lib.arena.site.loads import lasting
 from tests.mutants import archive_of, as_json, damaged, mutant
 from tools.site_check import check
 

@@ -9,7 +9,7 @@ import parse_ghz
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from tests.fakes import FakeProgress, a_program
-from tests.lib.arena.measure.generators.volley_reports import a_report
+from tests.lib.arena.load.volley_reports import a_report
 from tools.bench.contestants import Contestant, Told, find
 from tools.bench.workloads import PACED, PACED_10MS, STREAM, UNARY, UNARY_1024, UNARY_TEMPLATE
 

@@ -8,9 +8,9 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.generators import program
-from arena.measure.generators.program import Program
-from arena.measure.generators.volley import VOLLEY
+from arena.load import program
+from arena.load.program import Program
+from arena.load.volley import VOLLEY
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program, still_sentinel
 from tools.bench import turns

@@ -77,8 +77,8 @@ def command(
     this host collects the records.
     """
     options.go_on_with_dask(given)
-    from arena.measure.night.job import NightOptions, night
-    from arena.publish.site.build import build
+    from arena.night.job import NightOptions, night
+    from arena.site.build import build
     from arena.what.selection import by_kind
 
     frameworks, profiles = by_kind(workspace, words)

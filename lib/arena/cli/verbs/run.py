@@ -82,9 +82,9 @@ def command(workspace: Workspace, /, **given: object) -> int:
     run, the next build shows its records.
     """
     options.go_on_with_dask(given)
-    from arena.measure.benchmark import benchmark
-    from arena.measure.plan import RunOptions
-    from arena.publish.site.build import build
+    from arena.night.benchmark import benchmark
+    from arena.run.plan import RunOptions
+    from arena.site.build import build
 
     request = RunOptions(**given)  # type: ignore[arg-type]
 

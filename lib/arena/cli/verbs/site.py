@@ -20,7 +20,7 @@ def build(workspace: Workspace) -> None:
 
     The pages are in site/public/. Only what has changed since the last build is written.
     """
-    from arena.publish.site.build import build as build_site
+    from arena.site.build import build as build_site
 
     click.echo(f"page: {shown(build_site(workspace, progress()))}")
 
@@ -32,8 +32,8 @@ def build(workspace: Workspace) -> None:
 @click.pass_obj
 def serve(workspace: Workspace, /, port: int | None) -> None:
     """Build the site and serve it on 127.0.0.1 until Ctrl-C."""
-    from arena.publish.site.build import build as build_site
-    from arena.publish.site.serve import server
+    from arena.site.build import build as build_site
+    from arena.site.serve import server
 
     with server(workspace.public, port) as serving:
         build_site(workspace, progress())

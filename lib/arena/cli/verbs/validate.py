@@ -62,7 +62,7 @@ def command(workspace: Workspace, /, **given: object) -> int:
     that the profiles use. A framework that fails does not stop the others. PORT_H2C and PORT_TLS
     give the server other ports than 8080 and 8443.
     """
-    from arena.measure.validate import ValidateOptions, validate
+    from arena.run.validate import ValidateOptions, validate
 
     wanted = ValidateOptions(**given)  # type: ignore[arg-type]
     return validate(workspace, wanted, command=shlex.join(sys.argv[1:]))

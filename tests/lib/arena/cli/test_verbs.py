@@ -11,9 +11,9 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.cli.verbs import fleet
 from arena.machine import lock
-from arena.measure import benchmark, plan
-from arena.measure import validate as validating
-from arena.measure.night import job
+from arena.night import benchmark, job
+from arena.run import plan
+from arena.run import validate as validating
 from tests.commandline import Line
 from tests.fakes import add_framework
 

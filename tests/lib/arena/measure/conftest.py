@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from arena import contract
 from arena.base.workspace import Workspace
 from arena.machine import certs, cpus, lock, ports
-from arena.measure import contract
-from arena.measure.runner import Runner
+from arena.run.runner import Runner
 from tests.fakes import a_report, still_sentinel
 
 
@@ -21,7 +21,7 @@ def folder(workspace: Workspace) -> Path:
 @pytest.fixture(autouse=True)
 def _servers_settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no fake server: it uses CPU with each look."""
-    monkeypatch.setattr("arena.measure.driver._SETTLE_S", 0.0)
+    monkeypatch.setattr("arena.run.driver._SETTLE_S", 0.0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from arena.judge.proofs import Proofs
 from arena.machine.needs import install_lines
-from arena.publish.site.pages.frameworks import RELEASE
+from arena.site.pages.frameworks import RELEASE
 from arena.what.advisories import Advisories
 from arena.what.framework import framework_names, load_framework, source_files
 

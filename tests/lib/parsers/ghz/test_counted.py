@@ -9,7 +9,7 @@ import pytest
 from parse_ghz import GhzReport, ParseError, parse, parse_file
 from parsers.common.figures import Calls, Latency
 from parsers.ghz.report import Rate
-from tests.lib.arena.measure.generators.volley_reports import a_report
+from tests.lib.arena.load.volley_reports import a_report
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "volley"
 REPORTS = sorted(path.name for path in FIXTURES.glob("*.json"))

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from arena.base.errors import UsageError
-from arena.publish.kinds import SHOWN
+from arena.site.kinds import SHOWN
 from arena.what.loads import KINDS, Blast, Closed, LoadShape, Scenario, Scheduled
 from arena.what.loads.schedule import Schedule
 from arena.what.metrics import Metric

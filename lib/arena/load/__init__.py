@@ -1,0 +1,1 @@
+"""Load: the generators that make it, and the readers of their output."""

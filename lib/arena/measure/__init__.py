@@ -1,1 +1,0 @@
-"""Measuring: plans, sessions, runtimes, generators, the contract, and nights."""

@@ -1,1 +1,0 @@
-"""Blocks: all frameworks of a load within minutes of each other, again and again, shuffled."""

@@ -1,0 +1,223 @@
+"""The diary of a night: results/nights/<UTC start>.jsonl, one line per event.
+
+The first line holds what the night should measure, the last its end. The results are in the
+records. The diary adds the sessions that began, so that a session which killed the runner is
+tried last when the night resumes. In a night of blocks, the first line also has what was decided
+before the first visit, and the other lines are the events of arena.night.log.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from arena.base.durations import format_duration
+from arena.base.errors import HostError, UsageError
+from arena.base.model import Frozen
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.base.writing import write_new
+from arena.judge.archive import open_archive
+from arena.judge.cache import Cache
+from arena.judge.packing import pack_night
+from arena.night.planned import PlannedNight
+from arena.record.times import UtcTime, utc_now
+from arena.what.overrides import FLEET_GENERATOR
+
+
+class Scope(Frozen):
+    """What a night should measure; empty or None means all.
+
+    `blocks` is the number of blocks of a night of blocks. Its `seed` and `twins` are as they were
+    asked for. `duration_s` and `warm_up_s` make trials.
+    """
+
+    frameworks: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    connections: tuple[int, ...] = ()
+    generator: str | None = None
+    only_changed: bool = False
+    blocks: int | None = None
+    seed: str | None = None
+    twins: str | None = None
+    duration_s: float | None = None
+    warm_up_s: float | None = None
+
+    def __str__(self) -> str:
+        words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
+        if self.connections:
+            words.append(f"--connections {','.join(map(str, self.connections))}")
+        if self.generator == FLEET_GENERATOR:
+            words.append("--fleet ADDRESS")
+        elif self.generator:
+            words.append(f"--generator {self.generator}")
+        if self.only_changed:
+            words.append("--only-changed")
+        if self.blocks:
+            words.append(f"--blocks {self.blocks}")
+        if self.seed:
+            words.append(f"--seed {self.seed}")
+        if self.twins:
+            words.append(f"--twin {self.twins}")
+        if self.duration_s:
+            words.append(f"--duration {format_duration(self.duration_s)}")
+        if self.warm_up_s:
+            words.append(f"--block-warm-up {format_duration(self.warm_up_s)}")
+        return " ".join(words) or "everything"
+
+
+class _Beginning(Frozen):
+    """The first line."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    night: UtcTime
+    scope: Scope
+    planned: PlannedNight | None = None
+
+
+class Diary:
+    """One night's file. `events` are its lines so far; `planned` is for a night of blocks."""
+
+    def __init__(self, path: Path, beginning: _Beginning, events: Sequence[dict[str, Any]]) -> None:
+        self.path = path
+        self.started_at = beginning.night
+        self.scope = beginning.scope
+        self.planned = beginning.planned
+        self.events = tuple(events)
+
+    @classmethod
+    def new(
+        cls, folder: Path, started_at: str, scope: Scope, planned: PlannedNight | None = None
+    ) -> Self:
+        """Create the file of a night; HostError if it cannot be written."""
+        path = folder / f"{started_at}.jsonl"
+        write_new(path, diary_text(started_at, scope, planned))
+        return cls(path, _Beginning(night=started_at, scope=scope, planned=planned), ())
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read the file of a night; ValueError if it is broken."""
+        try:
+            first, *events = [*_events(path)] or [{}]
+            return cls(path, _Beginning.model_validate(first), events)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{shown(path)}: is not the diary of a night") from error
+
+    @property
+    def begun(self) -> frozenset[str]:
+        """The titles of the sessions that began, when the file was read."""
+        return frozenset(str(event["begun"]) for event in self.events if "begun" in event)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the night had not ended when the file was read."""
+        return not any("ended" in event for event in self.events)
+
+    def as_it_is(self, shows: Progress) -> Self | None:
+        """Read it again: another runner may have gone on with the night while this one waited.
+
+        None, with a word on it, if the night has ended since.
+        """
+        now = self.read(self.path)
+        if now.is_open:
+            return now
+        shows.say("that night has been finished by another: a new one begins")
+        return None
+
+    def begin(self, session: str) -> None:
+        """Record that a session begins."""
+        self.append({"begun": session})
+
+    def end(self, ended_at: str) -> None:
+        """Record that the night has ended and cannot be resumed."""
+        self.append({"ended": ended_at})
+
+    def close(self, workspace: Workspace, shows: Progress) -> None:
+        """End the night, and bundle what was measured in it; report if that cannot be."""
+        try:
+            archive = open_archive(workspace.results, Cache(workspace.cache), shows)
+            if bundle := pack_night(archive, self.started_at):
+                shows.say(f"bundle: {shown(bundle)}")
+        except HostError as error:
+            shows.say(f"warning: {error}: the records stay loose")
+        # Until here, --resume would do it again.
+        self.end(utc_now())
+
+    def append(self, line: dict[str, Any]) -> None:
+        """Write an event."""
+        # Each line begins with a line break, so that a line cut off by a crash stays separate.
+        data = f"\n{json.dumps(line)}\n".encode()
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            try:
+                os.write(handle, data)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise HostError(f"{shown(self.path)}: cannot be written ({error.strerror})") from error
+
+
+def diary_text(
+    started_at: str,
+    scope: Scope,
+    planned: PlannedNight | None,
+    events: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Return the content of a diary with these events."""
+    beginning = _Beginning(night=started_at, scope=scope, planned=planned)
+    lines = [beginning.model_dump_json(exclude_none=True), *map(json.dumps, events)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def unresumable(why: str) -> UsageError:
+    """Return the error of a night that was cut short and cannot be resumed: no other one begins."""
+    return UsageError(f"--resume: {why}; without --resume, a new night begins")
+
+
+def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
+    """Return the diary of the night to resume, and report which; None if none was cut short.
+
+    Without a requested scope, it is the newest night, if that was cut short. A night of blocks is
+    resumed if it is the newest one of the requested scope, any other night only if it is the
+    newest of all. UsageError for a night that measures something else, for a fleet's night without
+    the fleet, and for a broken diary.
+    """
+    of_blocks = bool(scope.blocks)
+    for path in sorted(folder.glob("[0-9]*Z.jsonl"), reverse=True):
+        try:
+            found = Diary.read(path)
+        except ValueError as error:
+            raise unresumable(str(error)) from error
+        if of_blocks and scope != found.scope:
+            continue
+        if not found.is_open:
+            break
+        of = f"the night of {found.started_at} ({found.scope})"
+        # A fleet is where the load comes from; it alone is no other scope.
+        is_fleets = found.scope.generator == FLEET_GENERATOR
+        if is_fleets and scope in (Scope(), found.scope.changed(generator=None)):
+            raise UsageError(f"--resume: {of} was a fleet's: add --fleet ADDRESS")
+        everything = Scope(generator=FLEET_GENERATOR if is_fleets else None)
+        if scope not in (everything, found.scope):
+            raise unresumable(f"{of} measures something else")
+        shows.say(f"resuming {of}")
+        return found
+    such = " of such blocks" if of_blocks else ""
+    shows.say(f"no night{such} was cut short: a new one begins")
+    return None
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the event of each line; skip a line that was cut off."""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield data

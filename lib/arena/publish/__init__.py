@@ -1,1 +1,0 @@
-"""What the public sees of records: the site and its charts."""

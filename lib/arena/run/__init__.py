@@ -1,0 +1,1 @@
+"""Running sessions: plans, servers, and the stages of a session."""

@@ -1,0 +1,113 @@
+"""Runtimes: how a framework's server is built, started and stopped."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from arena.base.errors import HostError, UsageError
+from arena.base.progress import Progress
+from arena.base.workspace import Workspace
+from arena.machine.builds import Build
+from arena.record.measurement import Cost
+from arena.what.framework import Framework
+from arena.what.ports import STANDARD, Ports
+
+NAMES = ("auto", "docker", "native")
+
+
+@dataclass(frozen=True)
+class Built:
+    """The result of a build: only facts for the record.
+
+    `ahead_s` are the seconds that it took before its session.
+    """
+
+    image_digest: str | None = None
+    standin: str | None = None
+    ahead_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why a runtime cannot run a framework on this host; `missing` are the needs to install."""
+
+    reason: str
+    missing: tuple[str, ...] = ()
+
+
+class Server(Protocol):
+    """A running server. Leaving its block stops it and writes its log."""
+
+    argv: tuple[str, ...]
+    is_away: bool  # Whether it runs in a container, outside this process's tree.
+
+    def ended(self) -> str | None:
+        """Return how the server ended, as text; None while it runs."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM; without effect if it has ended."""
+
+    def cost(self) -> Cost:
+        """Return its use since it started."""
+
+    def away_s(self) -> float | None:
+        """Return the CPU seconds that it has used outside this process's tree; None once ended."""
+
+
+class Runtime(Protocol):
+    """One way to run a framework."""
+
+    name: str
+
+    def unavailable(self, framework: Framework) -> Unavailable | None:
+        """Return why this host cannot run the framework this way; None if it can."""
+
+    def build(self, framework: Framework, log: Path) -> Build[Built]:
+        """Build it, with all output to `log`; FrameworkError if that fails."""
+
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> AbstractContextManager[Server]:
+        """Run its server for the block, with output to `log`, and only on `cpus` if given."""
+
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        """Return the command lines of build and start."""
+
+
+def require_known(name: str) -> None:
+    """Raise UsageError if there is no runtime of that name."""
+    if name not in NAMES:
+        raise UsageError(
+            f"--runtime (RUNTIME): there is no runtime `{name}` (there are: {', '.join(NAMES)})"
+        )
+
+
+def choose(name: str, workspace: Workspace, progress: Progress, ports: Ports = STANDARD) -> Runtime:
+    """Return the runtime of that name; `auto` is docker when a daemon answers, else native.
+
+    Its servers are given `ports`.
+    """
+    from arena.machine.docker import daemon_version, foreign_network
+    from arena.run.runtimes.docker import DockerRuntime
+    from arena.run.runtimes.native import NativeRuntime
+
+    require_known(name)
+    if name == "native":
+        return NativeRuntime(workspace, ports)
+    version, why = daemon_version()
+    problem = f"no Docker daemon answers: {why}"
+    if version and (foreign := foreign_network()):
+        version, problem = None, f"{foreign}, so its containers are not on this host's network"
+    if version:
+        if name == "auto":
+            progress.say(f"runtime: docker (a daemon answers: {version})")
+        return DockerRuntime(workspace, ports)
+    if name == "docker":
+        raise HostError(
+            f"runtime docker: {problem}; start Docker here, "
+            "or run without containers: --runtime native"
+        )
+    progress.say(f"runtime: native ({problem})")
+    return NativeRuntime(workspace, ports)

@@ -1,0 +1,126 @@
+"""The results of a validation: a verdict for each framework, as lines for people or as JSON."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from arena.base.model import Frozen
+from arena.base.text import columns, printable
+from arena.contract import AnyScope, Report
+from arena.record.record import Check, Offers
+
+Verdict = Literal["pass", "warn", "fail", "skip"]
+
+_COUNTED: dict[Verdict, str] = {
+    "pass": "passed",
+    "warn": "warned",
+    "fail": "failed",
+    "skip": "skipped",
+}
+
+
+class PortChecks(Frozen):
+    """All checks that ran on one port, in order.
+
+    A port that is checked lightly, or that has items, has no `offers`.
+    """
+
+    port: int
+    tls: bool
+    verdict: Literal["pass", "warn", "fail"]
+    messages_per_data_frame: float | None
+    checks: tuple[Check, ...]
+    offers: Offers | None = None
+
+    def and_also(self, check: Check) -> Self:
+        """Return the checks of this port, and one more."""
+        checks = (*self.checks, check)
+        return self.changed(checks=checks, verdict=Report(checks).verdict)
+
+
+class Outcome(Frozen):
+    """One framework's verdict; `reason` is a sentence on what was wrong, or why it was skipped.
+
+    `log` is the output of its build or server; `missing` is what to install so that it can run. If
+    it was started, `runtime` says how, and `source` is the SHA-256 of its source.
+    """
+
+    framework: str
+    verdict: Verdict
+    reason: str = ""
+    log: str | None = None
+    missing: tuple[str, ...] = ()
+    ports: tuple[PortChecks, ...] = ()
+    runtime: str | None = None
+    source: str | None = None
+
+
+class Validation(Frozen):
+    """All verdicts, as `arena validate --json` prints them."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    frameworks: tuple[Outcome, ...]
+
+
+def port_checks(scope: AnyScope, report: Report, offers: Offers | None = None) -> PortChecks:
+    """Return the contract's results for a port."""
+    return PortChecks(
+        port=scope.port,
+        tls=scope.tls,
+        verdict=report.verdict,
+        messages_per_data_frame=report.messages_per_data_frame,
+        checks=report.checks,
+        offers=offers,
+    )
+
+
+def judged(
+    framework: str, ports: Sequence[PortChecks], problem: str, log: str | None = None
+) -> Outcome:
+    """Return the verdict on a framework: FAIL if there is a problem, else its worst check."""
+    warned = _found("warn", ports)
+    return Outcome(
+        framework=framework,
+        verdict="fail" if problem else "warn" if warned else "pass",
+        reason=problem or warned,
+        log=log,
+        ports=tuple(ports),
+    )
+
+
+def problem_of(ports: Sequence[PortChecks]) -> str:
+    """Return the failed checks, the first of them in full; empty if none failed."""
+    return _found("fail", ports)
+
+
+def _found(status: str, ports: Sequence[PortChecks]) -> str:
+    """Return the first check with this status, its port unless that is the first, and a count."""
+    found = [
+        f"port {port.port}: {check}" if port is not ports[0] else str(check)
+        for port in ports
+        for check in port.checks
+        if check.status == status
+    ]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return f"{found[0]}{more}" if found else ""
+
+
+def check_line(check: Check) -> str:
+    """Return a check as a line: `  ok   stream-10`, then what was seen and its bytes."""
+    word = "ok" if check.status == "pass" else check.status.upper()
+    seen = [part for part in (check.detail, check.wire and f"bytes: {check.wire}") if part]
+    return "  ".join([f"  {word:<4} {check.check}", *seen])
+
+
+def table(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a line per framework: its name, the verdict, and what was wrong, in columns."""
+    rows = [(each.framework, each.verdict.upper(), each.reason) for each in outcomes]
+    return [printable(line) for line in columns(rows)]
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """Return the counts by verdict: `3 passed, 0 warned, 1 failed, 1 skipped`."""
+    counts = Counter(each.verdict for each in outcomes)
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in _COUNTED.items())

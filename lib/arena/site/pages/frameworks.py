@@ -1,0 +1,361 @@
+"""Frameworks: their list, and for each a page and JSON with its history."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from urllib.parse import urlsplit
+
+from arena.base.errors import UsageError
+from arena.base.model import to_json
+from arena.base.reading import read_input
+from arena.judge.entry import Entry, by_load, epoch_changes
+from arena.judge.figure_words import rounded_words
+from arena.judge.leaderboard import Board, Row
+from arena.judge.proofs import CONTRACT, PortProof, Proof
+from arena.record.times import parse_utc
+from arena.site import words
+from arena.site.edition import Edition, Site, Standing
+from arena.site.markdown import beginning, read
+from arena.site.outputs import Output, Page
+from arena.site.schemas import FrameworkData, History, Result
+from arena.site.strips import Strip, line
+from arena.site.template import frame, render, web
+from arena.what.advisories import Advisory
+from arena.what.framework import load_framework
+
+# The maximum number of listed records per board; framework.json has all of them.
+_LISTED = 12
+# The maximum number of the newest records that are drawn.
+_DRAWN = 60
+# What a README says of its library's last release; some libraries' releases have no known month.
+RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}(?:-\d{2})?)")
+# The version of HTTP that the name of a check begins with.
+_VERSION = re.compile("^h[12]-")
+# What the version begins with of a tool that prints no name.
+_NUMBER = re.compile(r"v?\d")
+# The checks of both contracts: that of items is the second one in docs/rules.md.
+_OF_BOTH = ("connections-64", "sigterm", "tls-alpn", "tls-downgrade", "tls-version")
+# How much of a README is shown.
+_LONGEST_README = 10_000
+_REST = "\n\nThe rest is in the README of the entry.\n"
+
+
+@dataclass(frozen=True)
+class FrameworkLine:
+    """A framework in the list; `first` counts the boards that it leads.
+
+    Its meta.json says what it is built on and of which `library` it is, its README which `release`
+    that is; of a long `readme`, this is the beginning. `advisories` are those of its packages. If
+    several are of one library, one of them `is_best`.
+    """
+
+    name: str
+    display_name: str
+    language: str
+    type: str
+    boards: int
+    first: int
+    newest: str
+    engine: str = ""
+    library: str = ""
+    release: str = ""
+    readme: str = ""
+    advisories: Sequence[Advisory] = ()
+    is_best: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """A check that did not pass; `anchor` is its row in the rules."""
+
+    check: str
+    anchor: str
+    port: str
+    status: str
+    seen: str
+
+
+@dataclass(frozen=True)
+class HistoryTable:
+    """A framework's records on a board: newest first, and `more` that are not listed.
+
+    Each has the names of what changed since the record before.
+    """
+
+    board: Board
+    moments: Sequence[tuple[Entry, Sequence[str]]]
+    more: int
+    drawn: Strip | None
+    first: str
+    last: str
+    most: str
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+    """Yield the list, and every framework's page and JSON."""
+    standings, entries = edition.standings, edition.by_framework
+    names = sorted(standings, key=str.lower)
+    known = [_known(name, standings[name], entries[name]) for name in names]
+    if edition.round is None:
+        # The checkout may have another source than a round.
+        known = [_described(each, site) for each in known]
+    best = _best_variants(known, standings)
+    known = [replace(each, is_best=each.name in best) for each in known]
+    page = f"{edition.root}frameworks/index.html"
+    make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
+    listed = [replace(each, readme="", advisories=()) for each in known]
+    yield Page(page, repr((frame(edition), listed)), make)
+    for each in known:
+        page = edition.framework(each.name)
+        mine = entries[each.name]
+        # A row is made of its framework's records, except for its ranks and estimate.
+        depends = (
+            frame(edition),
+            [
+                (
+                    entry.path,
+                    entry.sha256,
+                    entry.problem,
+                    entry.flags,
+                    entry.path in edition.shown_records,
+                )
+                for entry in mine
+            ],
+            [
+                (
+                    (one.path, one.board.title, words.load_note(one.board), one.ranked),
+                    (one.row.rank, one.row.rank_set, one.row.estimate, one.board.night),
+                )
+                for one in standings[each.name]
+            ],
+        )
+        about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme, each.advisories)
+        yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
+        path = edition.framework(each.name, "framework.json")
+        yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
+
+
+def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
+    standings, entries = edition.standings[known.name], edition.by_framework[known.name]
+    proof = site.proofs.proof(known.name, entries[-1].source_sha256)
+    ports = proof.ports if proof else ()
+    return render(
+        site,
+        "framework.html.j2",
+        edition.framework(known.name),
+        edition,
+        known=known,
+        meta=edition.read(entries[-1].path).framework,
+        versions=_versions(entries),
+        proof=proof,
+        tools=_tools(proof) if proof else (),
+        counts=Counter(each for port in ports for each in port.checks.values()),
+        found=_found(ports),
+        notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
+        offers=next((each.offers for each in reversed(entries) if each.offers), ""),
+        standings=standings,
+        histories=_histories(entries, standings),
+    )
+
+
+def _readme(site: Site, name: str) -> str:
+    """Return the README of an entry, or its beginning; empty if it cannot be read."""
+    try:
+        text = read_input(site.frameworks / name / "README.md")
+    except UsageError:
+        return ""
+    if len(text) <= _LONGEST_README:
+        return text
+    return beginning(text, _LONGEST_README) + _REST
+
+
+def anchor_of_check(check: str, *, of_items: bool) -> str:
+    """Return the anchor of a check of one of the contracts in docs/rules.md."""
+    own = _VERSION.sub("", check)
+    return f"{own}-2" if of_items and own in _OF_BOTH else own
+
+
+def _found(ports: Sequence[PortProof]) -> list[Found]:
+    """Return each check that did not pass."""
+    return [
+        Found(
+            check,
+            anchor_of_check(check, of_items=any(map(_VERSION.match, port.checks))),
+            "TLS" if port.tls else "plaintext",
+            "failed" if status == "fail" else "warning",
+            port.seen.get(check, ""),
+        )
+        for port in ports
+        for check, status in port.checks.items()
+        if status != "pass"
+    ]
+
+
+def _tools(proof: Proof) -> Sequence[str]:
+    """Return each version of a proof's toolchain once, and with a name."""
+    return tuple(
+        dict.fromkeys(
+            f"{need.rpartition(':')[2]} {version}" if _NUMBER.match(version) else version
+            for need, version in proof.toolchain.items()
+            if version
+        )
+    )
+
+
+def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
+    newest = max(standings, key=lambda standing: _moment_of(standing.row)).row
+    current = [each for each in standings if each.board.is_current]
+    return FrameworkLine(
+        name=name,
+        display_name=newest.display_name,
+        language=newest.language,
+        type=newest.type,
+        boards=sum(words.ranks(each.row, each.board) is not None for each in current),
+        first=sum(words.leads(each.row, each.board) for each in current),
+        newest=entries[-1].started_at,
+    )
+
+
+def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
+    """Return it with what the checkout says of it, which may no longer have it."""
+    readme = _readme(site, it.name)
+    it = replace(it, advisories=site.advisories.frameworks.get(it.name, ()))
+    try:
+        framework = load_framework(site.frameworks, it.name)
+    except UsageError:
+        return replace(it, readme=readme)
+    found = RELEASE.search(readme)
+    repo = urlsplit(web(framework.repo))
+    return replace(
+        it,
+        engine=framework.engine,
+        library=f"{repo.hostname or ''}{repo.path}".removeprefix("github.com/").strip("/"),
+        release=f"{found[1]}, {found[2]}" if found else "",
+        readme=readme,
+    )
+
+
+def _best_variants(
+    known: Sequence[FrameworkLine], standings: Mapping[str, Sequence[Standing]]
+) -> set[str]:
+    """Return the names of the best variants, one of each library in each language.
+
+    That is the one with the most wins over the others. A win is a board on which one is surely
+    ahead of another. Among equals, it is the one with more boards, then the first one by name.
+    """
+    variants: dict[tuple[str, str], list[FrameworkLine]] = defaultdict(list)
+    for each in known:
+        variants[each.library or f" {each.name}", each.language].append(each)
+    best = set()
+    for same in variants.values():
+        places = {each.name: _places(standings[each.name]) for each in same}
+        wins = {
+            name: sum(
+                own[path][1] < theirs[path][0]
+                for theirs in places.values()
+                for path in own.keys() & theirs.keys()
+            )
+            for name, own in places.items()
+        }
+        best.add(min(places, key=lambda name: (-wins[name], -len(places[name]), name)))
+    return best
+
+
+def _places(standings: Sequence[Standing]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst possible rank on each current board, by its path."""
+    return {
+        each.path: found
+        for each in standings
+        if each.board.is_current and (found := words.ranks(each.row, each.board))
+    }
+
+
+def _moment_of(row: Row) -> str:
+    """Return when the newest record of a row began."""
+    return max((each.started_at for each in (row.result, row.failure) if each), default="")
+
+
+def _versions(entries: Sequence[Entry]) -> Sequence[tuple[str, str, str]]:
+    """Return every source that was measured, and the days of its first and last record."""
+    days: dict[str, list[str]] = defaultdict(list)
+    for entry in entries:
+        days[entry.source_sha256].append(_day(entry))
+    return [(source[:12], found[0], found[-1]) for source, found in reversed(days.items())]
+
+
+def _day(entry: Entry) -> str:
+    return parse_utc(entry.started_at).strftime("%Y-%m-%d")
+
+
+def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
+    """Return the histories with more than one record, in the order of the boards."""
+    of_load = by_load(each for each in entries if each.is_listed)
+    return [
+        _history(standing.board, own)
+        for standing in standings
+        if len(own := of_load.get(standing.board.key, [])) > 1
+    ]
+
+
+def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
+    """Return a history of records, the oldest first."""
+    moments = list(zip(entries, _changes(entries), strict=True))[: -_LISTED - 1 : -1]
+    full = [
+        (entry, (entry.low, entry.value, entry.high))
+        for entry in entries
+        if entry.is_good and entry.value and entry.low is not None and entry.high is not None
+    ][-_DRAWN:]
+    most = max((high for _, (_, _, high) in full), default=0.0)
+    return HistoryTable(
+        board=board,
+        moments=moments,
+        more=len(entries) - len(moments),
+        drawn=line([figures for _, figures in full]) if len(full) > 1 else None,
+        first=_day(full[0][0]) if full else "",
+        last=_day(full[-1][0]) if full else "",
+        most=rounded_words(board.metric, most, most, most) if most else "",
+    )
+
+
+def _changes(entries: Sequence[Entry]) -> list[list[str]]:
+    """Return how each record differs from the one before, as text."""
+    aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
+        ("source", lambda entry: entry.source_sha256),
+        ("generator", lambda entry: entry.made_by),
+    ]
+    return [
+        [word for word, of in aspects if of(before) != of(entry)] + epoch_changes(before, entry)
+        for before, entry in zip([entries[0], *entries], entries, strict=False)
+    ]
+
+
+def _framework_json(edition: Edition, name: str) -> str:
+    entries = edition.by_framework[name]
+    of_load = by_load(each for each in entries if each.is_listed)
+    histories = [
+        History(
+            profile=standing.board.profile,
+            connections=standing.board.connections,
+            generator=standing.board.generator,
+            host_class=standing.board.host_class.id,
+            metric=standing.board.metric,
+            load=standing.board.load,
+            rank=standing.row.rank,
+            rank_set=standing.row.rank_set,
+            estimate=standing.row.estimate,
+            board=edition.relative(standing.path),
+            results=tuple(_result(edition, each) for each in of_load.get(standing.board.key, [])),
+        )
+        for standing in edition.standings.get(name, ())
+    ]
+    framework = edition.read(entries[-1].path).framework
+    return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
+
+
+def _result(edition: Edition, entry: Entry) -> Result:
+    same = {name: getattr(entry, name) for name in Result.model_fields if hasattr(entry, name)}
+    if entry.problem:
+        same |= {"value": None, "low": None, "high": None, "failure": entry.problem}
+    return Result(**same, record=edition.relative(edition.page_or_json(entry.path)))

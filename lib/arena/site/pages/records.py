@@ -1,0 +1,308 @@
+"""Records: one page each, with every run, its conditions, and a command that repeats it."""
+
+import hashlib
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from arena.base.durations import format_duration
+from arena.base.reading import last_lines
+from arena.judge.archive import NIGHTS
+from arena.judge.entry import Entry
+from arena.judge.figure_words import rounded_interval, rounded_words
+from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
+from arena.judge.host_class import host_class_of
+from arena.judge.leaderboard import GRAVITY
+from arena.judge.load_key import Key
+from arena.record.bundle import RAW
+from arena.record.measurement import Latency, Run
+from arena.record.record import Check, Record
+from arena.site import words
+from arena.site.charts.latency import latency_picture
+from arena.site.edition import DIGITS, Edition, Site
+from arena.site.kinds import SHOWN, run_picture
+from arena.site.links import INDEX
+from arena.site.outputs import Output, Page
+from arena.site.pages.watched import watched
+from arena.site.strips import Strip, line
+from arena.site.template import frame, render
+from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
+
+# The maximum length of a log, and of a command line, on a page.
+_LOG_LINES = 30
+_LONGEST_LINE = 400
+_LONGEST_COMMAND = 8000
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True)
+class Around:
+    """The context of a record: its board, if it is on one, and its neighbours in time.
+
+    These are paths below the site's root; a neighbour without a page is its JSON. `bundle` is the
+    folder of the bundle that it is in, below the checkout, and `has_raw` says whether that has its
+    raw outputs.
+    """
+
+    board: str | None
+    older: str | None
+    newer: str | None
+    bundle: str | None
+    has_raw: bool
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One check of the contract: its results before the runs and after, and what was seen."""
+
+    name: str
+    before: str
+    after: str
+    seen: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up before a run: how many seconds, and the most messages in one of them."""
+
+    run: int
+    seconds: int
+    most: int
+    drawn: Strip
+
+
+def outputs(site: Site) -> Iterator[Output]:
+    """Yield a page for every record that some edition shows, as the newest of them shows it.
+
+    Of the current records, the others have their JSON.
+    """
+    made: set[str] = set()
+    for edition in site.editions:
+        boards, neighbours = _boards(edition), _neighbours(edition)
+        for path, entry in edition.shown_records.items():
+            if (page := edition.record(path)) in made:
+                continue
+            made.add(page)
+            epoch = _epoch(entry)
+            if epoch and epoch not in made:
+                made.add(epoch)
+                yield Page(epoch, frame(edition), partial(_make_epoch, site, edition, path))
+            older, newer = neighbours[path]
+            bundle = edition.archive.bundles.get(path)
+            around = Around(
+                board=boards.get((entry.load.key, entry.framework)),
+                older=older,
+                newer=newer,
+                bundle=f"results/{NIGHTS}/{bundle.folder.name}" if bundle else None,
+                has_raw=bundle is None or (bundle.folder / RAW).exists(),
+            )
+            make = partial(_make, site, edition, path, around)
+            key = f"{frame(edition)} {entry.sha256} {entry.problem} {entry.flags} {around}"
+            yield Page(page, key, make)
+    current = site.current
+    for path in current.entries.keys() - current.shown_records.keys():
+        key = current.entries[path].sha256
+        yield Page(current.record_json(path), key, partial(current.archive.text, path))
+
+
+def _epoch(entry: Entry) -> str:
+    """Return the page of a record's epoch, which others share; empty without one."""
+    digest = hashlib.sha256(entry.epoch.encode()).hexdigest()[:DIGITS]
+    return f"epochs/{digest}/{INDEX}" if entry.epoch else ""
+
+
+def _make_epoch(site: Site, edition: Edition, path: str) -> str:
+    epoch = edition.read(path).provenance.epoch
+    return render(site, "epoch.html.j2", _epoch(edition.entries[path]), edition, epoch=epoch)
+
+
+def _boards(edition: Edition) -> dict[tuple[Key, str], str]:
+    """Return the board of each load and framework."""
+    found: dict[tuple[Key, str], str] = {}
+    for board in edition.boards:
+        page = edition.board(board)
+        found |= {(board.key, row.framework): page for row in board.rows}
+    return found
+
+
+def _neighbours(edition: Edition) -> dict[str, tuple[str | None, str | None]]:
+    """Return the records before and after each shown one, of the same profile and framework."""
+    keys = {path.rpartition("/")[0] for path in edition.shown_records}
+    histories: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(edition.entries):
+        if (key := path.rpartition("/")[0]) in keys:
+            histories[key].append(path)
+
+    older: dict[str, str] = {}
+    newer: dict[str, str] = {}
+    for history in histories.values():
+        for first, second in pairwise(history):
+            older[second], newer[first] = map(edition.page_or_json, (first, second))
+    return {path: (older.get(path), newer.get(path)) for path in edition.shown_records}
+
+
+def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
+    record, entry = edition.read(path), edition.entries[path]
+    checks = _checked(record)
+    log = _name(record.failure.log) if record.failure and record.failure.log else None
+    logged = edition.archive.log(path, log) if log else None
+    provenance, kind = record.provenance, type(record.profile.load)
+    metric, it = record.profile.metric, record.headline
+    figures = (metric, it.value, it.low, it.high) if it else None
+    return render(
+        site,
+        "record.html.j2",
+        edition.record(path),
+        edition,
+        record=record,
+        about_runs=SHOWN[kind].about_runs,
+        is_classic=entry.is_classic,
+        problem=entry.problem,
+        warm_ups=_warm_ups(record),
+        watched=watched(record.runs),
+        host_class=host_class_of(record),
+        connections=words.connections(kind, record.profile.connection_count),
+        around=around,
+        headline=rounded_words(*figures, record.flags) if figures else "",
+        bar=rounded_interval(*figures, record.flags) if figures else "",
+        said={
+            "disturbed": disturbed_words(record.runs),
+            "stalled": stalled_words(record.runs),
+            UNPROVEN: edition.archive.missing_proof(path) if UNPROVEN in record.flags else "",
+        },
+        is_trial=entry.is_trial,
+        is_ranked=entry.is_ranked,
+        columns=_columns(record.runs),
+        has_bounds=any(latency.at_least for run in record.runs for latency in _latencies(run)),
+        raws=[_name(run.raw.path) for run in record.runs],
+        path=path,
+        epoch=_epoch(entry),
+        log=None if logged is None else log,
+        log_lines=_last_lines(logged or b""),
+        pictures=[each for each in (latency_picture(record), run_picture(record)) if each],
+        has_percentiles=any(run.latency_ns.p50 for run in record.runs),
+        checks=checks,
+        notable=[check for check in checks if {check.before, check.after} & {"warn", "fail"}],
+        generated_by=_command(provenance.generator.argv) if provenance.generator else "",
+        served_by=_command(provenance.runtime.argv) if provenance.runtime else "",
+        commit=_commit(record),
+        repeat=_repeat(record),
+        program=[name for name in PROGRAMS if name in provenance.overrides],
+    )
+
+
+def _warm_ups(record: Record) -> list[WarmUp]:
+    """Return the warm-ups that were counted, second by second.
+
+    That of a visit ends within a second, which is left out.
+    """
+    whole = [run.warm_up[: -1 if record.visit else None] for run in record.runs]
+    return [
+        WarmUp(number, len(seconds), max(seconds), line([(it, it, it) for it in seconds]))
+        for number, seconds in enumerate(whole, 1)
+        if len(seconds) > 1 and max(seconds)
+    ]
+
+
+def _name(path: str) -> str:
+    """Return a raw output's file name; whatever its path, it is in its record's folder."""
+    return PurePosixPath(path).name
+
+
+def _columns(runs: Sequence[Run]) -> list[str]:
+    """Return the latencies that some run has, by field name.
+
+    The others are in the table below the picture of all latencies.
+    """
+    names = ("mean", "p50", "p90", "p99", "p999", "max")
+    return [
+        name for name in names if any(getattr(run.latency_ns, name) is not None for run in runs)
+    ]
+
+
+def _latencies(run: Run) -> Iterator[Latency]:
+    """Yield the latencies of a run and of its parts."""
+    yield run.latency_ns
+    yield from (each.latency_ns for each in run.steps)
+    yield from (each.latency_ns for each in run.points)
+    yield from (each.latency_ns for each in run.generators)
+
+
+def _last_lines(log: bytes) -> str:
+    text = last_lines(log, _LOG_LINES)
+    return "\n".join(_cut(line, _LONGEST_LINE) for line in text.splitlines())
+
+
+def _checked(record: Record) -> list[Checked]:
+    """Return each check once, in order; a check that ran twice has its worst result."""
+    names = dict.fromkeys(check.check for check in (*record.contract, *record.contract_after))
+    found = []
+    for name in names:
+        before = [check for check in record.contract if check.check == name]
+        after = [check for check in record.contract_after if check.check == name]
+        seen = dict.fromkeys(
+            (check.detail, check.wire) for check in (*before, *after) if check.detail or check.wire
+        )
+        found.append(
+            Checked(
+                name,
+                _worst(before),
+                _worst(after),
+                tuple(Check(check=name, status="warn", detail=d, wire=w) for d, w in seen),
+            )
+        )
+    return found
+
+
+def _worst(checks: Sequence[Check]) -> str:
+    return max((check.status for check in checks), key=GRAVITY.__getitem__, default="–")
+
+
+def _command(argv: Sequence[str]) -> str:
+    return _cut(shlex.join(argv), _LONGEST_COMMAND)
+
+
+def _commit(record: Record) -> str | None:
+    git = record.provenance.git
+    return git.commit if git and _COMMIT.fullmatch(git.commit) else None
+
+
+def _repeat(record: Record) -> str:
+    """Return shell commands that repeat the measurement: this load, and no other of its profile.
+
+    A visit is one of a night, so they repeat the framework's part of it.
+    """
+    lines = []
+    if commit := _commit(record):
+        lines.append(f"git checkout {commit}")
+    overrides, runtime, visit = record.provenance.overrides, record.provenance.runtime, record.visit
+    parts = [f"{name}={shlex.quote(overrides[name])}" for name in REPEATABLE if name in overrides]
+    parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
+    if record.profile.generator == FLEET_GENERATOR:
+        parts += ["--fleet", "tls://COORDINATOR:8786"]
+    else:
+        parts += ["--generator", shlex.quote(record.profile.generator)]
+    count = record.profile.connection_count
+    is_one_of_many = record.profile.record_connections != (count,)
+    chosen = {"CONNECTIONS": str(count)} if is_one_of_many else {}
+    for name, flag in TRIAL.items():
+        if value := overrides.get(name, chosen.get(name)):
+            parts += [flag, shlex.quote(value)]
+    if visit:
+        parts += ["--blocks", str(visit.blocks)]
+        if "DURATION" in overrides:
+            parts += ["--block-warm-up", format_duration(visit.warm_up_s)]
+    if runtime:
+        parts += ["--runtime", shlex.quote(runtime.name)]
+    lines.append(" ".join(parts))
+    return "\n".join(_cut(line, _LONGEST_COMMAND) for line in lines)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,0 +1,273 @@
+"""A server host runs a session at most once, and ends it when nobody asks after it."""
+
+import asyncio
+import hashlib
+import io
+import tarfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena.base.workspace import Workspace
+from arena.fleet import server as module
+from arena.fleet.agent import RefusedError
+from arena.fleet.server import ServerAgent
+from arena.machine import facts
+from tests.fakes import a_provenance, add_framework
+from tests.lib.arena.fleet.test_facts import host
+
+SESSION, OTHER = "0" * 31 + "1", "0" * 31 + "2"
+NIGHT = "2026-11-25T22-00-00.000000Z"
+
+# A benchmark that notes its words. By the first of them it fails, or goes on until it is told.
+_BENCHMARK = """#!/bin/bash
+root=$2
+trap 'exit 130' TERM
+echo $$ >"$0.pid"
+env >"$0.env"
+echo "$*" >>"$0.started"
+echo 'block 1 of 2, visit 1 of 2' >&2
+mkdir -p "$root/results/quick/4/alpha" && echo '{}' >"$root/results/quick/4/alpha/x.json"
+case $4 in
+fails) echo 'error: port 8080 is taken' >&2; exit 3 ;;
+hangs) while :; do sleep 0.05; done ;;
+esac
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "program"
+    path.write_text(_BENCHMARK)
+    path.chmod(0o755)
+    monkeypatch.setattr(module, "this_program", lambda: [str(path)])
+    monkeypatch.setattr(module, "_LOOK_S", 0.05)
+    return path
+
+
+@pytest.fixture
+def agent(workspace: Workspace) -> ServerAgent:
+    add_framework(workspace, "alpha")
+    words = ["--fleet", "tls://h:1", "--rack", "a"]
+    folder = workspace.tools / "fleet" / "s1"
+    return ServerAgent(host(), workspace, Path("/bin/volley"), words, folder)
+
+
+def run(agent: ServerAgent, work: Callable[[], Awaitable[Any]]) -> Any:
+    """Do work with an agent, and close it."""
+
+    async def all_of_it() -> Any:
+        try:
+            async with asyncio.timeout(60):
+                return await work()
+        finally:
+            await agent.close()
+
+    return asyncio.run(all_of_it())
+
+
+def session(agent: ServerAgent, *words: str, of: str = SESSION, diary: str = "") -> Any:
+    return agent.session(of, words or ("alpha",), NIGHT, diary)
+
+
+async def started(program: Path) -> int:
+    """Wait until a benchmark runs that was not waited for before; return its process id."""
+    while not (pid := new_pid(program)):  # noqa: ASYNC110 - other processes have no events
+        await asyncio.sleep(0.01)
+    return pid
+
+
+def new_pid(program: Path) -> int:
+    """Return the process id of a benchmark that has started; 0 if none has since the last one."""
+    path = Path(f"{program}.pid")
+    pid = int(path.read_text().strip() or 0) if path.exists() else 0
+    if pid:
+        path.unlink()
+    return pid
+
+
+def test_a_session_runs_the_benchmark_in_a_checkout_of_its_own_and_hands_over_its_results(
+    agent: ServerAgent, program: Path, workspace: Workspace
+) -> None:
+    async def work() -> tuple[dict[str, Any], bytes, dict[str, Any]]:
+        said = await session(agent, "alpha", "quick", diary="{}\n")
+        return said, await agent.fetch(SESSION, 0), await agent.watch(SESSION, 0)
+
+    said, archive, printed = run(agent, work)
+    assert (said["code"], said["error"]) == (0, "")
+    assert hashlib.sha256(archive).hexdigest() == said["sha256"]
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        names = opened.getnames()
+    assert "quick/4/alpha/x.json" in names
+    assert f"nights/{NIGHT}.jsonl" in names
+    assert "host" not in names
+    assert printed["text"] == "block 1 of 2, visit 1 of 2\n"
+    [line] = Path(f"{program}.started").read_text().splitlines()
+    words = f"run alpha quick --fleet tls://h:1 --rack a --night {NIGHT}"
+    assert line.endswith(words)
+    root = Path(line.split()[1])
+    assert not (root / "results").is_symlink()
+    assert (root / "frameworks" / "alpha" / "meta.json").samefile(
+        workspace.framework("alpha") / "meta.json"
+    )
+    assert (root / "results" / "host").resolve() == workspace.host
+
+
+def test_a_session_is_never_made_twice(agent: ServerAgent, program: Path) -> None:
+    async def work() -> None:
+        await session(agent)
+        await session(agent)
+
+    with pytest.raises(RefusedError, match="never made twice"):
+        run(agent, work)
+    assert len(Path(f"{program}.started").read_text().splitlines()) == 1
+
+
+def test_a_session_that_fails_says_why(agent: ServerAgent, program: Path) -> None:
+    said = run(agent, lambda: session(agent, "fails"))
+    assert (said["code"], said["error"]) == (3, "port 8080 is taken")
+
+
+def test_one_session_at_a_time(agent: ServerAgent, program: Path) -> None:
+    async def work() -> None:
+        first = asyncio.ensure_future(session(agent, "hangs"))
+        await started(program)
+        try:
+            said = await session(agent, of=OTHER)
+            assert (said["code"], said["bytes"]) == (3, 0)
+            assert said["error"] == "another session is in progress here"
+            assert (await agent.watch(OTHER, 0))["waits"]
+            assert not (await agent.watch(SESSION, 0))["waits"]
+        finally:
+            await agent.end(SESSION)
+            assert (await first)["code"] == 130
+
+    run(agent, work)
+
+
+def test_a_session_that_has_ended_waits_for_no_other(agent: ServerAgent, program: Path) -> None:
+    async def work() -> None:
+        await session(agent)
+        await started(program)
+        other = asyncio.ensure_future(session(agent, "hangs", of=OTHER))
+        await started(program)
+        assert not (await agent.watch(SESSION, 0))["waits"]
+        await agent.end(OTHER)
+        await other
+
+    run(agent, work)
+
+
+def test_a_session_that_nobody_asks_after_ends(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ALONE_S", 60.0)
+
+    async def work() -> Any:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        await started(program)
+        in_hand = agent._in_hand
+        assert in_hand
+        in_hand.asked_s -= 61
+        await agent.watch(SESSION, 0)
+        await asyncio.sleep(3 * module._LOOK_S)
+        assert not in_hand.is_ending
+        in_hand.asked_s -= 61
+        return await going
+
+    assert run(agent, work)["code"] == 130
+
+
+def test_a_worker_that_ends_takes_its_session_with_it(agent: ServerAgent, program: Path) -> None:
+    async def work() -> int:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        pid = await started(program)
+        going.cancel()
+        await asyncio.gather(going, return_exceptions=True)
+        return pid
+
+    pid = run(agent, work)
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_session_that_is_cancelled_leaves_its_place_to_another(
+    agent: ServerAgent, program: Path
+) -> None:
+    async def work() -> Any:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        await started(program)
+        going.cancel()
+        await asyncio.gather(going, return_exceptions=True)
+        return await session(agent, of=OTHER)
+
+    assert run(agent, work)["code"] == 0
+
+
+def test_a_session_may_be_told_to_end_before_its_benchmark_has_started(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ALONE_S", 60.0)
+
+    async def work() -> Any:
+        going = asyncio.ensure_future(session(agent, "hangs"))
+        await asyncio.sleep(0)
+        await agent.end(SESSION)
+        return await going
+
+    assert run(agent, work)["code"] != 0
+
+
+def test_the_newest_results_are_kept_and_all_marks(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT_SESSIONS", 2)
+    names = [f"{number:032x}" for number in range(5)]
+
+    async def work() -> list[str]:
+        kept = []
+        for each in names:
+            await session(agent, of=each)
+        for each in names:
+            with suppress(RefusedError):
+                await agent.fetch(each, 0)
+                kept.append(each)
+            with pytest.raises(RefusedError, match="never made twice"):
+                await session(agent, of=each)
+        return kept
+
+    assert run(agent, work) == names[-2:]
+
+
+def test_what_makes_trials_of_the_workers_own_benchmarks_makes_none_of_a_session(
+    agent: ServerAgent, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNS", "1")
+    monkeypatch.setenv("SERVER_CPUS", "0")
+    monkeypatch.setenv("VOLLEY", "/bin/volley")
+    run(agent, lambda: session(agent))
+    found = {line.partition("=")[0] for line in Path(f"{program}.env").read_text().splitlines()}
+    assert found & {"RUNS", "SERVER_CPUS", "VOLLEY"} == {"VOLLEY"}
+
+
+def test_results_that_are_not_there_are_refused(agent: ServerAgent) -> None:
+    with pytest.raises(RefusedError, match="no results here"):
+        run(agent, lambda: agent.fetch(OTHER, 0))
+    with pytest.raises(RefusedError, match="32 hex digits"):
+        run(agent, lambda: agent.fetch("../x", 0))
+
+
+def test_an_offer_has_the_class_the_sources_and_what_cannot_run(
+    agent: ServerAgent, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
+    add_framework(workspace, "beta", native={"run": "./server"})
+    said = run(agent, lambda: agent.offer("native", ["alpha", "beta", "gamma"], ["CPU, 8 CPUs"]))
+    assert said["runtime"] == "native"
+    assert "load from 1 x CPU, 8 CPUs" in said["words"]
+    assert set(said["sources"]) == {"alpha", "beta"}
+    assert set(said["unavailable"]) == {"alpha", "gamma"}
+    assert "no `native` section" in said["unavailable"]["alpha"]

@@ -1,0 +1,5 @@
+"""What every test of validating may use."""
+
+from tests.lib.arena.run.validation.shop import shop
+
+__all__ = ["shop"]

@@ -1,0 +1,449 @@
+"""Pages of nights of blocks: rank sets, ties at a glance, and what the night could not tell."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from arena.judge.beside import MEMORY, Beside
+from arena.judge.nights import Altered, OtherNight
+from arena.record.record import Record
+from arena.site import board_groups
+from arena.site.edition import Edition
+from arena.site.pages import boards, frameworks, home
+from tests.fakes import PASSED, WARNED, a_record
+from tests.lib.arena.judge.visits import blocks, drifting, packing, visited
+from tests.lib.arena.site.editions import (
+    HOST,
+    HOSTILE,
+    a_site,
+    an_edition,
+    keys_of,
+    page,
+    pages_of,
+    rows_of,
+    site_of,
+    text_of,
+)
+from tests.lib.arena.site.nights import a_history, a_night, a_twin, an_estimate, with_a_night
+
+PATH = f"boards/stream-grpc/64/ghz/{HOST}/index.html"
+ROWS: dict[str, dict[str, Any]] = {
+    "a": {"estimate": an_estimate(2.0e6), "rank_set": (1, 2), "letters": "a"},
+    "b": {"estimate": an_estimate(2.1e6, voids=1), "rank_set": (1, 2), "letters": "ab"},
+    "c": {"estimate": an_estimate(1.0e6), "rank_set": (3, 3), "letters": "b"},
+}
+RECORDS = (a_record("a", 2.2e6), a_record("b", 2.0e6), a_record("c", 1.1e6))
+
+
+def an_edition_of_blocks(*more: Any, rows: Any = ROWS, **changes: Any) -> Edition:
+    return with_a_night(an_edition(*RECORDS, *more), rows, **changes)
+
+
+def board(*more: Any, rows: Any = ROWS, **changes: Any) -> str:
+    """Return the page of the board of three frameworks, and others that were not in the night."""
+    edition = an_edition_of_blocks(*more, rows=rows, **changes)
+    return pages_of(site_of(edition), boards)[PATH]
+
+
+def rows_in(html: str) -> dict[str, list[str]]:
+    """Return the words of each row's cells, in the page's order, by framework."""
+    (table,) = re.findall('<table id="board".*?</table>', html, re.DOTALL)
+    found = re.findall(r'<tr data-fw="([^"]*)".*?</tr>', table, re.DOTALL)
+    bodies = re.findall(r"<tr data-fw=.*?</tr>", table, re.DOTALL)
+    return {
+        name: [text_of(cell) for cell in re.findall(r"<t[hd]\b.*?</t[hd]>", body, re.DOTALL)]
+        for name, body in zip(found, bodies, strict=True)
+    }
+
+
+def test_rows_are_ordered_by_the_estimate_and_have_rank_sets_letters_and_both_figures() -> None:
+    text = board()
+    found = rows_in(text)
+    assert list(found) == ["b", "a", "c"]
+    assert [cells[0] for cells in found.values()] == ["1–2", "1–2", "3"]
+    assert [cells[2] for cells in found.values()] == ["a b", "a", "b"]
+    assert found["b"][3:6] == ["2.10 M", "2.01 M to 2.19 M · 1 void", "2.00 M rank 2"]
+    # One dot a block, and the tick of the estimate.
+    (row,) = re.findall('<tr data-fw="a".*?</tr>', text, re.DOTALL)
+    (dots,) = re.findall('<path class="d" d="([^"]*)"', row)
+    assert dots.count("M") == 8
+    assert 'class="m"' in row
+    assert 'data-key="classic"' in text
+    # The rank's column sorts by the estimate, the classic one by its own figure.
+    assert re.findall(r'class="r" data-v="(\d+)"', text) == ["1", "2", "3"]
+
+
+def test_every_row_is_as_wide_as_the_table() -> None:
+    rows = {**ROWS, "a": {}, "c": {**ROWS["c"], "letters": None, "rank_set": None}}
+    (table,) = re.findall('<table id="board".*?</table>', board(rows=rows), re.DOTALL)
+    every = re.findall("<tr.*?</tr>", table, re.DOTALL)
+    assert len({len(re.findall(r"<t[hd]\b", row)) for row in every}) == 1
+
+
+def test_who_was_not_in_the_night_is_last_and_says_so() -> None:
+    found = rows_in(board(a_record("fast", 9e6)))
+    assert list(found) == ["b", "a", "c", "fast"]
+    assert found["fast"][0] == "–"
+    assert "not in this night" in found["fast"]
+    assert any("9.00 M rank 1 2026-01-01" in cell for cell in found["fast"])
+
+
+def test_a_row_that_still_warms_up_has_no_rank_and_stands_where_its_figure_puts_it() -> None:
+    warming = {"estimate": an_estimate(5e6, still_warming=True)}
+    rows = {**ROWS, "w": warming}
+    text = board(a_record("w", 5e6), rows=rows)
+    found = rows_in(text)
+    assert list(found) == ["w", "b", "a", "c"]
+    assert (found["w"][0], found["w"][3]) == ("–", "≥ 5.0 M")
+    assert "still-warming" in found["w"][1]
+    said = "w is the first with ≥ 5.0 M, but has no rank. First with a rank: b , 2.10 M."
+    assert said in text_of(text)
+    assert "but has no rank" not in text_of(board())
+    edition = an_edition_of_blocks(a_record("w", 5e6), rows=rows)
+    first = text_of(pages_of(site_of(edition), home)["index.html"])
+    assert "w has no rank; first with a rank: b , a , 2.10 M ≥ 5.0 M messages/s 3" in first
+    told = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    of = {row["framework"]: row for row in csv.DictReader(told.splitlines())}
+    assert list(of) == list(found)
+    assert (of["w"]["rank"], of["w"]["estimate_bound"]) == ("", ">=")
+
+
+def test_a_row_without_a_classic_result_is_shown_and_one_without_anything_has_failed() -> None:
+    broken = a_record("d", failure="it broke")
+    text = board(broken, rows={**ROWS, "d": {"estimate": an_estimate(3e6), "rank_set": (1, 1)}})
+    assert next(iter(rows_in(text))) == "d"
+    assert 'id="failed"' not in text
+    assert 'id="failed"' in board(broken)
+
+
+def test_warned_checks_are_counted_in_the_row() -> None:
+    assert "1 warning" in rows_in(board(a_record("d", 1.0, contract=[PASSED, WARNED])))["d"][1]
+
+
+def test_a_night_without_ranks_says_why_and_keeps_the_order() -> None:
+    rows = {name: {"estimate": row["estimate"]} for name, row in ROWS.items()}
+    night = a_night(is_ranked=False, why_not=f"It had 4 blocks. {HOSTILE}", blocks=4, planned=10)
+    text = board(rows=rows, night=night)
+    assert "No ranks. It had 4 blocks." in text_of(text)
+    assert HOSTILE not in text
+    found = rows_in(text)
+    assert list(found) == ["b", "a", "c"]
+    assert {cells[0] for cells in found.values()} == {"–"}
+    assert "share a letter" not in text_of(text)
+    assert "4 of 10 blocks" in text_of(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "tells two frameworks apart in 8 of 10 nights if one is 3.4 % slower."),
+        ({}, "Night of 2026-02-03 22:00 UTC : 3 frameworks, 8 blocks."),
+        ({}, "With twins and other divisions, the night had 27 starts."),
+        (
+            {},
+            "2 starts were void, because the host was disturbed, and were repeated, twice at most.",
+        ),
+        (
+            {"voids": 1, "disturbed": 1},
+            "1 start was void, because the host was disturbed, and was repeated, twice at most.",
+        ),
+        ({"voids": 0, "disturbed": 0}, "None was void."),
+        ({"voids": 2, "disturbed": 5}, "In all, the host was disturbed during 5 runs."),
+    ],
+)
+def test_a_line_below_the_board_says_what_the_night_was_worth(
+    changes: dict[str, Any], shown: str
+) -> None:
+    assert shown in text_of(board(night=a_night(**changes)))
+
+
+def test_nothing_is_claimed_about_differences_if_nothing_is_known() -> None:
+    assert "apart in 8 of 10" not in board(night=a_night(detectable=None))
+
+
+def test_the_panel_of_twins_has_this_night_and_all_nights() -> None:
+    text = text_of(board())
+    assert "Does this board invent differences?" in text
+    assert "11 of 11 twins were tied, over all nights." in text
+    assert "between 72 and 100 %" in text
+    assert "a tied × 1.003 0.987 to 1.020" in text
+    apart = text_of(board(night=a_night(twins=(a_twin(is_tied=False),))))
+    assert "a told apart" in apart
+    assert "Does this board" not in board(night=a_night(twins=()), twin_history=None)
+
+
+def test_a_suspension_is_said_above_the_ranks() -> None:
+    night = a_night(is_ranked=False, why_not="Two twins were told apart.")
+    text = text_of(board(night=night, twin_history=a_history(is_suspended=True)))
+    assert "No ranks. Two twins were told apart." in text
+
+
+def test_what_somebody_reviews_changes_the_pages() -> None:
+    before = keys_of(site_of(an_edition_of_blocks()), boards)
+    after = keys_of(site_of(an_edition_of_blocks(twin_history=a_history(tied=10))), boards)
+    assert before.keys() == after.keys()
+    assert all(before[path] != after[path] for path in before)
+
+
+def test_a_board_without_blocks_says_that_its_order_has_no_known_error() -> None:
+    text = next(iter(pages_of(a_site(*RECORDS), boards).values()))
+    assert "This is a classic board" in text_of(text)
+    assert "classic board" not in board()
+
+
+def test_the_csv_has_the_estimates_and_ranks() -> None:
+    edition = an_edition_of_blocks(a_record("fast", 9e6))
+    text = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    found = {row["framework"]: row for row in csv.DictReader(text.splitlines())}
+    of_b = found["b"]
+    assert float(of_b["estimate_messages_per_s"]) == 2.1e6
+    assert float(of_b["estimate_low_messages_per_s"]) < 2.1e6
+    assert float(of_b["estimate_high_messages_per_s"]) > 2.1e6
+    assert (of_b["blocks"], of_b["voids"]) == ("8", "1")
+    assert (of_b["rank_low"], of_b["rank_high"], of_b["letters"]) == ("1", "2", "ab")
+    # The rank is that of the page; the classic one stands apart.
+    assert (of_b["rank"], of_b["classic_rank"]) == ("1–2", "3")
+    assert of_b["value_messages_per_s"] == "2000000.0"
+    rates = [float(of_b[f"block_{at}_messages_per_s"]) for at in range(1, 9)]
+    assert rates == list(an_estimate(2.1e6).rates)
+    of_fast = found["fast"]
+    assert {of_fast[name] for name in ("blocks", "rank_low", "rank_high", "letters")} == {""}
+
+
+MIB = 1 << 20
+BESIDE = {
+    MEMORY: Beside(at_least=167 * MIB, at_most=167 * MIB, low=160 * MIB, high=4400 * MIB),
+    "p99_ns": Beside(at_least=2.5e6, at_most=None, low=2e6, high=None),
+}
+
+
+def test_latencies_costs_and_memory_are_those_of_the_blocks_with_their_spread() -> None:
+    rows = {**ROWS, "a": {**ROWS["a"], "estimate": an_estimate(2.0e6, beside=BESIDE)}}
+    edition = an_edition_of_blocks(a_record("late", 9e6), rows=rows)
+    text = pages_of(site_of(edition), boards)[PATH]
+    assert re.findall('<th scope="col"[^>]*data-key="(memory|p99|p50)"', text) == ["p99", "memory"]
+    assert rows_in(text)["a"][6:] == ["≥ 2.50 2.00 or more", "167 160–4,400"]
+    # The classic record of who was not in the night has both, but not from blocks.
+    assert rows_in(text)["late"][6:] == ["–", "–"]
+    told = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    of = {row["framework"]: row for row in csv.DictReader(told.splitlines())}
+    names: tuple[str, ...] = (
+        "server_peak_bytes",
+        "server_peak_bytes_low",
+        "server_peak_bytes_high",
+    )
+    assert [of["a"][name] for name in names] == [str(each * MIB) for each in (167, 160, 4400)]
+    assert [of["late"][name] for name in names] == ["", "", ""]
+    names = ("latency_p99_ns", "latency_p99_low_ns", "latency_p99_high_ns", "latency_at_least")
+    assert [of["a"][name] for name in names] == ["2500000.0", "2000000.0", "", "p99"]
+
+
+def test_the_home_page_names_all_that_may_lead_and_the_best_estimate() -> None:
+    text = text_of(pages_of(site_of(an_edition_of_blocks()), home)["index.html"])
+    assert "b , a 2.10 M messages/s 3" in text
+
+
+def test_a_framework_s_page_has_its_rank_set() -> None:
+    text = text_of(pages_of(site_of(an_edition_of_blocks()), frameworks)["frameworks/a/index.html"])
+    assert "1–2 of 3 2.00 M messages/s" in text
+
+
+def test_a_record_that_is_not_as_it_was_saved_is_named() -> None:
+    altered = Altered(framework="a", record=RECORDS[0].path, problem=f"its sum {HOSTILE}")
+    text = board(altered=(altered,))
+    words = text_of(text)
+    said = "1 record does not count : what is there cannot be read, or is not what was saved."
+    assert said in words
+    assert "a, 2026-01-01 : its sum" in words
+    assert HOSTILE not in text
+
+
+def test_a_record_that_cannot_be_read_is_named_without_a_link() -> None:
+    path = f"stream-grpc/64/{HOSTILE}/odd name.json"
+    text = board(altered=(Altered(framework=HOSTILE, record=path, problem="it cannot be read: x"),))
+    (item,) = re.findall("<li>.*?it cannot be read: x</li>", text)
+    assert "odd name.json : it cannot be read: x" in text_of(item)
+    assert "<a " not in item
+    assert HOSTILE not in text
+
+
+def test_an_earlier_night_with_more_frameworks_is_named() -> None:
+    fuller = OtherNight(night="2026-02-01T22-00-00.000000Z", frameworks=20)
+    text = text_of(board(night=a_night(fuller=fuller)))
+    assert "An earlier night had more frameworks: 20, on 2026-02-01 22:00 UTC." in text
+    assert "compare A B stream-grpc --night 2026-02-01T22-00-00.000000Z" in text
+    assert "An earlier night" not in text_of(board())
+
+
+def test_a_night_that_is_not_the_newest_says_so() -> None:
+    newer = OtherNight(night="2026-02-05T22-00-00.000000Z", frameworks=2)
+    text = text_of(board(night=a_night(newer=newer)))
+    assert "This is the night of 2026-02-03 22:00 UTC, not the newest." in text
+    assert "The newest began on 2026-02-05 22:00 UTC and has 2 frameworks of this board" in text
+    assert "compare A B stream-grpc --night 2026-02-05T22-00-00.000000Z" in text
+    assert "not the newest" not in text_of(board())
+
+
+def test_divisions_that_show_other_nights_are_compared_by_the_night_of_each() -> None:
+    def engines(records: Iterable[Record]) -> Iterator[Record]:
+        for each in records:
+            kind = "engine" if each.framework.name in "xy" else "tuned"
+            framework = each.framework.model_copy(update={"type": kind})
+            yield each.model_copy(update={"framework": framework})
+
+    first = blocks({"a": 1e6, "b": 2e6, "c": 3e6, "x": 1e6})
+    second = blocks({"a": 2e6, "b": 1e6, "x": 4e6, "y": 5e6}, hour=10)
+    (profile,) = compared(*engines(first), *engines(second))["profiles"]
+    pairs = profile["pairs"]
+    # The board of frameworks shows the first night, that of engines the second.
+    assert (pairs["a"]["b"][0], pairs["a"]["c"][0]) == ("faster", "faster")
+    assert pairs["x"]["y"][0] == "faster"
+    assert pairs["a"]["x"][0] == "faster"
+    assert pairs["c"]["x"][0] == "slower"
+
+
+def test_every_visit_leads_to_its_record() -> None:
+    rates = {"a": 1e6, "a~twin": 1e6, "b": 2e6}
+    void = visited("b", 1e3, 2, minute=500, size=3, is_void=True)
+    fell = visited("c", 0, 3, minute=501, size=3, failure="it fell")
+    other = a_record("a", 3e6, minute=900)
+    made = list(blocks(rates, 7))
+    edition = an_edition(*made, void, fell, other)
+    text = pages_of(site_of(edition), boards)[PATH]
+    (part,) = re.findall("<details>.*?</details>", text, re.DOTALL)
+    assert "Every visit of this night: 23 records" in text_of(part)
+    rows = [row.partition(" ")[0] for row in rows_of(part)[1:]]
+    assert rows == ["b", "a", "a", "c"]
+    links = set(re.findall('href="../../../../../([^"]*)"', part))
+    assert links == {edition.page_or_json(each.path) for each in (*made, void, fell)}
+    assert sum(link.endswith("record.json") for link in links) > 15
+    assert f'{edition.record_json(void.path)}">void</a>' in part
+    assert '">failed</a>' in part
+
+
+def test_streams_have_a_board_of_servers_that_send_one_message_a_frame() -> None:
+    rates = {"a": 1e6, "b": 2e6}
+    records = [
+        each.model_copy(update={"runs": tuple(packing(run, packed[name]) for run in each.runs)})
+        for packed in ({"a": 1.0, "b": 11.5},)
+        for each in blocks(rates)
+        for name in (each.framework.name,)
+    ]
+    site = site_of(an_edition(*records))
+    made = pages_of(site, boards)
+    single = PATH.replace("index.html", "one-per-frame/index.html")
+    assert list(rows_in(made[PATH])) == ["b", "a"]
+    assert list(rows_in(made[single])) == ["a"]
+    assert [cells[-1] for cells in rows_in(made[PATH]).values()] == ["11.5", "1.00"]
+    links = re.findall(r"Framing (.*?)</p>", made[single], re.DOTALL)
+    assert [text_of(each) for each in links] == ["all one message a frame"]
+    assert "one message a frame" in text_of(made[single]).partition("Framing")[0]
+
+
+@pytest.mark.parametrize(
+    ("letters", "lanes"),
+    [
+        ([], []),
+        ([None, None], [(), ()]),
+        (["a", "a"], [("a",), ("a",)]),
+        # Groups that touch have lanes of their own; the third finds the first one free.
+        (["a", "b", "c"], [("a", ""), ("", "b"), ("c", "")]),
+        (["a", "ab", "b"], [("a", ""), ("a", "b"), ("", "b")]),
+        (["a", None, "a"], [("a",), ("",), ("a",)]),
+    ],
+)
+def test_letters_have_lanes(letters: list[str | None], lanes: list[tuple[str, ...]]) -> None:
+    assert board_groups.lanes(letters) == lanes
+
+
+def test_a_row_has_a_bar_in_each_lane_of_its_letters() -> None:
+    assert board_groups.bars(("a", "", "c")) == "M0.1 0h.8v1h-.8zM2.1 0h.8v1h-.8z"
+
+
+def compared(*records: Record) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(page(site_of(an_edition(*records)), "compare/compare.json"))
+    return found
+
+
+def test_pairs_with_blocks_in_common_have_a_verdict_of_their_own() -> None:
+    found = compared(*blocks({"b": 1e6, "a": 1.2e6, "c": 1.2e6}), a_record("late", 2e6, minute=90))
+    (profile,) = found["profiles"]
+    assert {one: [*others] for one, others in profile["pairs"].items()} == {
+        "a": ["b", "c"],
+        "b": ["c"],
+    }
+    verdict, ratio, low, high, count = profile["pairs"]["a"]["b"]
+    assert (verdict, count) == ("slower", 8)
+    assert low < ratio < high < 1
+    assert ratio == pytest.approx(1 / 1.2, rel=0.01)
+    assert profile["pairs"]["a"]["c"][0] == "not told apart"
+    assert profile["pairs"]["b"]["c"][0] == "faster"
+    estimates = {each["name"]: each["estimates"] for each in found["frameworks"]}
+    assert estimates["late"] is None
+    assert estimates["b"]["0"][0].endswith("M")
+
+
+def test_who_still_warms_up_cannot_be_compared() -> None:
+    cold = [
+        each.model_copy(update={"runs": tuple(drifting(run.rate, 1.1) for run in each.runs)})
+        for each in blocks({"a": 1e6, "b": 1e6})
+        if each.framework.name == "b"
+    ]
+    steady = [each for each in blocks({"a": 1e6, "b": 1e6}) if each.framework.name == "a"]
+    (profile,) = compared(*steady, *cold)["profiles"]
+    why = "not comparable: still warming up"
+    assert profile["pairs"]["a"]["b"] == [why, None, None, None, 8]
+
+
+def test_who_has_an_estimate_and_no_classic_record_is_compared_by_it() -> None:
+    records = [*blocks({"a": 1e6, "b": 2e6})]
+    void = records[0].visit and records[0].visit.model_copy(update={"is_void": True})
+    again = visited("a", 1e6, 1, minute=400, repeat=1, runs=[records[1].runs[0]])
+    found = compared(*records[1:], records[0].model_copy(update={"visit": void}), again)
+    assert {each["name"]: each["figures"] == {} for each in found["frameworks"]} == {
+        "a": True,
+        "b": False,
+    }
+    assert {*found["frameworks"][0]["estimates"]} == {"0"}
+
+
+def test_a_noisy_night_is_said_beside_its_verdicts() -> None:
+    voids = [visited("a", 1.0, 2, minute=500 + n, is_void=True, repeat=1) for n in range(5)]
+    (profile,) = compared(*blocks({"a": 1e6, "b": 1e6}), *voids)["profiles"]
+    assert profile["note"] == "It was a noisy night: 5 of 21 visits are void."
+    assert profile["pairs"]["a"]["b"][0] == "not told apart"
+
+
+def test_two_blocks_that_have_nothing_in_common_are_drawn() -> None:
+    names = {f"f{number}": 1e6 for number in range(20)}
+    one, two = [*blocks(names, 1)], [*blocks({**names, "f0": 1e3}, 2)][20:]
+    text = text_of(pages_of(a_site(*one, *two), boards)[PATH])
+    assert " or more " in text
+
+
+def test_what_a_board_claims_of_differences_needs_ranks() -> None:
+    night = a_night(is_ranked=False, why_not="It was a noisy night.", detectable=0.05)
+    text = text_of(board(night=night))
+    assert "It was a noisy night." in text
+    assert "in 8 of 10 nights" not in text
+
+
+def test_without_blocks_there_are_no_verdicts() -> None:
+    (profile,) = compared(*RECORDS)["profiles"]
+    assert profile["pairs"] is None
+
+
+@pytest.mark.parametrize("only", [{"is_twin": True}, {"is_void": True}])
+def test_who_has_nothing_yet_is_named_and_has_not_failed(only: dict[str, Any]) -> None:
+    begun = visited("new", 1e6, minute=1, size=2, **only)
+    for more in ((), (a_record("a"),)):
+        site = a_site(begun, *more)
+        text = text_of(pages_of(site, boards)[PATH])
+        said = "begun in a night, but are in no whole block yet and have no good classic record"
+        assert f"These were {said}: new ." in text
+        assert "Failed and invalid" not in text
+        assert "failed" not in text_of(pages_of(site, home)["index.html"])
