@@ -21,7 +21,7 @@ from tests.lib.arena.contract.talk import (
     manner,
 )
 
-PROFILES = Path(__file__).resolve().parents[5] / "profiles"
+PROFILES = Path(__file__).resolve().parents[4] / "profiles"
 HEALTH = "/grpc.health.v1.Health/Check"
 SERVING = frame(b"\x08\x01")
 

@@ -12,7 +12,7 @@ from arena.what.profile import load_profile
 from tests.lib.arena.contract.lying_server import serving
 from tests.lib.arena.contract.talk import NEWS, Manner, Steps, Talk, honest, manner
 
-PROFILES = Path(__file__).resolve().parents[5] / "profiles"
+PROFILES = Path(__file__).resolve().parents[4] / "profiles"
 V1 = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 V1ALPHA = V1.replace("v1", "v1alpha")
 HEALTH = "/grpc.health.v1.Health/Check"

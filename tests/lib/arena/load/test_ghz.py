@@ -18,7 +18,7 @@ from tests.fakes import a_profile, a_program
 from tests.lib.arena.load.stubs import Find, argv, finder, preview
 from tests.lib.arena.load.volley_reports import a_report
 
-FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "ghz"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "ghz"
 HELP = "echo --proto --call --connections"
 # A ghz that answers when it is asked what it is.
 GHZ = f"[ $1 = --help ] && {HELP} && exit; [ $1 = --version ] && echo v1 && exit"

@@ -19,7 +19,7 @@ from arena.what.profile import load_profile
 from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.arena.load.stubs import Find, argv, docker_stub, finder, lines, preview
 
-FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "h2load"
 H2LOAD = '[ "$1" = --version ] && echo h2load nghttp2/1.52.0 && exit'
 DAEMON = docker_stub("h2load nghttp2/1.70.0")
 OLD, DEBIAN_12, NEW = "1.43.0", "1.52.0", "1.69.0"

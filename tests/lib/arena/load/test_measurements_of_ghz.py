@@ -12,7 +12,7 @@ from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
 from tests.fakes import UNARY, a_profile
 
-FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SERVICE = "benchmark.BenchmarkService"
 
 SCHEDULED: dict[str, Any] = {

@@ -146,7 +146,7 @@ def test_what_is_no_report_is_refused_in_a_line(raw: Path, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 
 
 @pytest.mark.parametrize(

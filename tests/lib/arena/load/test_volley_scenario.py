@@ -18,7 +18,7 @@ from arena.what.profile import load_profile
 from arena.what.scenarios import MADE
 from tests.fakes import ITEMS, a_profile
 
-REPORTS = Path(__file__).parents[4] / "fixtures" / "volley" / "scenario"
+REPORTS = Path(__file__).parents[3] / "fixtures" / "volley" / "scenario"
 
 
 def items(workspace: Workspace, name: str = "crud-h2c", **changes: Any) -> MeasuredProfile:
