@@ -13,4 +13,4 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # shellcheck source=scripts/venv.sh
 source "$root/scripts/venv.sh"
 (cd "$root" && ensure_venv requirements-fleet.lock .venv-fleet)
-PYTHONPATH=$root/lib:$root exec "$root/.venv-fleet/bin/python" -P -m tools.bench_fleet "$@"
+PYTHONPATH=$root/lib:$root/fleet:$root exec "$root/.venv-fleet/bin/python" -P -m tools.bench_fleet "$@"

@@ -271,7 +271,7 @@ lint() {
     step 'ruff check' python_tool ruff check .
     step 'ruff format' python_tool ruff format --check .
     step 'mypy' python_tool mypy
-    PYTHONPATH=lib step 'import-linter' python_tool lint-imports
+    PYTHONPATH=lib:fleet step 'import-linter' python_tool lint-imports
     step 'shellcheck' of_scripts shellcheck --external-sources
     step 'shfmt' of_scripts shfmt -i 4 -d
     step 'gofmt' check_gofmt

@@ -7,7 +7,7 @@
 run_tool() { # root, lock, module, arguments...
     local root=$1 lock=$2
     (cd "$root" && ensure_venv "$lock")
-    PYTHONPATH=$root/lib:$root exec "$root/.venv/bin/python" -P -m "${@:3}"
+    PYTHONPATH=$root/lib:$root/fleet:$root exec "$root/.venv/bin/python" -P -m "${@:3}"
 }
 
 # The marker records what was installed. It is written last, so an interrupted set-up is redone.

@@ -41,6 +41,7 @@ from arena.record.record import (
     RuntimeInfo,
     Visit,
 )
+from arena.run.request import Request
 from arena.run.runtimes import Built, Unavailable
 from arena.what.framework import Framework
 from arena.what.loads import KEYS
@@ -499,3 +500,8 @@ class FakeGenerator:
         if isinstance(found, ValueError):
             raise found
         return found
+
+
+def a_request(frameworks: str = "all", profiles: tuple[str, ...] = (), **given: Any) -> Request:
+    """Return the request of a command line with these words."""
+    return Request(frameworks=(frameworks,), profiles=profiles, **given)

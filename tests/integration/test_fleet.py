@@ -243,8 +243,8 @@ def test_a_schedule_is_dealt_out_call_by_call(member: Arena, grpc_go: Path) -> N
 _LINK = """
 import sys, time
 from pathlib import Path
-from arena.fleet.link import Link
-from arena.fleet.members import LostError
+from arena_fleet.link import Link
+from arena_fleet.members import LostError
 
 link = Link(sys.argv[1], Path(sys.argv[2]))
 

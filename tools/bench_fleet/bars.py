@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from arena.fleet.window import MOST_APART_NS
+from arena_fleet.window import MOST_APART_NS
 from tools.bench_fleet.net import ROOT, Counting, Rig
 from tools.bench_fleet.shots import CALL, Gun, Shot
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.fleet import window
-from arena.fleet.fleet import Fleet, join
-from arena.fleet.window import Load, Made, Part, Problem, make
+from arena_fleet import window
+from arena_fleet.fleet import Fleet, join
+from arena_fleet.window import Load, Made, Part, Problem, make
 from tools.bench_fleet.net import ADDRESS, ROOT, SERVER
 
 # The bars on one machine are about what happens, not about its speed: its CPUs are shared by all.

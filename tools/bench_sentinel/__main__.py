@@ -14,7 +14,8 @@ from arena.cli import options
 from arena.cli.entry import start
 from arena.cli.options import Duration
 from arena.run.limits import limits_here
-from arena.run.plan import RunOptions, plan_sessions
+from arena.run.plan import plan_sessions
+from arena.run.request import Request
 from arena.run.runner import only_here
 from arena.what import selection
 from tools import quiet
@@ -80,8 +81,8 @@ def command(
     the wait for quiet cost, the background and who makes it, and what the watching cost.
     """
     workspace, shows = Workspace(root.resolve()), progress()
-    asked = RunOptions(
-        frameworks, (profile,), duration=duration, runtime="native",
+    asked = Request(
+        frameworks=(frameworks,), profiles=(profile,), duration=duration, runtime="native",
         generator=generator, wait=wait, no_save=True,
     )  # fmt: skip
     selected = selection.frameworks(workspace, frameworks)

@@ -1,13 +1,25 @@
 """The folders below the root of a checkout (CONTRIBUTING.md has the layout)."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 
 class Workspace:
-    """The folders of one checkout. Tests make their own."""
+    """The folders of one checkout. Tests make their own.
 
-    def __init__(self, root: Path) -> None:
+    Its results may be elsewhere; what was learned about the host stays. `besides` has the folders
+    of frameworks that are not below `frameworks`, by name.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        results: Path | None = None,
+        besides: Mapping[str, Path] = MappingProxyType({}),
+    ) -> None:
         self.root = root
+        self.besides = besides
         # One YAML file per profile, one folder per framework, and the .proto files.
         self.profiles = root / "profiles"
         self.frameworks = root / "frameworks"
@@ -15,13 +27,13 @@ class Workspace:
         # The sources of our own generator.
         self.volley = root / "volley"
         # Records, and the leaderboard derived from them.
-        self.results = root / "results"
+        self.results = results or root / "results"
         # Frozen sets of records, one file each.
         self.rounds = self.results / "rounds"
         # The diaries of nights, from which they resume, and the bundles of those that have ended.
         self.nights = self.results / "nights"
         # What was learned about this host, and what somebody decided about its results.
-        self.host = self.results / "host"
+        self.host = root / "results" / "host"
         # Templates, scripts and styles of the pages, and the site built from them.
         self.site = root / "site"
         self.public = self.site / "public"
@@ -34,4 +46,4 @@ class Workspace:
 
     def framework(self, name: str) -> Path:
         """Return the folder of one framework."""
-        return self.frameworks / name
+        return self.besides.get(name, self.frameworks / name)

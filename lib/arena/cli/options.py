@@ -1,19 +1,23 @@
 """Types, options and the list of exit codes that several commands share."""
 
-import functools
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.base.durations import parse_duration
-from arena.run.asked import BlockOptions
-from arena.what.overrides import GENERATORS, listed
+from arena.base.errors import UsageError
+from arena.base.progress import progress
+from arena.base.workspace import Workspace
+from arena.what.overrides import CPUS, GENERATORS, listed
+
+if TYPE_CHECKING:
+    from arena.night.hosts import Fleet
+    from arena.run.request import Request
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -111,15 +115,36 @@ fleet = click.option(
 )  # fmt: skip
 
 
-def go_on_with_dask(given: Mapping[str, Any]) -> None:
-    """With --fleet, go on in the interpreter that has Dask; UsageError for what a fleet cannot."""
-    if given["fleet"] is None:
-        return
-    from arena.fleet.interpreter import require_dask
-    from arena.run.plan import require_fleets
+def request_of(**given: object) -> "Request":
+    """Return the request of a verb's options; UsageError if one is not text."""
+    import pydantic
 
-    require_fleets(given["generator"], os.environ)
-    require_dask(ROOT, given["fleet"])
+    from arena.run.request import Request
+
+    try:
+        return Request.model_validate(given)
+    except pydantic.ValidationError as error:
+        name = str(error.errors(include_url=False)[0]["loc"][0])
+        raise UsageError(f"{name}: is not UTF-8 text") from error
+
+
+def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
+    """Return the fleet that makes the load, if one is to; go on in the interpreter that has Dask.
+
+    UsageError for a choice that a fleet does not leave.
+    """
+    if request.fleet is None:
+        return None
+    if request.generator not in {None, "volley"}:
+        raise UsageError(f"--generator: a fleet runs volley, not {request.generator}")
+    for name in filter(os.environ.get, CPUS):
+        raise UsageError(f"{name}: with --fleet, the server has all CPUs of its host")
+    from arena_fleet.interpreter import require_dask
+
+    require_dask(ROOT, request.fleet)
+    from arena_fleet.racks import RequestedFleet
+
+    return RequestedFleet(workspace, request.fleet, request, os.environ, progress())
 
 
 one_connections = click.option(
@@ -129,7 +154,6 @@ one_connections = click.option(
 load_generator = click.option("--generator", help="Only the load of this generator.")
 Verb = Callable[..., int]
 
-_NAMES = [each.name for each in fields(BlockOptions)]
 _BLOCKS = (
     click.option(
         "--blocks", type=Integer(1, 1000), metavar="R",
@@ -161,17 +185,12 @@ _WARM_UP = click.option(
 
 
 def blocks(*, trials: bool) -> Callable[[Verb], Verb]:
-    """Return a decorator that adds the options of blocks; they arrive as `blocks`."""
+    """Return a decorator that adds the options of blocks."""
 
     def decorate(verb: Verb) -> Verb:
-        @functools.wraps(verb)
-        def called(*words: Any, **given: Any) -> int:
-            own = {name: given.pop(name) for name in _NAMES if name in given}
-            return verb(*words, blocks=BlockOptions(**own), **given)
-
         for option in reversed((*_BLOCKS, *((_WARM_UP,) if trials else ()))):
-            called = option(called)
-        return called
+            verb = option(verb)
+        return verb
 
     return decorate
 

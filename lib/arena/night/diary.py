@@ -3,12 +3,13 @@
 The first line holds what the night should measure, the last its end. The results are in the
 records. The diary adds the sessions that began, so that a session which killed the runner is
 tried last when the night resumes. In a night of blocks, the first line also has what was decided
-before the first visit, and the other lines are the events of arena.night.log.
+before the first visit, and the other lines are events: what began, what was void, what is done.
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -24,9 +25,11 @@ from arena.base.writing import write_new
 from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
 from arena.judge.packing import pack_night
-from arena.night.planned import PlannedNight
+from arena.night.schedule import PlannedNight
 from arena.record.times import UtcTime, utc_now
+from arena.run.request import Request
 from arena.what.overrides import FLEET_GENERATOR
+from arena.what.selection import ALL
 
 
 class Scope(Frozen):
@@ -70,6 +73,23 @@ class Scope(Frozen):
         return " ".join(words) or "everything"
 
 
+def scope_of(request: Request) -> Scope:
+    """Return what makes two nights the same, so that one can be resumed."""
+    words = {word for each in request.frameworks for word in each.split(",") if word}
+    return Scope(
+        frameworks=() if ALL in words else tuple(sorted(words)),
+        profiles=tuple(sorted(set(request.profiles))),
+        connections=request.connections or (),
+        generator=request.made_by,
+        only_changed=request.only_changed,
+        blocks=request.blocks,
+        seed=request.seed,
+        twins=request.twin,
+        duration_s=request.duration,
+        warm_up_s=request.block_warm_up,
+    )
+
+
 class _Beginning(Frozen):
     """The first line."""
 
@@ -95,14 +115,15 @@ class Diary:
     ) -> Self:
         """Create the file of a night; HostError if it cannot be written."""
         path = folder / f"{started_at}.jsonl"
-        write_new(path, diary_text(started_at, scope, planned))
-        return cls(path, _Beginning(night=started_at, scope=scope, planned=planned), ())
+        beginning = _Beginning(night=started_at, scope=scope, planned=planned)
+        write_new(path, f"{beginning.model_dump_json(exclude_none=True)}\n")
+        return cls(path, beginning, ())
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read the file of a night; ValueError if it is broken."""
         try:
-            first, *events = [*_events(path)] or [{}]
+            first, *events = [*lines_of(path)] or [{}]
             return cls(path, _Beginning.model_validate(first), events)
         except (OSError, ValueError) as error:
             raise ValueError(f"{shown(path)}: is not the diary of a night") from error
@@ -149,29 +170,102 @@ class Diary:
 
     def append(self, line: dict[str, Any]) -> None:
         """Write an event."""
-        # Each line begins with a line break, so that a line cut off by a crash stays separate.
-        data = f"\n{json.dumps(line)}\n".encode()
+        append_line(self.path, line)
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Write a line of JSON to a file, and have it on the disk; HostError if that cannot be."""
+    # Each line begins with a line break, so that a line cut off by a crash stays separate.
+    data = f"\n{json.dumps(line)}\n".encode()
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-            try:
-                os.write(handle, data)
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except OSError as error:
-            raise HostError(f"{shown(self.path)}: cannot be written ({error.strerror})") from error
+            os.write(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
 
 
-def diary_text(
-    started_at: str,
-    scope: Scope,
-    planned: PlannedNight | None,
-    events: Sequence[dict[str, Any]] = (),
-) -> str:
-    """Return the content of a diary with these events."""
-    beginning = _Beginning(night=started_at, scope=scope, planned=planned)
-    lines = [beginning.model_dump_json(exclude_none=True), *map(json.dumps, events)]
-    return "".join(f"{line}\n" for line in lines)
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line; skip a line that was cut off."""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield data
+
+
+class Event(Frozen):
+    """One line of the diary; `why` is a sentence, `code` the exit code of a failed visit."""
+
+    event: Literal["block", "visit", "void", "dropped", "done", "lost"]
+    load: str
+    block: int
+    attempt: int
+    framework: str = ""
+    is_twin: bool = False
+    place: int = 0
+    repeat: int = 0
+    why: str = ""
+    code: int = 0
+
+
+class Log:
+    """A night's blocks, by the lines of its diary and since; `append` writes a line.
+
+    `dropped` has, by load, the frameworks that are not visited any more. `ended` has the blocks
+    (load, number) that need no further attempt, with the reason if one is lost.
+    """
+
+    def __init__(
+        self, lines: Iterable[dict[str, Any]], append: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._append = append
+        self.events: list[Event] = []
+        self._attempts: Counter[tuple[str, int]] = Counter()
+        self.dropped: dict[str, dict[str, Event]] = defaultdict(dict)
+        self.ended: dict[tuple[str, int], str] = {}
+        self.visits: Counter[str] = Counter()
+        self.voids: Counter[str] = Counter()
+        for event in events_in(lines):
+            self._count(event)
+
+    def note(self, event: Event) -> None:
+        """Write an event."""
+        self._append(event.model_dump(exclude_defaults=True))
+        self._count(event)
+
+    def next_attempt(self, load: str, block: int) -> int:
+        """Return the number of the attempt that begins now."""
+        return self._attempts[load, block] + 1
+
+    def _count(self, event: Event) -> None:
+        self.events.append(event)
+        load, block = event.load, event.block
+        match event.event:
+            case "block":
+                self._attempts[load, block] += 1
+            case "visit":
+                self.visits[load] += 1
+            case "void":
+                self.voids[load] += 1
+            case "dropped":
+                self.dropped[load][event.framework] = event
+            case "done" | "lost":
+                self.ended[load, block] = event.why
+
+
+def events_in(lines: Iterable[object]) -> Iterator[Event]:
+    """Yield the events of blocks among the lines of a diary."""
+    for line in lines:
+        try:
+            yield Event.model_validate(line)
+        except ValueError:
+            continue  # It is of a session, or the end of the night.
 
 
 def unresumable(why: str) -> UsageError:
@@ -210,14 +304,3 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
     such = " of such blocks" if of_blocks else ""
     shows.say(f"no night{such} was cut short: a new one begins")
     return None
-
-
-def _events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the event of each line; skip a line that was cut off."""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, dict):
-            yield data

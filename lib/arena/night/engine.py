@@ -1,18 +1,17 @@
 """The engine of a night of blocks: visit after visit, until every block has ended."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine.sentinel import words
-from arena.night import order
+from arena.night import schedule
+from arena.night.diary import Event, Log
 from arena.night.expected import Expected, minutes_words
-from arena.night.log import Event, Log
-from arena.night.order import Slot
-from arena.night.planned import PlannedLoad, PlannedNight
+from arena.night.schedule import PlannedLoad, PlannedNight, Slot
 from arena.record.record import Visit
 from arena.run.plan import Plan
 from arena.run.runner import Outcome, Runner, Streak
@@ -55,7 +54,8 @@ class Blocks:
     """The blocks of one night that have not ended yet, in order; `run` makes them.
 
     `plans` are by load and framework. `left_s` reads the seconds that are left for blocks.
-    `load_ended` is told of each load after its last block.
+    `load_ended` is told of each load after its last block. With `only`, a load and a number, no
+    other block is made.
     """
 
     shows: Progress
@@ -67,6 +67,7 @@ class Blocks:
     quiet_wait_s: float
     left_s: Callable[[], float]
     load_ended: Callable[[PlannedLoad], None]
+    only: tuple[str, int] | None = field(default=None, kw_only=True)
 
     def run(self) -> None:
         """Make the blocks, pass by pass; HostError if the host cannot go on."""
@@ -77,8 +78,9 @@ class Blocks:
         loads = {each.load: each for each in self.planned.loads}
         for block in range(1, max((each.blocks for each in loads.values()), default=0) + 1):
             names = [name for name, each in loads.items() if each.blocks >= block]
-            for name in order.loads_of(self.planned.seed, block, names):
-                yield loads[name], block
+            for name in schedule.loads_of(self.planned.seed, block, names):
+                if self.only in (None, (name, block)):
+                    yield loads[name], block
 
     def _slots(self, load: PlannedLoad) -> list[Slot]:
         """Return the visits of a block, without the frameworks that were dropped."""
@@ -134,7 +136,7 @@ class Engine(Blocks):
         attempt = self.log.next_attempt(load.load, block)
         begun = Event(event="block", load=load.load, block=block, attempt=attempt)
         self.log.note(begun)
-        ordered = order.visits_of(self.planned.seed, load.load, block, slots)
+        ordered = schedule.visits_of(self.planned.seed, load.load, block, slots)
         turns = [_Turn(slot, place) for place, slot in enumerate(ordered, 1)]
         for repeat in range(_REPEATS + 1):
             again = []

@@ -6,8 +6,7 @@ from functools import cache
 from statistics import fmean
 
 from arena.night.history import History, run_s
-from arena.night.order import Slot
-from arena.night.planned import PlannedLoad
+from arena.night.schedule import PlannedLoad, Slot
 from arena.record.record import Record
 from arena.run.plan import Plan
 

@@ -6,13 +6,13 @@ from arena.base.durations import format_duration
 from arena.base.text import columns
 from arena.judge.load_key import text_of
 from arena.judge.ranking import RANKED_BLOCKS
-from arena.night import order
+from arena.night import schedule
 from arena.night.expected import Expected, minutes_words
 from arena.night.history import History
-from arena.night.planned import PlannedLoad, PlannedNight, name_of
+from arena.night.schedule import PlannedLoad, PlannedNight, name_of
 from arena.night.warm_ups import Subject, WarmUps
-from arena.run.asked import BlockOptions
 from arena.run.plan import Plan
+from arena.run.request import Request
 
 # The plans of a night, by load and framework.
 Plans = Mapping[str, Mapping[str, Plan]]
@@ -28,27 +28,27 @@ def by_load(plans: Sequence[Plan]) -> dict[str, dict[str, Plan]]:
 
 def plan_night(
     plans: Plans,
-    options: BlockOptions,
+    request: Request,
     seed: str,
     sources: Mapping[str, str],
     host_class: str,
     warm_ups: WarmUps,
 ) -> PlannedNight:
     """Return a night that measures every block of every load."""
-    named = options.twins_of({name: each for own in plans.values() for name, each in own.items()})
+    named = request.twins_of({name: each for own in plans.values() for name, each in own.items()})
     loads = []
     for load, own in plans.items():
         exactly = text_of(next(iter(own.values())).profile)
-        twins = named if named is not None else (order.twin_of(seed, load, own),)
+        twins = named if named is not None else (schedule.twin_of(seed, load, own),)
         loads.append(
             PlannedLoad(
                 load=load,
                 exactly=exactly,
-                blocks=options.blocks or 1,
+                blocks=request.blocks or 1,
                 frameworks=tuple(own),
                 twins=tuple(name for name in twins if name in own),
                 warm_ups_s={
-                    name: options.block_warm_up
+                    name: request.block_warm_up
                     or warm_ups.seconds(Subject(name, sources[name], exactly, host_class))
                     for name in own
                 },
@@ -126,7 +126,7 @@ def words_of(night: PlannedNight, plans: Plans, expected: Expected) -> list[str]
             for name in load.frameworks
         ]
         lines += columns(rows)
-        first = order.visits_of(night.seed, load.load, 1, load.slots)
+        first = schedule.visits_of(night.seed, load.load, 1, load.slots)
         lines.append(f"  first block: {', '.join(map(str, first))}")
     lines += [f"left out: {load}: {why}" for load, why in night.left_out.items()]
     total = sum(map(expected.load_s, night.loads)) + expected.builds_s(night.loads)

@@ -8,8 +8,8 @@ from arena.judge.entry import by_load
 from arena.judge.figure_words import rank_words, value_words
 from arena.judge.nights import BlockEstimate, Verdict, by_division, judged, nights_of
 from arena.judge.twins import TwinBook
-from arena.night.log import Log
-from arena.night.planned import PlannedLoad
+from arena.night.diary import Log
+from arena.night.schedule import PlannedLoad
 from arena.what.metrics import Metric
 
 

@@ -27,7 +27,6 @@ _RECORD = re.compile(
     rf"(?!rounds/)({_NAME}/[0-9]{{1,9}}/{_NAME}/{_TIME})(?:\.json|(?:/{_NAME}){{1,3}})"
 )
 _BUNDLED = re.compile(rf"(nights/{_TIME})/(?:manifest\.json|records\.jsonl\.xz|raw\.tar\.xz)")
-_DIARY = re.compile(rf"nights/{_TIME}\.jsonl")
 
 
 def record_of(path: str) -> str | None:
@@ -43,11 +42,6 @@ def owner_of(path: str) -> str | None:
     """
     found = _BUNDLED.fullmatch(path)
     return f"{found[1]}/manifest.json" if found else record_of(path)
-
-
-def is_diary(path: str) -> bool:
-    """Whether a path below results/ is the diary of a night."""
-    return bool(_DIARY.fullmatch(path))
 
 
 def unpack(

@@ -1,8 +1,7 @@
 """Plans: the sessions that a request on the command line asks for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
 
 from arena.base.durations import format_duration
 from arena.base.errors import UsageError
@@ -13,13 +12,13 @@ from arena.load import generators
 from arena.load.find import Located
 from arena.machine import cpus
 from arena.machine.cpus import CpuPlan
-from arena.run.asked import BlockOptions
+from arena.run.request import Request
 from arena.run.runtimes import require_known
 from arena.what import selection
 from arena.what.framework import Framework
 from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.overrides import CPUS, ENVIRONMENT, FLEET_GENERATOR, listed
+from arena.what.overrides import ENVIRONMENT, listed
 from arena.what.profile import Profile
 from arena.what.selection import Selection
 
@@ -28,37 +27,6 @@ _ONLY_FOR = {
     name: [kind for kind, load in KINDS.items() if name in load.takes]
     for name in sorted(frozenset().union(*(load.takes for load in KINDS.values())))
 }
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """The user's request on the command line; None leaves a choice to the profile.
-
-    `night` is for a session that a rack makes for that night.
-    """
-
-    frameworks: str = selection.ALL
-    profiles: tuple[str, ...] = ()
-    runs: int | None = None
-    duration: float | None = None
-    requests: int | None = None
-    connections: tuple[int, ...] | None = None
-    runtime: str = "auto"
-    generator: str | None = None
-    fleet: str | None = None
-    rack: str | None = None
-    ready_timeout: float = 60.0
-    wait: bool = False
-    dry_run: bool = False
-    no_save: bool = False
-    resume: bool = False
-    night: str | None = None
-    blocks: BlockOptions = field(default_factory=BlockOptions)
-
-    @property
-    def made_by(self) -> str | None:
-        """The generator of all loads, if the user has chosen one."""
-        return FLEET_GENERATOR if self.fleet else self.generator
 
 
 @dataclass(frozen=True)
@@ -82,100 +50,94 @@ class Plan:
         return f"{self.framework.name} under {self.profile.label}"
 
 
+# Where load comes from if not from this host: its generator, and the CPUs of each side.
+Away = tuple[Located, CpuPlan]
+
+
 def plan_sessions(
     workspace: Workspace,
-    options: RunOptions,
+    request: Request,
     environment: Mapping[str, str],
     selected: Selection,
-    rack: tuple[Located, CpuPlan] | None = None,
+    away: Callable[[], Away] | None = None,
 ) -> list[Plan]:
-    """Return the sessions to run: framework x profile x connections. UsageError on bad input.
+    """Settle the generators and the CPUs, and return the sessions; report what is left out.
 
-    Disabled frameworks are left out unless they were named. `rack` is where the sessions will run,
-    if that is not here: its generator and CPUs.
+    UsageError on bad input. `away` finds where the load comes from, if not from this host.
     """
-    require_known(options.runtime)
-    fleet, split = rack or _joined(workspace, options, environment)
-    overrides = _overrides(options, environment)
-    profiles = selection.profiles(workspace, selected, options.profiles)
-    left_out: dict[str, list[str]] = {}
-    located = cache(partial(generators.locate, workspace=workspace, environment=environment))
-    plans = [
-        Plan(
-            framework,
-            _loaded(measured_profile(profile, count), generator),
-            generator,
-            split,
-            options.ready_timeout,
-            {**_in_force(overrides, profile), **chosen},
-        )
+    require_known(request.runtime)
+    overrides = _overrides(request, environment)
+    profiles = selection.profiles(workspace, selected, request.profiles)
+    wanted = [
+        (framework, _overridden(found, workspace, request))
         for framework in selected.frameworks
         if framework.enabled or framework.name in selected.named
         for found in profiles[framework.name]
-        for overridden in [_overridden(found, workspace, options)]
-        for profile, count, chosen in _with_connections(overridden, options.connections)
-        for generator in [fleet or located(profile.generator)]
-        if options.profiles or not _is_left_out(fleet, profile, count, left_out)
     ]
+    fleet, split = away() if away else (None, cpus.plan_cpus(cpus.physical_cores(), environment))
+    located = {
+        name: fleet or generators.locate(name, workspace, environment)
+        for name in dict.fromkeys(profile.generator for _, profile in wanted)
+    }
+    plans, whys = plans_of(request, wanted, located, split, overrides)
+    for why in whys:
+        progress().say(f"left out: {why}")
+    return plans
+
+
+def plans_of(
+    request: Request,
+    wanted: Sequence[tuple[Framework, Profile]],
+    located: Mapping[str, Located],
+    split: CpuPlan,
+    overrides: Mapping[str, str],
+) -> tuple[list[Plan], list[str]]:
+    """Return the sessions, framework x profile x connections, and why others are left out.
+
+    `located` has the generators by name. UsageError if there is no session, or for a generator that
+    cannot make a load that was asked for by name.
+    """
+    left_out: dict[str, list[str]] = {}
+    plans = []
+    for framework, overridden in wanted:
+        generator = located[overridden.generator]
+        for profile, count, chosen in _with_connections(overridden, request.connections):
+            measured = measured_profile(profile, count)
+            # A fleet cannot divide each load; what was asked for by name is an error.
+            if generator.hosts and not request.profiles and (why := _problem(measured, generator)):
+                left_out.setdefault(why, []).append(measured.label)
+                continue
+            plans.append(
+                Plan(
+                    framework,
+                    _loaded(measured, generator),
+                    generator,
+                    split,
+                    request.ready_timeout,
+                    {**_in_force(overrides, profile), **chosen},
+                )
+            )
     whys = [f"{', '.join(dict.fromkeys(labels))}: {why}" for why, labels in left_out.items()]
     if not plans and whys:
         raise UsageError(whys[0])
-    for why in whys:
-        progress().say(f"left out: {why}")
     if not plans:
-        wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
-        raise UsageError(f"no enabled framework subscribes to {wanted}")
+        named = ", ".join(f"`{each}`" for each in request.profiles) or "any profile"
+        raise UsageError(f"no enabled framework subscribes to {named}")
     for name in sorted(_ONLY_FOR.keys() & overrides.keys()):
         if not any(name in each.overrides for each in plans):
             kinds = listed(sorted(_ONLY_FOR[name]))
             flag = f"{name} (--{name.lower()})"
             raise UsageError(f"{flag}: is for {kinds} loads, and none of these is one")
-    return plans
+    return plans, whys
 
 
-def _is_left_out(
-    fleet: Located | None, profile: Profile, connections: int, left_out: dict[str, list[str]]
-) -> bool:
-    """Return whether a fleet cannot make this load, and add it to those `left_out`, by why.
-
-    One that was asked for by name is an error.
-    """
-    measured = measured_profile(profile, connections)
-    why = fleet and _problem(measured, fleet)
-    if why:
-        left_out.setdefault(why, []).append(measured.label)
-    return bool(why)
-
-
-def _joined(
-    workspace: Workspace, options: RunOptions, environment: Mapping[str, str]
-) -> tuple[Located | None, CpuPlan]:
-    """Return the fleet that makes the load, if one is to, and the CPUs of each side."""
-    if options.fleet is None:
-        if options.rack:
-            raise UsageError("--rack: is for a fleet (add --fleet ADDRESS)")
-        return None, cpus.plan_cpus(cpus.physical_cores(), environment)
-    require_fleets(options.generator, environment)
-    from arena.fleet.generator import joined
-
-    return joined(workspace, options.fleet, environment, progress(), options.rack)
-
-
-def require_fleets(generator: str | None, environment: Mapping[str, str]) -> None:
-    """Raise UsageError for a choice that a fleet does not leave."""
-    if generator not in {None, "volley"}:
-        raise UsageError(f"--generator: a fleet runs volley, not {generator}")
-    for name in filter(environment.get, CPUS):
-        raise UsageError(f"{name}: with --fleet, the server has all CPUs of its host")
-
-
-def _overridden(profile: Profile, workspace: Workspace, options: RunOptions) -> Profile:
+def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
     profile = profile.overridden(
-        runs=options.runs, duration_s=options.duration, requests=options.requests
+        runs=request.runs, duration_s=request.duration, requests=request.requests
     )
-    if options.generator is not None:
-        generators.require_known(options.generator, "--generator")
-        return profile.changed(generator=options.generator)
+    if request.generator is not None:
+        generators.require_known(request.generator, "--generator")
+        return profile.changed(generator=request.generator)
     path = workspace.profiles / f"{profile.name}.yaml"
     generators.require_known(profile.generator, f"{shown(path)}: generator")
     return profile
@@ -225,15 +187,15 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
     }
 
 
-def _overrides(options: RunOptions, environment: Mapping[str, str]) -> dict[str, str]:
+def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, str]:
     """Return every override in force, by its name in the environment."""
     found = {name: environment[name] for name in ENVIRONMENT if environment.get(name)}
     asked = {
-        "RUNS": options.runs,
-        "DURATION": None if options.duration is None else format_duration(options.duration),
-        "REQUESTS": options.requests,
-        "RUNTIME": None if options.runtime == "auto" else options.runtime,
-        "GENERATOR": options.generator,
+        "RUNS": request.runs,
+        "DURATION": None if request.duration is None else format_duration(request.duration),
+        "REQUESTS": request.requests,
+        "RUNTIME": None if request.runtime == "auto" else request.runtime,
+        "GENERATOR": request.generator,
     }
     found |= {name: str(value) for name, value in asked.items() if value is not None}
     for name, value in found.items():

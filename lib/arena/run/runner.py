@@ -32,7 +32,8 @@ from arena.run.ahead import BuiltAhead
 from arena.run.announce import headline_line, notes
 from arena.run.limits import limits_here
 from arena.run.once import BuiltOnce
-from arena.run.plan import Plan, RunOptions
+from arena.run.plan import Plan
+from arena.run.request import Request
 from arena.run.runtimes import Runtime, choose
 from arena.run.session import Course, Session
 from arena.what.framework import Framework
@@ -82,7 +83,7 @@ class Runner:
     """
 
     workspace: Workspace
-    options: RunOptions
+    request: Request
     runtime: Runtime
     shows: Progress
     width: int = 1
@@ -106,7 +107,7 @@ class Runner:
     @cached_property
     def sentinel(self) -> Sentinel:
         """The watch over this host, with the same limits for all sessions."""
-        is_kept = not self.options.no_save
+        is_kept = not self.request.no_save
         return Sentinel(limits_here(self.workspace, self.shows, is_kept=is_kept))
 
     def runnable(
@@ -208,7 +209,7 @@ class Runner:
         if generator is None:
             return Outcome(each, HostError.exit_code)
         try:
-            with Draft(_drafts(self.workspace, self.options)) as draft:
+            with Draft(_drafts(self.workspace, self.request)) as draft:
                 return self._session(each, generator, draft, course)
         except Exception as error:  # A bug in one session must not stop the others.
             if not goes_on or os.environ.get("ARENA_DEBUG"):
@@ -232,7 +233,7 @@ class Runner:
             self.workspace, each, self.runtime, generator, shows, self.sentinel, course
         )
         record, error = session.run(draft)
-        saved = None if self.options.no_save else draft.save(record)
+        saved = None if self.request.no_save else draft.save(record)
         if error:
             for line in error.output.splitlines():
                 shows.say(f"  | {line}")
@@ -251,7 +252,7 @@ class Runner:
 
 @contextmanager
 def only_here(
-    workspace: Workspace, options: RunOptions, command: str, shows: Progress, advice: str = ""
+    workspace: Workspace, request: Request, command: str, shows: Progress, advice: str = ""
 ) -> Iterator[Runner]:
     """Hold the host's lock for the block, prepare the host for sessions, and yield the runner.
 
@@ -261,19 +262,19 @@ def only_here(
     facts.require_stat()
     adopt_orphans()
     allow_open_files()
-    with lock.only_benchmark(command, wait=options.wait, say=shows.say):
+    with lock.only_benchmark(command, wait=request.wait, say=shows.say):
         clear_drafts(workspace.results)
         sweep_checkout(workspace)
-        with Draft(_drafts(workspace, options), advice):
+        with Draft(_drafts(workspace, request), advice):
             pass  # Fail now, not after an hour, if nothing can be saved.
-        runtime = choose(options.runtime, workspace, shows)
+        runtime = choose(request.runtime, workspace, shows)
         remove_leftovers(runtime, shows)
-        yield Runner(workspace, options, BuiltAhead(runtime, workspace), shows)
+        yield Runner(workspace, request, BuiltAhead(runtime, workspace), shows)
 
 
-def _drafts(workspace: Workspace, options: RunOptions) -> Path:
+def _drafts(workspace: Workspace, request: Request) -> Path:
     """Return the folder for the drafts of sessions."""
-    return Path(tempfile.gettempdir()) if options.no_save else workspace.results
+    return Path(tempfile.gettempdir()) if request.no_save else workspace.results
 
 
 def frameworks_of(plans: Sequence[Plan]) -> list[Framework]:

@@ -80,7 +80,7 @@ def _loaded(workspace: Workspace, name: str) -> Framework:
     if name == ALL:
         where = shown(workspace.framework(name))
         raise UsageError(f"{where}: `{ALL}` stands for all frameworks: rename the folder")
-    return load_framework(workspace.frameworks, name)
+    return load_framework(workspace.framework(name).parent, name)
 
 
 def profiles(

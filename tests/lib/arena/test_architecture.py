@@ -23,7 +23,7 @@ def lint_imports(root: Path) -> "subprocess.CompletedProcess[str]":
     """Run import-linter as scripts/test.sh does, on the packages below a folder."""
     program = Path(sys.executable).with_name("lint-imports")
     return subprocess.run(
-        [program, "--no-cache"], cwd=root, env={"PYTHONPATH": "lib"},
+        [program, "--no-cache"], cwd=root, env={"PYTHONPATH": "lib:fleet"},
         check=False, capture_output=True, text=True,
     )  # fmt: skip
 
@@ -37,12 +37,14 @@ def lint_imports(root: Path) -> "subprocess.CompletedProcess[str]":
         ("parsers/wrong.py", "from arena.base import errors"),
         ("arena/night/wrong.py", "def late():\n    import distributed"),
         ("arena/cli/wrong.py", "from dask import config"),
+        ("arena/night/wrong.py", "def late():\n    import arena_fleet.racks"),
     ],
 )
 def test_an_import_against_the_flow_of_data_is_refused_by_its_name(
     tmp_path: Path, module: str, line: str
 ) -> None:
-    shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for root in ("lib", "fleet"):
+        shutil.copytree(ROOT / root, tmp_path / root, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "lib" / module).write_text(f"{line}\n")
     done = lint_imports(tmp_path)

@@ -3,6 +3,7 @@
 import functools
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
 import click
@@ -75,7 +76,7 @@ def up(workspace: Workspace, where: str, hosts: int, racks: int, port: int) -> N
     `unpinned`: its hosts share the CPUs with the server. Racks take turns: they have one machine.
     """
     from arena.base.progress import progress
-    from arena.fleet.local import start
+    from arena_fleet.local import start
 
     del where
     click.echo(start(workspace, hosts, racks, port, os.environ, progress()))
@@ -86,7 +87,7 @@ def up(workspace: Workspace, where: str, hosts: int, racks: int, port: int) -> N
 @click.pass_obj
 def down(workspace: Workspace, where: str) -> None:
     """End the generator hosts that `up local` started."""
-    from arena.fleet.local import stop
+    from arena_fleet.local import stop
 
     del where
     click.echo(f"ended {stop(workspace)} processes")
@@ -100,7 +101,7 @@ def status(workspace: Workspace, address: str) -> int:
 
     A line has a host's rack, CPUs, class, volley, clock and limits.
     """
-    from arena.fleet.status import show
+    from arena_fleet.status import show
 
     return show(workspace, address)
 
@@ -118,7 +119,7 @@ def ca(workspace: Workspace, name: str | None) -> None:
     Without --for, these are the fleet's own certificate authority, and this host's certificate.
     What exists is kept. The holder of a certificate can run programs on all hosts of the fleet.
     """
-    from arena.fleet import certificates
+    from arena_fleet import certificates
 
     own = certificates.own_folder(workspace)
     if name is not None:
@@ -139,7 +140,7 @@ def ca(workspace: Workspace, name: str | None) -> None:
 def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
     """Run the coordinator, which all other hosts connect to."""
     from arena.base.progress import PlainProgress
-    from arena.fleet.nodes import serve_coordinator
+    from arena_fleet.nodes import serve_coordinator
 
     serve_coordinator(workspace, interface, port, PlainProgress())
 
@@ -164,9 +165,19 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 
     It makes load, or serves a rack.
     """
-    from arena.fleet.host import serve
+    from arena_fleet.host import serve
 
     serve(workspace, os.environ, **given)  # type: ignore[arg-type]
+
+
+@command.command(hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def work(workspace: Workspace, folder: Path) -> int:
+    """Run the session of a rack that a folder was prepared for; its worker calls this."""
+    from arena_fleet.work import work as work_in
+
+    return work_in(workspace, folder, os.environ)
 
 
 @command.command()
@@ -196,7 +207,7 @@ def unit(workspace: Workspace, /, **given: Any) -> None:
 
     It is a systemd unit, a Kubernetes manifest or an SSH launcher.
     """
-    from arena.fleet.units import unit_of
+    from arena_fleet.units import unit_of
 
     click.echo(unit_of(workspace, **given), nl=False)
 
@@ -207,6 +218,6 @@ def install() -> None:
 
     scripts/fleet.sh installs it before every command.
     """
-    from arena.fleet.nodes import dask_version
+    from arena_fleet.nodes import dask_version
 
     click.echo(f"Dask {dask_version()}")

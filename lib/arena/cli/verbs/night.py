@@ -59,7 +59,6 @@ def command(
     /,
     words: tuple[str, ...],
     more_profiles: tuple[str, ...],
-    connections: tuple[int, ...] | None,
     **given: object,
 ) -> int:
     """Measure what fits into a time budget, and build the site.
@@ -76,16 +75,13 @@ def command(
     In a fleet without racks, the server runs on this host. Racks run the sessions themselves, and
     this host collects the records.
     """
-    options.go_on_with_dask(given)
-    from arena.night.job import NightOptions, night
+    from arena.night.night import night
     from arena.site.build import build
     from arena.what.selection import by_kind
 
     frameworks, profiles = by_kind(workspace, words)
-    request = NightOptions(
-        frameworks=tuple(frameworks),
-        profiles=(*profiles, *more_profiles),
-        connections=connections or (),
-        **given,  # type: ignore[arg-type]
+    request = options.request_of(
+        frameworks=frameworks, profiles=(*profiles, *more_profiles), **given
     )
-    return night(workspace, request, os.environ, shlex.join(sys.argv[1:]), build)
+    fleet = options.fleet_of(workspace, request)
+    return night(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet)

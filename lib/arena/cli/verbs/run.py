@@ -3,11 +3,9 @@
 import os
 import shlex
 import sys
-from pathlib import Path
 
 import click
 
-from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.options import Counts, Duration
@@ -61,9 +59,8 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--no-save", is_flag=True, help="Measure, but save no record and build no site.")
-@click.option("--night", hidden=True)  # of a session on a rack: the site is built elsewhere
 @click.pass_obj
-def command(workspace: Workspace, /, **given: object) -> int:
+def command(workspace: Workspace, /, frameworks: str, **given: object) -> int:
     """Measure FRAMEWORKS under PROFILES and build the site.
 
     FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
@@ -81,14 +78,9 @@ def command(workspace: Workspace, /, **given: object) -> int:
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
     run, the next build shows its records.
     """
-    options.go_on_with_dask(given)
     from arena.night.benchmark import benchmark
-    from arena.run.plan import RunOptions
     from arena.site.build import build
 
-    request = RunOptions(**given)  # type: ignore[arg-type]
-
-    def publish(workspace: Workspace, shows: Progress) -> Path:
-        return workspace.public if request.night else build(workspace, shows)
-
-    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), publish)
+    request = options.request_of(frameworks=(frameworks,), **given)
+    fleet = options.fleet_of(workspace, request)
+    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet)

@@ -11,11 +11,12 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.cli.verbs import fleet
 from arena.machine import lock
-from arena.night import benchmark, job
-from arena.run import plan
+from arena.night import benchmark
+from arena.night import night as job
 from arena.run import validate as validating
+from arena.run.request import Request
 from tests.commandline import Line
-from tests.fakes import add_framework
+from tests.fakes import a_request, add_framework
 
 
 @pytest.mark.parametrize(
@@ -42,9 +43,9 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
     words: list[str],
     expected: dict[str, Any],
 ) -> None:
-    asked: list[plan.RunOptions] = []
+    asked: list[Request] = []
 
-    def note(_: Workspace, request: plan.RunOptions, *__: object) -> int:
+    def note(_: Workspace, request: Request, *__: object) -> int:
         asked.append(request)
         return 3
 
@@ -52,7 +53,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert line("run", "tonic,grpc*", "stream-grpc", "load-*", *words).code == 3
-    assert asked == [plan.RunOptions("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
+    assert asked == [a_request("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
 
 
 def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
@@ -87,7 +88,8 @@ def test_the_commands_of_a_fleet_are_described_in_whole_sentences(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     commands = line("fleet", "--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
-    assert [row.split()[0] for row in commands.splitlines()] == sorted(fleet.command.commands)
+    shown = sorted(name for name, each in fleet.command.commands.items() if not each.hidden)
+    assert [row.split()[0] for row in commands.splitlines()] == shown
     assert all(row.endswith(".") and not row.endswith("...") for row in commands.splitlines())
 
 
@@ -142,7 +144,7 @@ def test_a_night_takes_the_same_words_and_all_frameworks_without_them(
     asked: list[object] = []
     monkeypatch.setattr(job, "night", lambda _, request, *__: asked.append(request))
     assert line("night", *words).code == 0
-    assert asked == [job.NightOptions(**expected)]
+    assert asked == [Request(**expected)]
 
 
 def test_the_list_names_what_can_be_run(line: Line, workspace: Workspace) -> None:

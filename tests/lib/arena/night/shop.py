@@ -10,10 +10,12 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.load import generators
 from arena.machine import facts
-from arena.night import benchmark, job
-from arena.night.job import NightOptions, night
+from arena.night import benchmark
+from arena.night import night as job
+from arena.night.hosts import Fleet
 from arena.record.record import Record
 from arena.run import runner
+from arena.run.request import Request
 from tests.fakes import FakeGenerator, FakeRuntime, a_build, a_provenance, add_framework, records_in
 
 # Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
@@ -29,12 +31,13 @@ class Shop:
     runtime: FakeRuntime = field(default_factory=FakeRuntime)
     generator: FakeGenerator = field(default_factory=FakeGenerator)
     now_s: float = 0.0
+    fleet: Fleet | None = None
     published: int = 0
 
     def night(self, *frameworks: str, **options: Any) -> int:
-        request = NightOptions(frameworks, **options)
-        return night(
-            self.workspace, request, {"PATH": ""}, "night", self.publish, lambda: self.now_s
+        request, fleet = Request(frameworks=frameworks, **options), self.fleet
+        return job.night(
+            self.workspace, request, {"PATH": ""}, "night", self.publish, fleet, lambda: self.now_s
         )
 
     def publish(self, *_: object) -> Path:

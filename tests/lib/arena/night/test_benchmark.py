@@ -21,8 +21,7 @@ from arena.night import benchmark as job
 from arena.record.measurement import Second
 from arena.record.record import Record
 from arena.run import runner
-from arena.run.asked import BlockOptions
-from arena.run.plan import RunOptions
+from arena.run.request import Request
 from arena.site.build import build
 from tests.fakes import (
     FakeGenerator,
@@ -31,6 +30,7 @@ from tests.fakes import (
     a_build,
     a_measurement,
     a_program,
+    a_request,
     add_framework,
     records_in,
 )
@@ -53,7 +53,7 @@ class Shop:
 
     def __call__(
         self,
-        request: RunOptions,
+        request: Request,
         runtime: FakeRuntime | None = None,
         generator: FakeGenerator | None = None,
         **environment: str,
@@ -76,7 +76,7 @@ def shop(
 
 
 def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(shop: Shop) -> None:
-    assert shop(RunOptions("tonic")) == 0
+    assert shop(a_request("tonic")) == 0
     (record,) = shop.records()
     headline, where, page = shop.capsys.readouterr().out.splitlines()
     assert headline == (
@@ -88,7 +88,7 @@ def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(shop: S
 
 
 def test_a_trial_is_called_one_in_the_terminal_and_on_the_first_page(shop: Shop) -> None:
-    assert shop(RunOptions("tonic", runs=1)) == 0
+    assert shop(a_request("tonic", runs=1)) == 0
     assert "(one run; counted; a trial)" in shop.capsys.readouterr().out
     assert "64 · ghz · trials" in (shop.workspace.public / "index.html").read_text()
 
@@ -97,7 +97,7 @@ FAILING = [a_measurement(0.0, ok=0, failed={"Internal": 3})]
 
 
 def test_a_failed_framework_is_a_record_and_exit_code_1(shop: Shop) -> None:
-    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING)) == 1
+    assert shop(a_request("tonic"), generator=FakeGenerator(FAILING)) == 1
     (record,) = shop.records()
     out, err = shop.capsys.readouterr()
     assert record.failure
@@ -109,7 +109,7 @@ def test_a_failed_framework_is_a_record_and_exit_code_1(shop: Shop) -> None:
 
 def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(shop: Shop) -> None:
     breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
-    assert shop(RunOptions("all", ("stream-grpc",)), generator=breaks) == 3
+    assert shop(a_request("all", ("stream-grpc",)), generator=breaks) == 3
     assert {each.framework.name: each.status for each in shop.records()} == {
         "grpc-go": "failed",
         "tonic": "ok",
@@ -132,7 +132,7 @@ def breaks_at(*shots: int) -> FakeGenerator:
 def test_all_ends_with_how_many_were_measured_and_which_failed(
     shop: Shop, shots: tuple[int, ...], last: str
 ) -> None:
-    shop(RunOptions("all"), generator=breaks_at(*shots))
+    shop(a_request("all"), generator=breaks_at(*shots))
     assert shop.capsys.readouterr().out.splitlines()[-1] == last
 
 
@@ -146,7 +146,7 @@ def test_all_builds_the_site_once_at_the_end_however_many_sessions_there_are(
         return shop.workspace.public
 
     monkeypatch.setattr(f"{__name__}.build", count)
-    assert shop(RunOptions("all")) == 0
+    assert shop(a_request("all")) == 0
     assert built == [3]
     last = shop.capsys.readouterr().out.splitlines()[-2:]
     assert last == ["page: site/public", "3 measured, 0 failed"]
@@ -157,16 +157,16 @@ def test_of_several_connection_counts_each_one_counts(shop: Shop) -> None:
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
     add_framework(shop.workspace, "wide", "many")
-    assert shop(RunOptions("wide"), generator=breaks_at(0)) == 3
+    assert shop(a_request("wide"), generator=breaks_at(0)) == 3
     last = shop.capsys.readouterr().out.splitlines()[-1]
     assert last == "1 measured, 1 failed: wide under many at 1 connection"
 
 
 def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Shop, tmp_path: Path) -> None:
     named = str(a_program(tmp_path / "mine", "echo volley 0.1.0"))
-    assert shop(RunOptions("tonic")) == 0
-    assert shop(RunOptions("tonic"), GHZ=named) == 0
-    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING), GHZ=named) == 1
+    assert shop(a_request("tonic")) == 0
+    assert shop(a_request("tonic"), GHZ=named) == 0
+    assert shop(a_request("tonic"), generator=FakeGenerator(FAILING), GHZ=named) == 1
     assert [each.profile.generator for each in shop.records()] == [
         "ghz",
         "volley",
@@ -178,14 +178,14 @@ def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Shop, tmp_path: Path) ->
 
 
 def test_another_connection_count_is_a_trial(shop: Shop) -> None:
-    assert shop(RunOptions("tonic", connections=(7, 64))) == 0
+    assert shop(a_request("tonic", connections=(7, 64))) == 0
     entries = open_archive(shop.workspace.results).entries.values()
     assert {each.load.connections: each.is_trial for each in entries} == {7: True, 64: False}
 
 
 def test_where_no_call_finished_the_median_is_unknown(shop: Shop) -> None:
     slow = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
-    assert shop(RunOptions("tonic"), generator=FakeGenerator([slow])) == 0
+    assert shop(a_request("tonic"), generator=FakeGenerator([slow])) == 0
     assert shop.capsys.readouterr().out.startswith(
         "tonic stream-grpc: < 256 k messages/s (best of 3 runs; 0 to 256 k; "
         "median unknown; cut-calls, none-finished)\n"
@@ -194,7 +194,7 @@ def test_where_no_call_finished_the_median_is_unknown(shop: Shop) -> None:
 
 def test_all_skips_what_cannot_be_run_here_and_says_so(shop: Shop) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go"})
-    assert shop(RunOptions("all", ("stream-grpc",)), runtime) == 0
+    assert shop(a_request("all", ("stream-grpc",)), runtime) == 0
     assert [each.framework.name for each in shop.records()] == ["tonic"]
     assert "skipped grpc-go: needs go" in shop.capsys.readouterr().err
 
@@ -208,7 +208,7 @@ def broken(workspace: Workspace, name: str) -> None:
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(shop: Shop, *, dry_run: bool) -> None:
     broken(shop.workspace, "odd")
-    assert shop(RunOptions("all", ("stream-grpc",), dry_run=dry_run)) == 1
+    assert shop(a_request("all", ("stream-grpc",), dry_run=dry_run)) == 1
     out, err = shop.capsys.readouterr()
     assert err.count("error: ") == 1
     assert "error: frameworks/odd/meta.json: line 2: Expecting value\n" in err
@@ -228,12 +228,12 @@ def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(shop: Shop) -> No
         (shop.workspace.frameworks / name / "meta.json").unlink()
     add_framework(shop.workspace, "odd", "of-another-time")
     with pytest.raises(UsageError, match=r"^no enabled framework subscribes to any profile$"):
-        shop(RunOptions("all"))
+        shop(a_request("all"))
 
 
 def test_unary_calls_are_requests(shop: Shop) -> None:
     add_framework(shop.workspace, "unary", "unary-grpc")
-    assert shop(RunOptions("unary")) == 0
+    assert shop(a_request("unary")) == 0
     counts = {each.profile.connection_count for each in shop.records()}
     assert counts == {256, 1024}
     assert shop.capsys.readouterr().out.startswith(
@@ -246,7 +246,7 @@ def test_a_schedule_that_was_missed_is_said_to_have_no_rank(shop: Shop) -> None:
     good = Second(intended=200, sent=200, ok=200, failed=0, messages=200)
     bad = replace(good, sent=100)
     measured = a_measurement().model_copy(update={"seconds": (good, bad, good)})
-    assert shop(RunOptions("timed"), generator=FakeGenerator([measured])) == 0
+    assert shop(a_request("timed"), generator=FakeGenerator([measured])) == 0
     out, err = shop.capsys.readouterr()
     assert "missed-schedule" in out
     assert "note: 1 of 3 seconds did not have the calls that were due" in err
@@ -269,7 +269,7 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
             patch.setattr(runner, "choose", lambda *_: FakeRuntime())
             patch.setattr(generators, "build", missing)
             return job.benchmark(
-                shop.workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
+                shop.workspace, a_request("both", profiles), {"PATH": ""}, "run it", build
             )
 
     assert run() == 3
@@ -284,16 +284,16 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
 def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Shop) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go", "tonic": "needs cargo"})
     with pytest.raises(HostError, match="needs cargo"):
-        shop(RunOptions("tonic"), runtime)
+        shop(a_request("tonic"), runtime)
     with pytest.raises(HostError, match="no framework can be run here"):
-        shop(RunOptions("all"), runtime)
+        shop(a_request("all"), runtime)
 
 
 def test_where_nothing_can_be_saved_the_error_names_the_way_out(shop: Shop) -> None:
     shop.workspace.results.rmdir()
     shop.workspace.results.write_text("a file")
     with pytest.raises(HostError, match="or try without saving: --no-save"):
-        shop(RunOptions("tonic"))
+        shop(a_request("tonic"))
 
 
 def test_without_saving_nothing_is_kept(
@@ -310,7 +310,7 @@ def test_without_saving_nothing_is_kept(
     old.mkdir()
     os.utime(old, (1e9, 1e9))
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
-    assert shop(RunOptions("tonic", no_save=True)) == 0
+    assert shop(a_request("tonic", no_save=True)) == 0
     assert list(shop.workspace.results.iterdir()) == []
     assert list(drafts.iterdir()) == [others]
     assert len(shop.capsys.readouterr().out.splitlines()) == 1
@@ -318,7 +318,7 @@ def test_without_saving_nothing_is_kept(
 
 def test_a_dry_run_shows_the_commands_and_does_nothing(shop: Shop, tmp_path: Path) -> None:
     generator = FakeGenerator()
-    assert shop(RunOptions("tonic", dry_run=True), generator=generator) == 0
+    assert shop(a_request("tonic", dry_run=True), generator=generator) == 0
     lines = shop.capsys.readouterr().out.splitlines()
     assert lines[0].startswith("tonic under stream-grpc: runs: 3 x 5s, after 2s of warm-up")
     assert lines[1:3] == ["  build tonic", "  start tonic"]
@@ -330,13 +330,13 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(shop: Shop, tmp_path: Pat
 
 
 def test_a_port_in_the_environment_is_said_to_be_ignored(shop: Shop) -> None:
-    assert shop(RunOptions("tonic", dry_run=True), PORT_TLS="7443") == 0
+    assert shop(a_request("tonic", dry_run=True), PORT_TLS="7443") == 0
     assert "note: PORT_TLS is ignored" in shop.capsys.readouterr().err
 
 
 def test_a_dry_run_shows_the_ghz_that_would_be_used(shop: Shop, tmp_path: Path) -> None:
     def load(**environment: str) -> str:
-        shop(RunOptions("tonic", dry_run=True), None, None, **environment)
+        shop(a_request("tonic", dry_run=True), None, None, **environment)
         return shop.capsys.readouterr().out.splitlines()[-1]
 
     named = str(a_program(tmp_path / "my ghz", "echo --proto --call --connections"))
@@ -353,7 +353,7 @@ def test_a_dry_run_of_all_skips_what_cannot_be_run_here(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_framework(workspace, "here", native={"run": "exec ./server"})
-    request = RunOptions("all", ("stream-grpc",), runtime="native", dry_run=True)
+    request = a_request("all", ("stream-grpc",), runtime="native", dry_run=True)
     assert job.benchmark(workspace, request, {}, "run it", build) == 0
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["here"]
@@ -367,7 +367,7 @@ def test_a_dry_run_shows_a_command_that_steers_the_terminal_without_harm(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_framework(workspace, "sly", native={"run": "true \x1b]0;title\x07 \u202e; ./server"})
-    request = RunOptions("sly", runtime="native", dry_run=True)
+    request = a_request("sly", runtime="native", dry_run=True)
     assert job.benchmark(workspace, request, {}, "run it", build) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any("/bin/sh -c 'true \ufffd]0;title\ufffd \ufffd; ./server'" in line for line in lines)
@@ -387,14 +387,14 @@ def test_what_a_killed_benchmark_left_running_is_said(leftovers: list[str]) -> N
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (RunOptions("tonic", resume=True), "--resume: is for blocks"),
-        (RunOptions("tonic", runs=2, blocks=BlockOptions(8)), "--runs: makes no sense"),
-        (RunOptions("tonic", no_save=True, blocks=BlockOptions(8)), "--no-save: makes no sense"),
-        (RunOptions("tonic", blocks=BlockOptions(8, block_warm_up=1.0)), "is for trials"),
+        (a_request("tonic", resume=True), "--resume: is for blocks"),
+        (a_request("tonic", runs=2, blocks=8), "--runs: makes no sense"),
+        (a_request("tonic", no_save=True, blocks=8), "--no-save: makes no sense"),
+        (a_request("tonic", blocks=8, block_warm_up=1.0), "is for trials"),
     ],
 )
 def test_what_makes_no_sense_with_blocks_is_refused(
-    shop: Shop, request_: RunOptions, said: str
+    shop: Shop, request_: Request, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
         shop(request_)

@@ -9,10 +9,10 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.machine import facts, lock, ports
 from arena.night import benchmark
-from arena.night.job import NightOptions, night
-from arena.run import plan
+from arena.night.night import night
+from arena.run.request import Request
 from arena.run.session import Session
-from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_provenance
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_provenance, a_request
 from tests.lib.arena.night.shop import QUICK, SLOW, Shop
 
 
@@ -24,11 +24,6 @@ def test_each_framework_has_a_turn_before_any_has_another_and_the_short_ones_com
         ("alpha", QUICK), ("beta", QUICK), ("alpha", SLOW), ("beta", SLOW),
     ]  # fmt: skip
     assert shop.published == 1
-
-
-def test_a_fleet_with_another_generator_is_refused_as_in_a_benchmark(shop: Shop) -> None:
-    with pytest.raises(UsageError, match="--generator: a fleet runs volley, not ghz"):
-        shop.night(fleet="tls://h:1", generator="ghz")
 
 
 def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(shop: Shop) -> None:
@@ -62,7 +57,7 @@ def test_of_equally_long_ones_that_were_never_measured_the_subscription_tells_th
 def test_trials_and_other_machines_do_not_count_as_measured(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trial = plan.RunOptions("alpha", (QUICK,), runs=1)
+    trial = a_request("alpha", (QUICK,), runs=1)
     benchmark.benchmark(shop.workspace, trial, {"PATH": ""}, "run", lambda *_: Path("page"))
     other = a_provenance().host.model_copy(update={"cpu": "another CPU"})
     with monkeypatch.context() as patch:
@@ -242,17 +237,17 @@ def test_a_framework_that_is_named_and_has_no_profile_of_the_night_is_said(shop:
 @pytest.mark.parametrize(
     ("request_", "environment", "said"),
     [
-        (NightOptions(("alhpa",)), {}, r"no framework `alhpa` \(did you mean alpha"),
-        (NightOptions(profiles=("nothing-*",)), {}, "no profile matches"),
-        (NightOptions(generator="gzh"), {}, "--generator: "),
-        (NightOptions(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
-        (NightOptions(("retired",)), {}, "no enabled framework subscribes to any profile"),
-        (NightOptions(host_class="big"), {}, "--class: is for a fleet with racks"),
-        (NightOptions(quarantine=0.0), {}, "--quarantine: is for a fleet with racks"),
-        (NightOptions(), {"RUNS": "1"}, "RUNS: makes trials"),
-        (NightOptions(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
+        (Request(frameworks=("alhpa",)), {}, r"no framework `alhpa` \(did you mean alpha"),
+        (Request(profiles=("nothing-*",)), {}, "no profile matches"),
+        (Request(generator="gzh"), {}, "--generator: "),
+        (Request(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
+        (Request(frameworks=("retired",)), {}, "no enabled framework subscribes to any profile"),
+        (Request(host_class="big"), {}, "--class: is for a fleet with racks"),
+        (Request(quarantine=0.0), {}, "--quarantine: is for a fleet with racks"),
+        (Request(), {"RUNS": "1"}, "RUNS: makes trials"),
+        (Request(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
         (
-            NightOptions(connections=(7,)),
+            Request(connections=(7,)),
             {},
             "--connections: no profile that is left has such a count",
         ),
@@ -261,7 +256,7 @@ def test_a_framework_that_is_named_and_has_no_profile_of_the_night_is_said(shop:
 def test_bad_input_is_refused_before_the_host_is_locked(
     shop: Shop,
     monkeypatch: pytest.MonkeyPatch,
-    request_: NightOptions,
+    request_: Request,
     environment: dict[str, str],
     said: str,
 ) -> None:

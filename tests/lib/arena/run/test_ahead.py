@@ -15,12 +15,20 @@ from arena.machine.builds import Build, Command, finished
 from arena.run import ahead
 from arena.run.ahead import BuiltAhead
 from arena.run.once import BuiltOnce
-from arena.run.plan import Plan, RunOptions, plan_sessions
+from arena.run.plan import Plan, plan_sessions
 from arena.run.runner import Runner
 from arena.run.runtimes import Built
 from arena.what.framework import Framework
 from arena.what.selection import frameworks
-from tests.fakes import FakeGenerator, FakeProgress, FakeRuntime, a_build, a_program, add_framework
+from tests.fakes import (
+    FakeGenerator,
+    FakeProgress,
+    FakeRuntime,
+    a_build,
+    a_program,
+    a_request,
+    add_framework,
+)
 
 
 @dataclass
@@ -45,12 +53,12 @@ class Shop:
             raise self.problem
 
     def plans(self) -> Sequence[Plan]:
-        request = RunOptions("all", ("stream-grpc",))
+        request = a_request("all", ("stream-grpc",))
         chosen = frameworks(self.workspace, "all")
         return plan_sessions(self.workspace, request, {"PATH": "", **self.environment}, chosen)
 
     def find(self) -> Mapping[Located, Generator]:
-        runner = Runner(self.workspace, RunOptions("all"), self.runtime, FakeProgress())
+        runner = Runner(self.workspace, a_request("all"), self.runtime, FakeProgress())
         return runner.find_generators(self.plans())
 
     def session(self, log: Path) -> Built:

@@ -7,10 +7,11 @@ import pytest
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from arena.machine import cpus
-from arena.run.plan import Plan, RunOptions, plan_sessions
+from arena.run.plan import Plan, plan_sessions
+from arena.run.request import Request
 from arena.what import selection
 from arena.what.loads import Blast, Scheduled
-from tests.fakes import a_program, add_framework
+from tests.fakes import a_program, a_request, add_framework
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +23,8 @@ def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add_framework(workspace, "retired", enabled=False)
 
 
-def plans_of(workspace: Workspace, request: RunOptions, **environment: str) -> list[Plan]:
-    selected = selection.frameworks(workspace, request.frameworks)
+def plans_of(workspace: Workspace, request: Request, **environment: str) -> list[Plan]:
+    selected = selection.frameworks(workspace, request.selected)
     return plan_sessions(workspace, request, environment, selected)
 
 
@@ -41,11 +42,11 @@ def plans_of(workspace: Workspace, request: RunOptions, **environment: str) -> l
 def test_what_is_subscribed_to_is_planned(
     workspace: Workspace, frameworks: str, profiles: list[str], expected: list[tuple[str, str]]
 ) -> None:
-    plans = plans_of(workspace, RunOptions(frameworks, tuple(profiles)))
+    plans = plans_of(workspace, a_request(frameworks, tuple(profiles)))
     assert [(each.framework.name, each.profile.name) for each in plans] == expected
 
 
-SHORTER = RunOptions("odd-jobs", requests=100, duration=0.5)
+SHORTER = a_request("odd-jobs", requests=100, duration=0.5)
 
 
 def test_an_override_is_in_force_only_where_it_means_something(workspace: Workspace) -> None:
@@ -67,7 +68,7 @@ def test_a_blast_is_never_shortened_to_nothing(workspace: Workspace) -> None:
         "extends: blast-unary\nname: big\nconnections: [1]\nsweep: [10, 20]"
     )
     add_framework(workspace, "wide", "big")
-    (one,) = plans_of(workspace, RunOptions("wide", requests=3))
+    (one,) = plans_of(workspace, a_request("wide", requests=3))
     assert one.profile.load_as(Blast).sweep == (3,)
 
 
@@ -86,18 +87,18 @@ def test_a_schedule_that_more_requests_would_make_endless_is_refused(
     )
     add_framework(workspace, "odd-jobs", "odd")
     with pytest.raises(UsageError, match=f"^odd with {requests} requests: {said}"):
-        plans_of(workspace, RunOptions("odd-jobs", requests=requests))
+        plans_of(workspace, a_request("odd-jobs", requests=requests))
 
 
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (RunOptions("tonic", requests=9), r"^REQUESTS \(--requests\): is for blast and scheduled"),
-        (RunOptions("timed", duration=9.0), r"^DURATION \(--duration\): is for blast, closed and"),
+        (a_request("tonic", requests=9), r"^REQUESTS \(--requests\): is for blast and scheduled"),
+        (a_request("timed", duration=9.0), r"^DURATION \(--duration\): is for blast, closed and"),
     ],
 )
 def test_an_override_that_means_nothing_here_is_refused(
-    workspace: Workspace, request_: RunOptions, said: str
+    workspace: Workspace, request_: Request, said: str
 ) -> None:
     add_framework(workspace, "timed", "load-const")
     with pytest.raises(UsageError, match=said):
@@ -109,7 +110,7 @@ def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> 
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
     add_framework(workspace, "wide", "many")
-    plans = plans_of(workspace, RunOptions("wide"))
+    plans = plans_of(workspace, a_request("wide"))
     assert [each.profile.connection_count for each in plans] == [1, 64]
 
 
@@ -117,22 +118,22 @@ def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> 
     ("request_", "environment", "said"),
     [
         (
-            RunOptions("tonic", runtime="podman"),
+            a_request("tonic", runtime="podman"),
             {},
             r"--runtime \(RUNTIME\): there is no runtime `podman`",
         ),
-        (RunOptions("tonic", generator="gzh"), {}, r"--generator: .*did you mean ghz"),
-        (RunOptions("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
-        (RunOptions("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
-        (RunOptions("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
-        (RunOptions("tonic"), {"LOADGEN_DOCKER": "banana"}, "^LOADGEN_DOCKER: write true or false"),
-        (RunOptions("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
-        (RunOptions("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
-        (RunOptions("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
+        (a_request("tonic", generator="gzh"), {}, r"--generator: .*did you mean ghz"),
+        (a_request("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
+        (a_request("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
+        (a_request("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
+        (a_request("tonic"), {"LOADGEN_DOCKER": "banana"}, "^LOADGEN_DOCKER: write true or false"),
+        (a_request("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
+        (a_request("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
+        (a_request("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
     ],
 )
 def test_a_bad_setting_is_refused(
-    workspace: Workspace, request_: RunOptions, environment: dict[str, str], said: str
+    workspace: Workspace, request_: Request, environment: dict[str, str], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
         plans_of(workspace, request_, **environment)
@@ -142,14 +143,14 @@ def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> N
     (workspace.profiles / "odd.yaml").write_text("extends: stream-grpc\nname: odd\ngenerator: wrk")
     add_framework(workspace, "odd", "odd")
     with pytest.raises(UsageError, match=r"^profiles/odd\.yaml: generator: there is no .* `wrk`"):
-        plans_of(workspace, RunOptions("odd"))
+        plans_of(workspace, a_request("odd"))
 
 
 def test_overrides_change_the_profile_and_are_recorded(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     named = str(a_program(tmp_path / "x" / "ghz", "echo --proto --call --connections"))
-    request = RunOptions("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
+    request = a_request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
     environment = {"SERVER_CPUS": "0", "GHZ": named, "LOADGEN_DOCKER": "", "HOME": "/root"}
     (one,) = plans_of(workspace, request, **environment)
     assert (one.profile.runs, one.profile.window_s) == (1, 0.5)
@@ -165,14 +166,14 @@ def test_overrides_change_the_profile_and_are_recorded(
 
 
 def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Workspace) -> None:
-    (one,) = plans_of(workspace, RunOptions("tonic"), RUNS="")
+    (one,) = plans_of(workspace, a_request("tonic"), RUNS="")
     assert (one.profile.runs, one.profile.window_s, dict(one.overrides)) == (3, 5.0, {})
 
 
 def sessions(workspace: Workspace, *counts: int, test: str) -> list[tuple[str, dict[str, str]]]:
     """Return the label and the overrides of each session under a test with these connections."""
     add_framework(workspace, "wide", test)
-    plans = plans_of(workspace, RunOptions("wide", connections=counts or None))
+    plans = plans_of(workspace, a_request("wide", connections=counts or None))
     return [(each.profile.label, dict(each.overrides)) for each in plans]
 
 
@@ -204,6 +205,6 @@ def test_more_connections_than_a_load_has_calls_are_refused(workspace: Workspace
 
 def test_a_connection_count_that_the_generator_cannot_make_is_refused(workspace: Workspace) -> None:
     add_framework(workspace, "wide", "sustained-unary")
-    asked = RunOptions("wide", generator="h2load", connections=(8, 3))
+    asked = a_request("wide", generator="h2load", connections=(8, 3))
     with pytest.raises(UsageError, match=r"h2load cannot make this load: .* do not fit on 3$"):
         plans_of(workspace, asked)

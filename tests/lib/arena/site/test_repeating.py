@@ -11,7 +11,8 @@ from arena.machine import cpus
 from arena.night import benchmark
 from arena.record.reading import parse_record
 from arena.record.record import Record
-from arena.run.plan import Plan, RunOptions, plan_sessions
+from arena.run.plan import Plan, plan_sessions
+from arena.run.request import Request
 from arena.site.pages.records import _repeat
 from arena.what import selection
 from arena.what.loads import KINDS
@@ -42,22 +43,22 @@ def kinds() -> Iterator[Record]:
 def asked(line: Line, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what asks the runner for a record's command."""
     monkeypatch.setattr(cpus, "physical_cores", lambda: [(0,), (1,), (2,), (3,)])
-    requests: list[RunOptions] = []
+    requests: list[Request] = []
 
-    def note(_: object, request: RunOptions, *__: object) -> int:
-        benchmark._require_sense(request)
+    def note(_: object, request: Request, *__: object) -> int:
+        request.require_sense()
         requests.append(request)
         return 0
 
     monkeypatch.setattr(benchmark, "benchmark", note)
 
-    def plans_of(record: Record) -> tuple[RunOptions, list[Plan]]:
+    def plans_of(record: Record) -> tuple[Request, list[Plan]]:
         add_framework(line.workspace, record.framework.name, *record.framework.tests)
         *_, program, command = _repeat(record).rpartition("./scripts/benchmark.sh ")
         assert program
         ended = line("run", *shlex.split(command))
         assert (ended.code, ended.err) == (0, "")
-        selected = selection.frameworks(line.workspace, requests[-1].frameworks)
+        selected = selection.frameworks(line.workspace, requests[-1].selected)
         return requests[-1], plan_sessions(line.workspace, requests[-1], {}, selected)
 
     return plans_of
@@ -73,7 +74,7 @@ def require_same(record: Record, asked: Any) -> None:
     made = {name: value for name, value in plan.overrides.items() if name in trial}
     overrides = record.provenance.overrides
     assert made == {name: value for name, value in overrides.items() if name in trial}
-    assert request.blocks.blocks == (record.visit.blocks if record.visit else None)
+    assert request.blocks == (record.visit.blocks if record.visit else None)
 
 
 def test_committed_records_are_repeated_by_their_commands(asked: Any) -> None:

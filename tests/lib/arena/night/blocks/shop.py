@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from arena.night import blocks as job
 from arena.night.diary import Diary
-from arena.night.planned import PlannedNight
+from arena.night.schedule import PlannedNight
 from arena.record.measurement import Disturbance
 from arena.record.record import Record, Visit
-from arena.run.asked import BlockOptions
 from arena.run.driver import Driver
 from tests.lib.arena.night.shop import QUICK, Shop, shop
 
@@ -29,15 +27,11 @@ class Blocks:
     patch: pytest.MonkeyPatch
 
     def __call__(self, blocks: int | None = 3, *frameworks: str, **options: Any) -> int:
-        own = {
-            name: options.pop(name) for name in ("seed", "twin", "quiet_wait") if name in options
-        }
         if blocks:
             # The fake of the sentinel sees nothing, so a wait for quiet would last until its end.
-            own = {"twin": "none", "seed": "x", "quiet_wait": 0.0, **own}
-        asked = BlockOptions(blocks, **own)
+            options = {"twin": "none", "seed": "x", "quiet_wait": 0.0, **options}
         options.setdefault("profiles", (QUICK,))
-        return self.shop.night(*frameworks, blocks=asked, **options)
+        return self.shop.night(*frameworks, blocks=blocks, **options)
 
     def records(self) -> list[tuple[Record, Visit]]:
         return [(each, each.visit) for each in self.shop.records() if each.visit]
@@ -79,5 +73,4 @@ class Blocks:
 
 @pytest.fixture
 def blocks(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Blocks:
-    monkeypatch.setattr(job, "choose", lambda *_: shop.runtime)
     return Blocks(shop, monkeypatch)

@@ -7,8 +7,7 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.machine import facts, ports
-from arena.night import blocks as job
-from arena.run.asked import BlockOptions
+from arena.night import night as job
 from arena.run.runner import only_here
 from arena.run.session import Session
 from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_provenance
@@ -249,8 +248,7 @@ def test_a_framework_that_cannot_be_built_is_built_once_a_night(blocks: Blocks) 
 
 def test_a_night_of_blocks_is_resumed_without_saying_what_it_was(blocks: Blocks) -> None:
     cut_short(blocks, 3)
-    asked = BlockOptions(quiet_wait=0.0)
-    assert blocks.shop.night(resume=True, blocks=asked) == 0
+    assert blocks.shop.night(resume=True, quiet_wait=0.0) == 0
     assert len(blocks.visits()) == 7
 
 
@@ -475,10 +473,10 @@ def test_an_interrupt_says_how_to_go_on(blocks: Blocks) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"blocks": BlockOptions(seed="x")}, "--seed: is for blocks"),
-        ({"blocks": BlockOptions(8), "only_changed": True}, "--only-changed: makes no sense"),
-        ({"blocks": BlockOptions(8, twin="gamma")}, "--twin: `gamma` is not among"),
-        ({"blocks": BlockOptions(8, block_warm_up=1.0)}, "--block-warm-up: is for trials"),
+        ({"seed": "x"}, "--seed: is for blocks"),
+        ({"blocks": 8, "only_changed": True}, "--only-changed: makes no sense"),
+        ({"blocks": 8, "twin": "gamma"}, "--twin: `gamma` is not among"),
+        ({"blocks": 8, "block_warm_up": 1.0}, "--block-warm-up: is for trials"),
     ],
 )
 def test_what_makes_no_sense_is_refused(blocks: Blocks, options: dict[str, Any], said: str) -> None:

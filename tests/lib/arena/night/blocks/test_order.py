@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from arena.night.order import Slot, loads_of, seed_of, twin_of, visits_of
+from arena.night.schedule import Slot, loads_of, seed_of, twin_of, visits_of
 
 SEED = seed_of("a night")
 SLOTS = [Slot("ada"), Slot("bob"), Slot("cyd"), Slot("ada", is_twin=True)]

@@ -8,7 +8,7 @@ from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
 from arena.judge.nights import Verdict
 from arena.judge.twins import NO_LOOKS, Look, TwinBook
-from arena.night.planned import PlannedLoad
+from arena.night.schedule import PlannedLoad
 from arena.night.table import verdicts_of
 from arena.record.record import Record
 from tests.fakes import save
