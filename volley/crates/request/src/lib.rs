@@ -35,7 +35,7 @@ pub mod template;
 
 pub use body::Body;
 pub use error::RequestError;
-pub use expect::{ExpectError, Expected, Mismatch, Rules, Run};
+pub use expect::{ExpectError, Expected, Mismatch, ReplyRun, Rules};
 pub use head::USER_AGENT;
 pub use metadata::MetadataError;
 pub use metadata::Name as MetadataName;
