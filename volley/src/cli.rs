@@ -5,6 +5,7 @@ mod args;
 mod argv;
 mod blast;
 mod check;
+mod clap_error;
 mod compare;
 mod config;
 mod edit;
@@ -26,7 +27,6 @@ mod shell;
 mod testkit;
 mod trial;
 mod unused;
-mod usage;
 mod value;
 
 use std::ffi::OsString;
