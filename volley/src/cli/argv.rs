@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 use super::args::{is_switch, is_switch_named};
 use super::clap_error;
-use super::exit::CliExit;
+use super::usage::CliExit;
 
 /// What the words after `program` ask for. Help prints the `command` that parses them.
 pub(super) fn read<T: FromArgMatches>(

@@ -6,7 +6,7 @@ use std::num::ParseIntError;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::exit::CliExit;
+use super::usage::CliExit;
 
 /// What `program` does with an error of clap: print it, or refuse.
 pub(super) fn exit(program: &str, error: &Error) -> CliExit {

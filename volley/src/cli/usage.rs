@@ -1,4 +1,4 @@
-//! Why a command line does not lead to a run: there is text to print, or an error.
+//! What is printed instead of a run: help, or what is wrong with a command line. The exit status of a run is decided in `program/status.rs`.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
