@@ -16,7 +16,7 @@ mod distribution;
 mod errors;
 pub mod estimate;
 mod facts;
-mod fine;
+mod fine_counts;
 pub mod latency;
 mod life;
 mod merge;
