@@ -19,7 +19,7 @@ mod facts;
 mod fine_counts;
 pub mod latency;
 mod life;
-mod merge;
+mod merge_threads;
 mod part;
 pub mod process;
 #[cfg(test)]
