@@ -1,4 +1,4 @@
-//! The expectations of one call.
+//! The expectations of one call, and the check of a reply against them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A fast path for the most common replies.
+//! A shortcut of [`Expected`](super::Expected) for one reply of the most common form.
 
 use super::layout::{Field, Form, Layouts};
 use super::reply_run::ReplyRun;

@@ -1,4 +1,4 @@
-//! The fastest path: replies of the same length, one after another in what was read.
+//! A shortcut of [`Expected`](super::Expected) for many replies: those of the same length, one after another in what was read.
 //!
 //! A benchmark's replies are often one varint that counts up. They then lie at equal distances and differ only in their
 //! last bytes, so a run of them is checked in a few steps each: the same constant bytes, and the expected value.
