@@ -63,7 +63,7 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=10
 
-fuzz_targets=(frame hpack splitter connection http1 run spec part template reflection pointer csv_feed scenario import proto)
+fuzz_targets=(frame hpack splitter connection http1 reply_run spec part template reflection pointer csv_feed scenario import proto)
 fuzz_seconds=5
 
 # ---- what must be there

@@ -5,10 +5,10 @@ mod args;
 mod argv;
 mod blast;
 mod check;
+mod clap_error;
 mod compare;
 mod config;
 mod edit;
-mod exit;
 mod files;
 mod help;
 #[cfg(test)]
@@ -37,7 +37,6 @@ pub use check::Check;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use edit::Edit;
-pub use exit::{CliExit, UsageError};
 pub use import::Import;
 pub use look::{Look, Question};
 pub use merge::Merge;
@@ -46,6 +45,7 @@ pub use run::Run;
 pub use scenario::{ScenarioFormat, ScenarioRun};
 pub use serve::{Listen, ServeArgs};
 pub use trial::Trial;
+pub use usage::{CliExit, UsageError};
 
 use crate::docs;
 use crate::spec::misspelt;

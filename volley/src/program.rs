@@ -7,6 +7,7 @@ mod check;
 mod compare;
 #[cfg(feature = "edit")]
 mod edit;
+mod failure;
 mod files;
 #[cfg(feature = "import")]
 mod import;
@@ -18,9 +19,9 @@ mod news;
 mod once;
 mod replies;
 mod scenario;
+mod status;
 mod trial;
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -39,6 +40,7 @@ pub use check::check;
 pub use compare::compare;
 #[cfg(feature = "edit")]
 pub use edit::edit;
+pub use failure::Failure;
 #[cfg(feature = "import")]
 pub use import::import;
 pub use look::look;
@@ -47,84 +49,17 @@ pub use scenario::run_scenario;
 pub use trial::try_once;
 
 use crate::cli::{Format, Listen, Output, Run, ServeArgs};
-use crate::net::NetError;
-use crate::plain::{self, LoadError, News, Reading, Session};
+use crate::plain::{self, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{
     Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
 };
-use crate::serve::{self, ServeError};
+use crate::serve;
 use crate::spec::ListenAddress;
 use crate::watch::{self, Calls, DebugLog, JsonLines, ReplyWriter, Server, Shown, Shows, Stats};
 use files::Files;
 use news::NewsDesk;
-
-/// The exit status if a condition of `--fail-if` was met.
-const THRESHOLD_FAILED: u8 = 99;
-
-/// The exit status if `volley edit` or its page was not built.
-const NOT_BUILT: u8 = 3;
-
-/// The error that ended the program, and its exit status.
-#[derive(Debug)]
-pub struct Failure {
-    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; 3 also if `volley edit` was not
-    /// built; otherwise 1.
-    pub status: u8,
-    /// What went wrong; it may quote a server.
-    pub message: String,
-}
-
-impl Failure {
-    fn new(status: u8, problem: impl ToString) -> Self {
-        Self {
-            status,
-            message: problem.to_string(),
-        }
-    }
-
-    /// The command line, or a file that it names, must be mended.
-    fn usage(problem: impl ToString) -> Self {
-        Self::new(2, problem)
-    }
-
-    /// The message on one line, whatever it quotes.
-    #[must_use]
-    pub fn line(&self) -> Cow<'_, str> {
-        visible(&self.message)
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        let status = match error {
-            LoadError::NoStart => 3,
-            LoadError::StartPassed => 4,
-            _ if error.is_usage() => 2,
-            _ => 1,
-        };
-        Self::new(status, error)
-    }
-}
-
-impl From<NetError> for Failure {
-    fn from(error: NetError) -> Self {
-        LoadError::from(error).into()
-    }
-}
-
-impl From<ServeError> for Failure {
-    fn from(error: ServeError) -> Self {
-        Self::new(if error.is_usage() { 2 } else { 1 }, error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::new(1, error)
-    }
-}
 
 /// Runs the load and prints its report. Succeeds if at least one call succeeded and no threshold failed.
 ///
@@ -243,28 +178,12 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
         print_own(report, output);
     }
     print_failed(&report.thresholds)?;
-    Ok(status(report.calls.ok > 0, &report.thresholds))
+    Ok(status::of_calls(report.calls.ok > 0, &report.thresholds))
 }
 
 /// Even `--quiet` does not hide them.
 fn print_failed(thresholds: &[Verdict]) -> io::Result<()> {
     to_stderr(|mut out| own_section::write_failed(thresholds, &mut out))
-}
-
-/// The exit status of a run with thresholds. Without a call that succeeded, it is that of any such run.
-fn status(any_ok: bool, thresholds: &[Verdict]) -> ExitCode {
-    match any_ok && thresholds.iter().any(|verdict| verdict.failed) {
-        true => ExitCode::from(THRESHOLD_FAILED),
-        false => success_if(any_ok),
-    }
-}
-
-/// The exit status says whether any call succeeded.
-fn success_if(any_ok: bool) -> ExitCode {
-    match any_ok {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    }
 }
 
 /// Prints to stderr what ghz's formats have no place for.

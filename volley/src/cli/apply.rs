@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::args::{
     CheckArgs, ConnectionArgs, DataArgs, LoadArgs, OutputArgs, RunArgs, ScheduleArgs, TargetArgs,
 };
-use super::exit::UsageError;
 use super::options::STDOUT;
+use super::usage::UsageError;
 use super::{files, payload};
 use crate::plain::StartAt;
 use crate::spec::{

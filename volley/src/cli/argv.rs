@@ -6,8 +6,8 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 use super::args::{is_switch, is_switch_named};
-use super::exit::CliExit;
-use super::usage;
+use super::clap_error;
+use super::usage::CliExit;
 
 /// What the words after `program` ask for. Help prints the `command` that parses them.
 pub(super) fn read<T: FromArgMatches>(
@@ -20,7 +20,7 @@ pub(super) fn read<T: FromArgMatches>(
 
 /// What parsed words ask for.
 pub(super) fn taken<T: FromArgMatches>(program: &str, words: &ArgMatches) -> Result<T, CliExit> {
-    T::from_arg_matches(words).map_err(|error| usage::exit(program, &error))
+    T::from_arg_matches(words).map_err(|error| clap_error::exit(program, &error))
 }
 
 /// Parses the words after `program`; `shown` is the command that help prints.
@@ -35,7 +35,7 @@ pub(super) fn matches(
     let matches = command.clone().try_get_matches_from(argv);
     matches.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
-        _ => usage::exit(program, &error),
+        _ => clap_error::exit(program, &error),
     })
 }
 

@@ -10,8 +10,8 @@ use super::apply::apply;
 use super::args::{
     self, CheckArgs, ConnectionArgs, DataArgs, LimitArgs, LoadArgs, OutputArgs, RunArgs, TargetArgs,
 };
-use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
+use super::usage::{CliExit, UsageError};
 use super::value::{positive, span, up_to, whole};
 use super::{argv, help, unused};
 use crate::blast::BlastSpec;

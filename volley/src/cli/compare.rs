@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Command, CommandFactory, Parser};
 
 use super::apply::filled_file;
-use super::exit::CliExit;
+use super::usage::CliExit;
 use super::value::path;
 use super::{argv, files, help};
 use crate::compare::Condition;

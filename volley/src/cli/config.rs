@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::args::RunArgs;
-use super::usage;
+use super::clap_error;
 use crate::report::ghz_options::{DIGEST, is_empty};
 use crate::spec::Spec;
 
@@ -96,7 +96,7 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             let args = &mut config.args;
             matches
                 .and_then(|matches| args.update_from_arg_matches(&matches))
-                .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
+                .map_err(|error| wrong(path, &key, clap_error::problem(&error)))?;
         }
     }
     if config.lacks_payload.is_some() {
@@ -153,7 +153,7 @@ fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let long = command.get_arguments().find(is_short);
     let similar = || {
         let parsed = command.clone().try_get_matches_from(["volley", &flag]);
-        usage::suggestion(&parsed.err()?)
+        clap_error::suggestion(&parsed.err()?)
     };
     let suggestion = match long {
         Some(arg) => arg.get_long().map(str::to_owned),

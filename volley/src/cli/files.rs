@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::args::RunArgs;
-use super::exit::{CliExit, UsageError};
 use super::options::STDOUT;
+use super::usage::{CliExit, UsageError};
 use crate::spec::{SchemaSource, Spec};
 
 /// A flag, or the name of an argument, and its file.

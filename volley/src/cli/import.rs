@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Command, CommandFactory, Parser};
 
 use super::apply::filled_file;
-use super::exit::CliExit;
 use super::files::need_file;
+use super::usage::CliExit;
 use super::value::path;
 use super::{argv, files, help};
 

@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use super::apply::apply_target;
 use super::args::{self, ConnectionArgs, RunArgs, TargetArgs};
-use super::exit::{CliExit, UsageError};
+use super::usage::{CliExit, UsageError};
 use super::{argv, help, unused};
 use crate::spec::{SchemaSource, Spec};
 use volley_base::words;

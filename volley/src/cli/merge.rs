@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Command, CommandFactory, Parser};
 
 use super::args::ReportArgs;
-use super::exit::CliExit;
 use super::options::Output;
+use super::usage::CliExit;
 use super::value::path;
 use super::{argv, files, help};
 use crate::spec::Threshold;

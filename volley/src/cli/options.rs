@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::apply::{filled, filled_file, filled_path};
 use super::args::{OutputArgs, ReportArgs, WatchArgs};
-use super::exit::UsageError;
+use super::usage::UsageError;
 use crate::features::need;
 use crate::report::Report;
 use crate::spec::ListenAddress;

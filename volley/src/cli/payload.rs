@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::apply::{filled, filled_path};
 use super::args::DataArgs;
-use super::exit::UsageError;
+use super::usage::UsageError;
 use super::value;
 use crate::input;
 use crate::spec::Data;

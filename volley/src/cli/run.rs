@@ -8,9 +8,9 @@ use clap::{ArgMatches, Command, FromArgMatches};
 use super::apply::apply;
 use super::args::{self, RunArgs};
 use super::config::Config;
-use super::exit::CliExit;
 use super::options::{Output, Watched};
-use super::{argv, config, payload, unused, usage};
+use super::usage::CliExit;
+use super::{argv, clap_error, config, payload, unused};
 use crate::plain::StartAt;
 use crate::spec::Spec;
 
@@ -70,7 +70,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
 
 /// What the `--config` file holds, and its flags, overridden by those of the command line.
 pub(super) fn with_config(command: &Command, matches: &ArgMatches) -> Result<Config, CliExit> {
-    let wrong = |error| usage::exit("volley", &error);
+    let wrong = |error| clap_error::exit("volley", &error);
     let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
     let path = flags.target.config.as_deref();
     let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{Command, CommandFactory, Parser, ValueEnum};
 
 use super::apply::{filled_file, filled_path};
-use super::exit::{CliExit, UsageError};
 use super::files::need_file;
 use super::options::{need_token, token};
+use super::usage::{CliExit, UsageError};
 use super::value::{path, span};
 use super::{argv, files, help};
 use crate::scenario::lua::is_program;

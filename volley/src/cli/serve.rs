@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Command, CommandFactory, Parser};
 
-use super::exit::CliExit;
+use super::usage::CliExit;
 use super::value::{positive, span, time, whole};
 use super::{argv, help};
 use crate::serve::Freeze;

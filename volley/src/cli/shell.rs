@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Command;
 
-use super::exit::CliExit;
 use super::look::Question;
+use super::usage::CliExit;
 use super::{blast, check, compare, edit, import, merge, scenario, serve, trial};
 use crate::docs;
 

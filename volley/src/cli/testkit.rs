@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Debug;
 
-use super::exit::CliExit;
+use super::usage::CliExit;
 
 /// What a line of words asks for, or the error. `␣` is a blank in a word.
 pub fn parsed<T>(

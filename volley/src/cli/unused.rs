@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command};
 
 use super::apply::filled_path;
 use super::args::{self, RunArgs};
-use super::exit::CliExit;
+use super::usage::CliExit;
 use crate::spec::{Data, DurationStop, Endpoint, LbStrategy, SchemaSource, Spec, Templates};
 
 /// Leaves flags out of help, by clap's ids.

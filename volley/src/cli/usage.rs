@@ -1,116 +1,142 @@
-//! clap's errors as one line each.
+//! What is printed instead of a run: help, or what is wrong with a command line. The exit status of a run is decided in `program/status.rs`.
 
-use std::error::Error as _;
-use std::num::ParseIntError;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use clap::Error;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::builder::StyledStr;
+use thiserror::Error;
 
-use super::exit::CliExit;
+use super::value::JsonError;
+use crate::features::Lacks;
+use crate::report::visible;
+use crate::spec::SpecError;
 
-/// What `program` does with an error of clap: print it, or refuse.
-pub(super) fn exit(program: &str, error: &Error) -> CliExit {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Print(error.render()),
-        _ => CliExit::usage(line(program, error)),
-    }
+/// The end of a program that was asked for help, or has a wrong command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CliExit {
+    /// Help or version: to stdout, exit status 0.
+    Print(StyledStr),
+    /// A usage error, one line without "error: ": to stderr, exit status 2.
+    Usage(String),
 }
 
-fn line(program: &str, error: &Error) -> String {
-    let flag = text(error, ContextKind::InvalidArg).map(name);
-    match (error.kind(), flag) {
-        (ErrorKind::UnknownArgument, Some(flag)) => unknown(program, &flag, error),
-        (ErrorKind::InvalidValue | ErrorKind::ValueValidation, Some(flag)) => {
-            match problem(error) {
-                Some(problem) => format!("`{flag}`: {problem}"),
-                None => format!("`{flag}` needs a value"),
-            }
+impl CliExit {
+    /// A message on one line, even if it quotes text of several lines.
+    pub(super) fn usage(message: impl AsRef<str>) -> Self {
+        Self::Usage(visible(message.as_ref()).into_owned())
+    }
+
+    /// 0 or 2.
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Print(_) => 0,
+            Self::Usage(_) => 2,
         }
-        (ErrorKind::ArgumentConflict, Some(flag)) => format!("`{flag}` is given twice: keep one"),
-        (ErrorKind::TooManyValues, Some(flag)) => format!("`{flag}` takes no such value"),
-        (ErrorKind::MissingRequiredArgument, _) => match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::Strings(missing)) => format!("missing: {}", missing.join(" ")),
-            _ => first_line(&error.to_string()),
-        },
-        (ErrorKind::InvalidUtf8, _) => "the command line is not valid UTF-8".to_owned(),
-        _ => first_line(&error.to_string()),
+    }
+
+    /// Prints to the right stream; with colours if stdout is a terminal that wants them.
+    pub fn print(&self) -> ExitCode {
+        let mut out = io::stdout();
+        let printed = match self {
+            Self::Print(text) if out.is_terminal() && wants_colour() => {
+                write!(out, "{}", text.ansi())
+            }
+            Self::Print(_) => write!(out, "{self}"),
+            Self::Usage(_) => {
+                let _ = writeln!(io::stderr(), "{self}");
+                Ok(())
+            }
+        };
+        match printed.and_then(|()| out.flush()) {
+            // If the reader of the pipe is gone, no message is needed.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(io::stderr(), "error: cannot write to stdout: {error}");
+                ExitCode::FAILURE
+            }
+            _ => ExitCode::from(self.status()),
+        }
     }
 }
 
-/// What is wrong with a value; `None` if there is no value.
-pub(super) fn problem(error: &Error) -> Option<String> {
-    let value = text(error, ContextKind::InvalidValue)?;
-    let reason = match (error.source(), error.get(ContextKind::ValidValue)) {
-        (Some(source), _) if source.is::<ParseIntError>() => "a whole number is needed".to_owned(),
-        (Some(source), _) => source.to_string(),
-        _ if value.is_empty() => return None,
-        (None, Some(ContextValue::Strings(valid))) => format!("use {}", list(valid)),
-        _ => "it is not understood".to_owned(),
-    };
-    // Metadata may be secret.
-    let is_metadata =
-        text(error, ContextKind::InvalidArg).is_some_and(|arg| arg.contains("metadata"));
-    Some(match is_metadata {
-        true => format!("invalid value: {reason}"),
-        false => format!("invalid value `{}`: {reason}", shortened(&value)),
-    })
+/// <https://no-color.org>: any non-empty value turns colours off.
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// The beginning of a value, long enough to recognize it.
-fn shortened(value: &str) -> String {
-    const SHOWN: usize = 60;
-    match value.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
+impl fmt::Display for CliExit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Print(text) => write!(out, "{text}"),
+            Self::Usage(line) => write!(out, "error: {line}"),
+        }
     }
 }
 
-/// The flag or key that was probably meant, as `--flag`.
-pub(super) fn suggestion(error: &Error) -> Option<String> {
-    match error.get(ContextKind::SuggestedArg)? {
-        ContextValue::String(flag) => Some(flag.clone()),
-        ContextValue::Strings(flags) => flags.first().cloned(),
-        _ => None,
+impl From<UsageError> for CliExit {
+    fn from(error: UsageError) -> Self {
+        Self::usage(error.to_string())
     }
 }
 
-fn unknown(program: &str, word: &str, error: &Error) -> String {
-    if !word.starts_with('-') {
-        return format!("unexpected argument `{word}`: see `{program} --help`");
-    }
-    match suggestion(error) {
-        Some(flag) => format!("unknown flag `{word}`; did you mean `{flag}`?"),
-        None => format!("unknown flag `{word}`: see `{program} --help`"),
-    }
-}
-
-/// `--flag` from clap's `--flag <VALUE>` or `--flag[=<VALUE>]`. A value that is not a flag stays as
-/// it is.
-fn name(shown: String) -> String {
-    if !shown.starts_with('-') {
-        return shown;
-    }
-    let end = shown.find([' ', '[', '=']).unwrap_or(shown.len());
-    shown[..end].to_owned()
-}
-
-/// `a`, `b` or `c`.
-fn list(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
-}
-
-fn text(error: &Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        _ => None,
-    }
-}
-
-fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+/// Why flags do not make a run; each message names the flag to change.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UsageError {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(transparent)]
+    Lacks(#[from] Lacks),
+    #[error(
+        "`--threads {threads}` exceeds the number of connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
+    )]
+    IdleBlastThreads { threads: u32, connections: u32 },
+    #[error("`--format`: `volley blast` writes only `summary` and `json`")]
+    BlastFormat,
+    #[error("`--format`: `volley try` writes only `pretty` and `json`")]
+    TrialFormat,
+    #[error("nothing to describe: give the full name of a service, method, message or enum")]
+    NoSymbol,
+    #[error("with `--proto` or `--protoset`, no server is asked: drop HOST")]
+    HostUnused,
+    #[error("`{flag}` waits for a line on stdin: give the payload with `--data` or a file instead")]
+    StdinTwice { flag: &'static str },
+    #[error(
+        "`{flag}`: other hosts can reach this address: give a `--control-token` (or $VOLLEY_TOKEN), or listen on localhost"
+    )]
+    NoToken { flag: &'static str },
+    #[error("`{flag} -` and the report both go to stdout: give the report a file with `-o`")]
+    StdoutTwice { flag: &'static str },
+    #[error("`{first}` and `{second}` both write to `{}`: give each a file of its own", .path.display())]
+    WrittenTwice {
+        first: &'static str,
+        second: &'static str,
+        path: PathBuf,
+    },
+    #[error("`{flag}` would overwrite `{}`, which is read (`{reads}`): give `{flag}` another file", .path.display())]
+    Overwritten {
+        flag: &'static str,
+        reads: &'static str,
+        path: PathBuf,
+    },
+    #[error("`{first}` and `{second}` both give the {what}: keep one")]
+    Twice {
+        first: &'static str,
+        second: &'static str,
+        what: &'static str,
+    },
+    #[error("`--{flag}`: cannot read `{}`: {reason}", .path.display())]
+    File {
+        flag: &'static str,
+        path: PathBuf,
+        reason: String,
+    },
+    #[error("`{flag}`: cannot read stdin: {reason}")]
+    Stdin { flag: &'static str, reason: String },
+    #[error("`{flag}`: {from} is empty")]
+    Empty { flag: &'static str, from: String },
+    #[error("`{flag}`: {from} is not UTF-8; for protobuf use `--binary` or `--binary-file`")]
+    Encoding { flag: &'static str, from: String },
+    #[error("`--metadata-file`: `{}`: {reason}", .path.display())]
+    Metadata { path: PathBuf, reason: JsonError },
 }

@@ -3,7 +3,7 @@
 #[cfg(not(feature = "edit"))]
 pub fn edit(_: &crate::cli::Edit) -> Result<std::process::ExitCode, super::Failure> {
     let lacks = crate::features::Lacks("edit");
-    Err(super::Failure::new(super::NOT_BUILT, lacks))
+    Err(super::Failure::new(super::status::NOT_BUILT, lacks))
 }
 
 #[cfg(not(feature = "import"))]

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::{Failure, Out, live_line, remark, success_if, warn};
+use super::status::success_if;
+use super::{Failure, Out, live_line, remark, warn};
 use crate::blast::{self, BlastError};
 use crate::cli::{Blast, Format};
 use crate::report::blast::{self as sweep, json, summary};

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::once::once;
+use super::status::WRONG;
 use super::{Failure, buffered, lua, text};
 use crate::cli::Check;
 use crate::report::visible;
@@ -20,9 +21,6 @@ use crate::scenario::plan::{
 };
 use crate::units::duration::GoDuration;
 use crate::units::numbers::counted;
-
-/// The exit status if a file is wrong.
-const WRONG: u8 = 2;
 
 /// Prints what a file would do, or does it once, or prints everything that is wrong with it.
 ///

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{Failure, Out, THRESHOLD_FAILED, to_stderr};
+use super::status::THRESHOLD_FAILED;
+use super::{Failure, Out, to_stderr};
 use crate::cli::{Compare, CompareFormat};
 use crate::compare::{Comparison, Run, json, table};
 use crate::report::visible;

@@ -16,7 +16,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::check::refuse;
-use super::{Failure, NOT_BUILT, text};
+use super::status::NOT_BUILT;
+use super::{Failure, text};
 use crate::cli::Edit;
 use crate::report::visible;
 use crate::scenario::file;

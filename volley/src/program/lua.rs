@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::scenario::{deliver, failure, status};
+use super::scenario::deliver;
+use super::status::{self, why_failed};
 use super::{Failure, Out, text};
 use crate::cli::ScenarioRun;
 use crate::net;
@@ -35,14 +36,14 @@ pub fn run(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     finished.report.facts.warnings.extend(unknown);
     let report = &finished.report;
     let why = match finished.failure {
-        None if !is_idle(report) => failure(report),
+        None if !is_idle(report) => why_failed(report),
         _ => None,
     };
     deliver(report, why, args, out)?;
     match finished.failure {
         Some(error) => Err(error.into()),
         None if is_idle(report) && report.thresholds.is_empty() => Ok(ExitCode::SUCCESS),
-        None => Ok(status(report)),
+        None => Ok(status::of_scenarios(report)),
     }
 }
 

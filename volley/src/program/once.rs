@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Failure, success_if, to_stdout};
+use super::status::success_if;
+use super::{Failure, to_stdout};
 use crate::net;
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options};

@@ -8,45 +8,23 @@ use std::time::Duration;
 
 use super::check::{self, refuse, warn};
 use super::files::Files;
-use super::{Failure, Out, THRESHOLD_FAILED, lua, show, to_stderr, unless_hung_up};
+use super::status::{self, why_failed};
+use super::{Failure, Out, lua, show, to_stderr, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::net;
 use crate::pace::whole_ns;
 use crate::report::live::LiveTable;
 use crate::scenario::engine::control::Control;
-use crate::scenario::engine::{self as load, Options, RunError};
+use crate::scenario::engine::{self as load, Options};
 use crate::scenario::file::{self, Loaded};
 use crate::scenario::lua::{is_program, open_scripts};
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
-use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
+use crate::scenario::report::{Names, Report, csv, html, json, prometheus, summary};
 use crate::spec::ListenAddress;
 use crate::units::duration::GoDuration;
 use crate::units::numbers::{duration, grouped};
 use crate::watch::{RecordWriter, Scenarios, Written, record_writer};
-
-/// The exit status if a second signal ended the load: that of a program which SIGINT ends.
-const CUT: u8 = 130;
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        let status = match error {
-            RunError::Net(error) => return error.into(),
-            // The file, or what it names, must be mended.
-            RunError::Request(_)
-            | RunError::Reading(_)
-            | RunError::Data(_)
-            | RunError::Script(_) => 2,
-            RunError::Undrawn { .. }
-            | RunError::EndedByStep { .. }
-            | RunError::Broken { .. }
-            | RunError::Program(_)
-            | RunError::Setup { .. }
-            | RunError::Teardown { .. } => 1,
-        };
-        Self::new(status, error)
-    }
-}
 
 /// Runs a file, and prints its report.
 ///
@@ -135,13 +113,13 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     report.facts.load = loads.collect();
     let saved = note(report, written, left_out);
     let report = &finished.report;
-    deliver(report, failure(report), args, out)?;
+    deliver(report, why_failed(report), args, out)?;
     saved?;
     files.keep();
     match finished.failure {
         Some(error) => Err(error.into()),
-        None if control.is_cut() => Ok(ExitCode::from(CUT)),
-        None => Ok(status(report)),
+        None if control.is_cut() => Ok(ExitCode::from(status::CUT)),
+        None => Ok(status::of_scenarios(report)),
     }
 }
 
@@ -219,32 +197,6 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
         let line = format!("`--log` or `--save-failures`: not all requests are written: {error}");
         Failure::new(1, line)
     })
-}
-
-/// Why a run has failed, if no threshold says so. Without thresholds, every iteration must succeed.
-pub(super) fn failure(report: &Report) -> Option<String> {
-    let iterations = report.iterations();
-    if !report.has_success() {
-        Some("no request succeeded".to_owned())
-    } else if report.thresholds.is_empty() && iterations.failed > 0 {
-        let [failed, begun] = [iterations.failed, iterations.begun].map(grouped);
-        Some(format!("{failed} of {begun} iterations"))
-    } else {
-        None
-    }
-}
-
-/// Thresholds decide, above all one that ended the load.
-pub(super) fn status(report: &Report) -> ExitCode {
-    if let EndedBy::Threshold(_) = report.facts.ended_by {
-        ExitCode::from(THRESHOLD_FAILED)
-    } else if failure(report).is_some() {
-        ExitCode::FAILURE
-    } else if report.thresholds.iter().any(|verdict| verdict.failed) {
-        ExitCode::from(THRESHOLD_FAILED)
-    } else {
-        ExitCode::SUCCESS
-    }
 }
 
 fn print(report: &Report, format: ScenarioFormat, mut out: &mut dyn Write) -> io::Result<()> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::look::nobody;
-use super::{Failure, Out, success_if, warn};
+use super::status::success_if;
+use super::{Failure, Out, warn};
 use crate::cli::{Format, Trial};
 use crate::grpc::{Code, Status};
 use crate::plain::{Asked, Caller, Event, LoadError, Lost, Wanted, enough_replies};

@@ -1,13 +1,13 @@
 //! What HTTP/1.1 and HTTP/2 share: encodings of bodies, cookies, redirects, URLs.
 
+mod content_encoding;
 pub mod cookie;
-mod decode;
 mod percent;
 mod redirect;
 mod url;
 
+pub use content_encoding::{DecodeError, decode, offers};
 pub use cookie::Jar;
-pub use decode::{DecodeError, decode, offers};
 pub use percent::push_encoded;
 pub use redirect::{Follow, Role, follow};
 pub use url::{HttpUrl, UrlError, resolve};

@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use super::proxy::ProxyError;
-use super::tls::TlsError;
+use super::tls_config::TlsError;
 
 /// The network or the host refused something.
 #[derive(Debug, Error)]

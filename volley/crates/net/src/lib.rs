@@ -14,7 +14,7 @@ pub mod proxy;
 pub mod queue;
 mod sockets;
 pub mod timers;
-pub mod tls;
+pub mod tls_config;
 pub mod transport;
 mod trust;
 mod wire;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::backoff::{LONGEST_WAIT_NS, wait_ns};
 use super::names::Route;
 use super::sockets::Sockets;
-use super::transport::TlsClient;
+use super::tls_config::TlsClient;
 use super::wire::{Http, Phase, Wire};
 
 /// After this time without a connection, the next way is tried too (RFC 8305 section 8).

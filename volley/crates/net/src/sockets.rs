@@ -19,7 +19,7 @@ use super::alarm::Alarm;
 use super::host::Clock;
 use super::lost::Lost;
 use super::names::Route;
-use super::transport::TlsClient;
+use super::tls_config::TlsClient;
 use super::wire::{Http, Phase, Wire};
 use volley_http::http2::Handler;
 

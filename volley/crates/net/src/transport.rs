@@ -6,21 +6,12 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustls::ClientConnection;
-use rustls::pki_types::ServerName;
 use socket2::{Socket, Type};
 
 use super::lost::Lost;
 use super::names::Route;
 use super::proxy::Handshake;
-
-/// How TLS connections are made; the same for the whole run.
-#[derive(Clone, Debug)]
-pub struct TlsClient {
-    /// Trust, identity and the ALPN list, which offers only h2.
-    pub config: Arc<rustls::ClientConfig>,
-    /// The name expected in the certificate, sent as SNI.
-    pub server_name: ServerName<'static>,
-}
+use super::tls_config::TlsClient;
 
 /// One non-blocking socket.
 pub struct Transport {

@@ -8,7 +8,8 @@ use mio::{Interest, Registry, Token};
 
 use super::lost::{Lost, Rule};
 use super::names::Route;
-use super::transport::{TlsClient, Transport};
+use super::tls_config::TlsClient;
+use super::transport::Transport;
 use volley_http::http2::Handler;
 
 /// Bytes that may wait for a socket.

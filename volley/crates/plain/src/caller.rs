@@ -21,8 +21,9 @@ use volley_load::spec::{SpecError, TargetSpec};
 use volley_net as net;
 use volley_net::names;
 use volley_net::proxy::Proxies;
+use volley_net::tls_config;
 use volley_net::transport::agreed;
-use volley_net::{Clock, Event as Came, NetError, Phase, Place, Sockets, Way, connect_words, tls};
+use volley_net::{Clock, Event as Came, NetError, Phase, Place, Sockets, Way, connect_words};
 use volley_report::measure::Warning;
 use volley_request::Expected;
 
@@ -140,7 +141,7 @@ impl Caller {
         until: Instant,
     ) -> Result<Self, LoadError> {
         let target = spec.target().map_err(SpecError::from)?;
-        let tls = tls::client(spec, &target).map_err(NetError::from)?;
+        let tls = tls_config::client(spec, &target).map_err(NetError::from)?;
         let routes = names::routes(&target, proxies)?;
         let shown = names::words(&target, &routes);
         let mut caller = Self {

@@ -13,8 +13,8 @@ use volley_load::pace::{Lane, Schedule, Workers, whole_ns};
 use volley_load::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecError, some};
 use volley_net::names::{Names, system};
 use volley_net::proxy::Proxies;
-use volley_net::transport::TlsClient;
-use volley_net::{NetError, spare_cpus, tls};
+use volley_net::tls_config::{self, TlsClient};
+use volley_net::{NetError, spare_cpus};
 use volley_request::{Method, Shape};
 
 /// No host has memory for more open calls than this.
@@ -109,7 +109,7 @@ impl Plan {
         let workers = Workers::new(&load.concurrency)?;
         let most_workers = most_workers(&workers, load.length())?;
         let parsed = target.target().map_err(SpecError::from)?;
-        let tls = tls::client(target, &parsed).map_err(NetError::from)?;
+        let tls = tls_config::client(target, &parsed).map_err(NetError::from)?;
         let named = parsed.to_string();
         let (strategy, every) = (target.lb_strategy, target.resolve_every);
         let names = Names::new(

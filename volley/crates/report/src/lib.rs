@@ -9,7 +9,9 @@
 //!
 //! - *tally*: the counts and times of one thread. *Part*: those of one process; parts are merged exactly.
 //! - *outcome*: how a call ended: ok, failed with a status, or wrong. *Cut*: still open when the run ended.
-//! - *latency*: from the moment when a call was due, or was sent, to its end. *Distribution*: all of them, in buckets.
+//! - *latency*: from the moment when a call was due, or was sent, to its end. *Distribution*: all of them, in the buckets of a
+//!   histogram, with exact sums and extremes.
+//! - *silence*: a peer has not answered any more until the end of the load.
 //! - *age*: how long a call without an end has been open. *Estimate*: percentiles that count open calls
 //!   by their ages (Kaplan–Meier).
 //! - *bound*: a percentile that is known only as a minimum, shown with `≥`.

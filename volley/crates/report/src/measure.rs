@@ -16,10 +16,10 @@ mod distribution;
 mod errors;
 pub mod estimate;
 mod facts;
-mod fine;
+mod fine_counts;
 pub mod latency;
 mod life;
-mod merge;
+mod merge_threads;
 mod part;
 pub mod process;
 #[cfg(test)]

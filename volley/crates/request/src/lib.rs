@@ -13,9 +13,9 @@
 //! - *message*: of the request; behind its prefix of five bytes it is a part of the *body*.
 //! - *metadata*: header fields of the user's own. *Head*: all fields of a request.
 //! - *template*: text with `{{actions}}`, rendered for every call. *Sprig*: its more common functions.
-//! - *mold*: an encoded message with gaps, which the values of actions fill.
+//! - *mold*: an encoded message with holes, which the values of actions fill.
 //! - *rule*: of `--expect`; what a field of each reply must be. *Expected*: the rules for one call's replies.
-//! - *run*: replies that differ in one field, each by the same step, so that most of their bytes are compared.
+//! - *reply run*: replies that differ in one field, each by the same step, so that most of their bytes are compared.
 //! - *mismatch*: how a reply is not what it must be.
 
 pub mod body;
@@ -35,7 +35,7 @@ pub mod template;
 
 pub use body::Body;
 pub use error::RequestError;
-pub use expect::{ExpectError, Expected, Mismatch, Rules, Run};
+pub use expect::{ExpectError, Expected, Mismatch, ReplyRun, Rules};
 pub use head::USER_AGENT;
 pub use metadata::MetadataError;
 pub use metadata::Name as MetadataName;

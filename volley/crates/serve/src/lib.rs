@@ -9,6 +9,14 @@
 //! Every reply is a length-prefixed message in its own DATA frame, as in grpc-go, unless the peer's window has room for
 //! only a part of it. Health and reflection are offered beside that service. `grpc-timeout` is left to the client: the server
 //! never cuts an answer.
+//!
+//! Words:
+//!
+//! - *reference*: a running server. *Worker*: a thread that owns connections. *Peer*: a socket and its connection.
+//! - *call*: an open stream of a connection. *Work*: what it has requested, and what it still has to answer.
+//! - *turn*: as much of a call's answer as is sent at once; then the next call continues.
+//! - *farewell*: how a connection or a call ends. *Fault*: what it does wrong because it was told to.
+//! - *exchange*: a request for items and its answer.
 
 mod beside;
 mod blocks;

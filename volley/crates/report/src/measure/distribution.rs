@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::fine::{FineCounts, highest_like, new_histogram};
+use super::fine_counts::{FineCounts, highest_like, new_histogram};
 use super::latency::{self, Latency, LatencyKind, RANKS_PPM, rounded_quotient};
 
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are

@@ -1,4 +1,4 @@
-//! The expectations of one call.
+//! The expectations of one call, and the check of a reply against them.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::error::Mismatch;
 use super::expression::Formula;
 use super::fast::Fast;
 use super::layout::Layouts;
+use super::reply_run::ReplyRun;
 use super::resolve::Rule;
-use super::run::Run;
 use super::walk::{Sink, walk};
 
 /// Up to this many rules are checked without allocating.
@@ -121,7 +121,7 @@ impl Expected {
     /// What the replies from `i` on must be, if each is one varint that rises evenly.
     #[inline]
     #[must_use]
-    pub fn run(&self, i: u64) -> Option<Run> {
+    pub fn run(&self, i: u64) -> Option<ReplyRun> {
         let fast = self.fast.as_ref()?;
         let (expected, step) = match &self.formula {
             None => (0, 0),

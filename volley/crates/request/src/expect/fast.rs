@@ -1,8 +1,8 @@
-//! A fast path for the most common replies.
+//! A shortcut of [`Expected`](super::Expected) for one reply of the most common form.
 
 use super::layout::{Field, Form, Layouts};
+use super::reply_run::ReplyRun;
 use super::resolve::Rule;
-use super::run::Run;
 
 /// At most one rule, about a varint field with a one-byte key. Most benchmark replies have only
 /// that field, and need no walk.
@@ -42,8 +42,8 @@ impl Fast {
 
     /// The same check for replies that lie at equal distances.
     #[inline]
-    pub(super) fn run(&self, expected: u64, step: u64) -> Run {
-        Run {
+    pub(super) fn run(&self, expected: u64, step: u64) -> ReplyRun {
+        ReplyRun {
             expected,
             step,
             mask: self.mask,

@@ -10,8 +10,7 @@ use volley_http::http2;
 use volley_load::spec::{self, Endpoint, LbStrategy, TargetSpec, TlsSpec};
 use volley_net::names::{Names, system};
 use volley_net::proxy::Proxies;
-use volley_net::tls;
-use volley_net::transport::TlsClient;
+use volley_net::tls_config::{self, TlsClient};
 use volley_net::{Lost, NetError};
 
 use super::wire::Http;
@@ -165,7 +164,7 @@ impl SiteHost {
     fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, NetError> {
         let named = named(target, endpoint);
         let authority = named.authority.clone();
-        let tls = tls::client(&tls_spec(target), &named)?.map(|mut client| {
+        let tls = tls_config::client(&tls_spec(target), &named)?.map(|mut client| {
             let offers = match target.version {
                 Version::Http1 => vec![H1.to_vec()],
                 Version::Http2 => vec![H2.to_vec()],
@@ -213,7 +212,7 @@ impl SiteHost {
 pub fn check_tls(target: &Target) -> Result<(), NetError> {
     let mut hosts = target.hosts.iter();
     hosts.try_for_each(|host| {
-        tls::client(&tls_spec(target), &named(target, host))?;
+        tls_config::client(&tls_spec(target), &named(target, host))?;
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! Flow control of what we send: which stream may continue when a window opens.
+//! Flow control of what we send: which stream may continue when a window opens. `control` takes WINDOW_UPDATE, `data` sends it.
 
 use super::Connection;
 use crate::http2::error::Violation;

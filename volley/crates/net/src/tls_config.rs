@@ -1,4 +1,4 @@
-//! TLS: which servers to trust, and the client's own identity.
+//! How TLS is configured: which servers to trust, and the client's own identity. [`transport`](super::transport) drives it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
 use super::certificate::Certificate;
-use super::transport::TlsClient;
 use super::trust::{Trust, Whom, may_sign};
 use crate::pem;
 use volley_base::input;
@@ -40,6 +39,15 @@ pub enum TlsError {
     /// The certificate and the key do not match, or rustls refuses them.
     #[error("`--cert` and `--key`: {0}")]
     Identity(String),
+}
+
+/// How TLS connections are made; the same for the whole run.
+#[derive(Clone, Debug)]
+pub struct TlsClient {
+    /// Trust, identity and the ALPN list, which offers only h2.
+    pub config: Arc<ClientConfig>,
+    /// The name expected in the certificate, sent as SNI.
+    pub server_name: ServerName<'static>,
 }
 
 /// Builds what all TLS connections of a run share; `None` for plaintext.

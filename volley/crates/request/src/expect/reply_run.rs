@@ -1,4 +1,4 @@
-//! The fastest path: replies of the same length, one after another in what was read.
+//! A shortcut of [`Expected`](super::Expected) for many replies: those of the same length, one after another in what was read.
 //!
 //! A benchmark's replies are often one varint that counts up. They then lie at equal distances and differ only in their
 //! last bytes, so a run of them is checked in a few steps each: the same constant bytes, and the expected value.
@@ -13,7 +13,7 @@ const MORE: u64 = 0x8080_8080_8080_8080;
 
 /// What the replies of a run must be: one varint field each, whose value rises by `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ReplyRun {
     /// The value of the first one.
     pub(super) expected: u64,
     pub(super) step: u64,
@@ -23,7 +23,7 @@ pub struct Run {
     pub(super) key: u8,
 }
 
-impl Run {
+impl ReplyRun {
     /// How many pieces at the beginning of `bytes` are as expected. A piece is as long as `last`, the piece before them,
     /// which ends with its message of `message` bytes. All bytes but those of the value are compared with `last`.
     ///
@@ -131,8 +131,8 @@ mod tests {
         piece
     }
 
-    fn run(expected: u64, step: u64) -> Run {
-        Run {
+    fn run(expected: u64, step: u64) -> ReplyRun {
+        ReplyRun {
             expected,
             step,
             mask: u64::MAX,
