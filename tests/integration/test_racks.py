@@ -91,7 +91,7 @@ def member(bare: Arena, racks: Rig, volley_program: Path) -> Arena:
                 source_sha256=source_sha256(bare.workspace.framework(name)),
                 load=text_of(profile.changed(generator=FLEET_GENERATOR)),
                 host_class=class_of(described, cpus, "native", hosts).id,
-                seconds=0.5, why="a test", starts=12, nights=3, updated=utc_now(),
+                seconds=0.5, why="a test", updated=utc_now(),
             )
         )  # fmt: skip
     warm_ups.save()

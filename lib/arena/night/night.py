@@ -372,7 +372,7 @@ class _Night:
         archive = self._archive()
         for load in planned.loads:
             verdicts = self._verdicts(archive, load)
-            for line in learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now()):
+            for line in learn(self.id, planned, load, verdicts, warm_ups, utc_now()):
                 self._shows.say(line)
         try:
             warm_ups.save()

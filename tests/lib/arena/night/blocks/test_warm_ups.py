@@ -17,8 +17,7 @@ NIGHT = "2026-01-01T00-00-00.000000Z"
 
 def a_warm_up(**changes: Any) -> WarmUp:
     values = {
-        **SUBJECT._asdict(), "seconds": 5.0, "why": "it is warm", "starts": 12, "nights": 3,
-        "updated": NIGHT,
+        **SUBJECT._asdict(), "seconds": 5.0, "why": "it is warm", "updated": NIGHT,
     }  # fmt: skip
     return WarmUp.model_validate({**values, **changes})
 
@@ -58,10 +57,10 @@ def test_a_night_does_not_write_over_a_broken_file(blocks: Blocks) -> None:
     assert path.read_text() == "{ mistyped"
 
 
-def a_start(*seconds: int, warm_up: tuple[int, ...] = ()) -> Measurement:
-    """Return a run whose seconds, and those of whose warm-up, had so many messages."""
+def a_start(*seconds: int) -> Measurement:
+    """Return a run whose seconds had so many messages."""
     slices = [Second(ok=each, failed=0, messages=each) for each in seconds]
-    return a_measurement().model_copy(update={"seconds": tuple(slices), "warm_up": warm_up})
+    return a_measurement().model_copy(update={"seconds": tuple(slices)})
 
 
 def file_of(blocks: Blocks) -> WarmUps:
@@ -86,39 +85,6 @@ def test_a_server_that_still_warms_up_has_twice_the_warm_up_the_next_time(blocks
         blocks(3)
     assert blocks.planned()[-1].loads[0].warm_ups_s == {"alpha": 40.0, "beta": 40.0}
     assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 40.0
-
-
-def test_three_nights_of_starts_that_are_warm_early_shorten_the_warm_up(blocks: Blocks) -> None:
-    warm = a_start(*[100] * 5, warm_up=(0, 50, *[100] * 8))
-    blocks.shop.generator = FakeGenerator([warm])
-    for night in range(3):
-        assert file_of(blocks)._known == {}, night
-        blocks(4)
-    assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 2.0
-    known = file_of(blocks).of(subject_of(blocks, "alpha"))
-    assert known
-    assert (known.starts, known.nights) == (12, 3)
-    blocks(1)
-    assert blocks.planned()[-1].loads[0].warm_ups_s == {"alpha": 2.0, "beta": 2.0}
-
-
-def test_the_warm_ups_last_second_is_partial_and_does_not_count(blocks: Blocks) -> None:
-    warm = a_start(*[100] * 5, warm_up=(*[0] * 8, 100, 100, 5))
-    blocks.shop.generator = FakeGenerator([warm])
-    for _ in range(3):
-        blocks(4)
-    assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 8.0
-
-
-def test_the_runs_last_second_may_be_partial_and_does_not_count(blocks: Blocks) -> None:
-    warm = a_start(*[100] * 5, warm_up=(*[0] * 7, 5))
-    partial = Second(ok=1, failed=0, messages=1, length_s=0.01)
-    longer = warm.model_copy(update={"seconds": (*warm.seconds, partial)})
-    blocks.shop.generator = FakeGenerator([longer])
-    for _ in range(3):
-        blocks(4)
-    # Twelve whole seconds cannot show what five seconds after the first eight are like.
-    assert file_of(blocks).of(subject_of(blocks, "alpha")) is None
 
 
 def test_a_warm_up_that_a_later_night_raised_is_not_lowered_by_an_earlier_one(
