@@ -17,7 +17,7 @@ from arena.base.workspace import Workspace
 from arena.base.writing import locked
 from arena.judge.proofs import Proofs
 from arena.machine.needs import missing
-from arena.run.proving import is_proven
+from arena.run.verdicts import is_proven
 from arena.what.framework import Framework, framework_names, load_framework
 from arena.what.profile import profile_names
 from tests.integration.plumbing import ROOT

@@ -28,13 +28,12 @@ from arena.machine.leftovers import end_leftovers
 from arena.machine.needs import install_lines
 from arena.machine.sentinel import Sentinel
 from arena.record.record import Record
-from arena.run.ahead import BuiltAhead
 from arena.run.announce import headline_line, notes
 from arena.run.limits import limits_here
-from arena.run.once import BuiltOnce
 from arena.run.plan import Plan
 from arena.run.request import Request
 from arena.run.runtimes import Runtime, choose
+from arena.run.runtimes.remembered import BuiltAhead, BuiltOnce
 from arena.run.session import Course, Session
 from arena.what.framework import Framework
 

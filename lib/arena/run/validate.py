@@ -32,7 +32,6 @@ from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.interrupts import held
 from arena.record.record import Check
 from arena.run.beside import Beside, Part
-from arena.run.proving import is_proven, record
 from arena.run.runner import remove_leftovers
 from arena.run.runtimes import Runtime, Server, choose, require_known
 from arena.run.verdicts import (
@@ -40,9 +39,11 @@ from arena.run.verdicts import (
     PortChecks,
     Validation,
     check_line,
+    is_proven,
     judged,
     port_checks,
     problem_of,
+    save_proof,
     summary,
     table,
 )
@@ -142,7 +143,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
                 outcomes.append(outcome)
                 report(outcome)
                 if options.record:
-                    record(workspace, by_name[name], outcome, shows)
+                    save_proof(workspace, by_name[name], outcome, shows)
     return _exit_code(outcomes, impeded=impeded, are_some_proven=len(due) < len(jobs))
 
 

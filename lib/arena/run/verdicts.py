@@ -1,15 +1,20 @@
-"""The results of a validation: a verdict for each framework, as lines for people or as JSON."""
+"""The results of a validation: verdicts as lines for people or as JSON, and as proofs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from arena.base.model import Frozen
+from arena.base.progress import Progress
 from arena.base.text import columns, printable
+from arena.base.workspace import Workspace
 from arena.contract import AnyScope, Report
+from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
+from arena.machine import needs
 from arena.record.record import Check, Offers
+from arena.what.framework import Framework, framework_names, source_sha256
 
 Verdict = Literal["pass", "warn", "fail", "skip"]
 
@@ -124,3 +129,53 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     """Return the counts by verdict: `3 passed, 0 warned, 1 failed, 1 skipped`."""
     counts = Counter(each.verdict for each in outcomes)
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in _COUNTED.items())
+
+
+def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtime: str) -> bool:
+    """Return whether its source passed this contract, in a runtime and with this host's tools."""
+    source = source_sha256(workspace.framework(framework.name))
+    proof = proofs.proof(framework.name, source)
+    if proof is None or proof.verdict == "fail" or proof.runtime != runtime:
+        return False
+    return _releases(proof.toolchain) == _releases(_toolchain(framework, runtime))
+
+
+def save_proof(
+    workspace: Workspace, framework: Framework, outcome: Outcome, shows: Progress
+) -> None:
+    """Save an outcome as the framework's proof; note the needs that state no version.
+
+    An outcome without ports is not saved: no server was asked. A build fails for the host's reasons
+    too, such as a network that is down.
+    """
+    if not (outcome.ports and outcome.source and outcome.runtime) or outcome.verdict == "skip":
+        return
+    toolchain = _toolchain(framework, outcome.runtime)
+    proof = Proof(
+        source=outcome.source,
+        contract=CONTRACT,
+        runtime=outcome.runtime,
+        toolchain=toolchain,
+        verdict=outcome.verdict,
+        ports=tuple(PortProof.of(port.checks, tls=port.tls) for port in outcome.ports),
+    )
+    folder = workspace.frameworks
+    Proofs.read(folder).write(folder, {framework.name: proof}, framework_names(folder))
+    for need, version in toolchain.items():
+        if version is None:
+            shows.say(f"note: {need} states no version, so the proof names none")
+
+
+def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
+    native = framework.native if runtime == "native" else None
+    return {need: needs.version(need) for need in native.needs} if native else {}
+
+
+def _releases(toolchain: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return the versions as they are compared: 3.0 for 3.0.19 of a C library."""
+    return {
+        need: ".".join(version.split(".")[:2])
+        if version and need.startswith("pkg-config:")
+        else version
+        for need, version in toolchain.items()
+    }

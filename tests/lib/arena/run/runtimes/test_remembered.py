@@ -12,12 +12,10 @@ from arena.load import generators
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine.builds import Build, Command, finished
-from arena.run import ahead
-from arena.run.ahead import BuiltAhead
-from arena.run.once import BuiltOnce
 from arena.run.plan import Plan, plan_sessions
 from arena.run.runner import Runner
-from arena.run.runtimes import Built
+from arena.run.runtimes import Built, remembered
+from arena.run.runtimes.remembered import BuiltAhead, BuiltOnce
 from arena.what.framework import Framework
 from arena.what.selection import frameworks
 from tests.fakes import (
@@ -129,7 +127,7 @@ def test_a_source_that_cannot_be_read_is_its_sessions(
     def unreadable(_: Path) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(ahead, "source_sha256", unreadable)
+    monkeypatch.setattr(remembered, "source_sha256", unreadable)
     assert len(shop.find()) == 1
     assert shop.built == []
 
