@@ -25,36 +25,24 @@ from arena.judge.proofs import Proofs
 from arena.judge.rounds import read_rounds, require_records
 from arena.judge.twins import NO_LOOKS, TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
-from arena.publish.site.outputs import Output, write_changed
-from arena.publish.site.pages import (
-    boards,
-    compare,
-    feed,
-    files,
-    frameworks,
-    home,
-    records,
-    rounds,
-    tax,
-    texts,
-)
+from arena.publish.site.outputs import Page, write_changed
+from arena.publish.site.pages import boards, compare, files, frameworks, home, records, texts
 from arena.what.advisories import Advisories
 
 # The kinds of pages that every edition has, and those that exist once.
-OF_EDITION = (home, boards, compare, frameworks, tax)
-OF_SITE = (records, rounds, texts, feed, files)
+OF_EDITION = (home, boards, compare, frameworks)
+OF_SITE = (records, texts, files)
 
 NAVIGATION = (
     Link("boards", "index.html#boards", "Boards", of_edition=True),
     Link("frameworks", "frameworks/index.html", "Frameworks", of_edition=True),
     Link("compare", "compare/index.html", "Compare", of_edition=True),
-    Link("tax", "tax/index.html", "Generator tax", of_edition=True),
     Link("rounds", "rounds/index.html", "Rounds"),
     Link("methodology", "methodology/index.html", "Methodology"),
     Link("glossary", "glossary/index.html", "Glossary"),
 )
 
-# Every file below these folders belongs to the site.
+# Every file below these folders belongs to the site; older ones had a page of the tax.
 FOLDERS = (
     "boards", "compare", "epochs", "frameworks", "glossary", "methodology", "profiles", "records",
     "rounds", "rules", "schema", "static", "tax",
@@ -66,7 +54,7 @@ _LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
 Said = TypeVar("Said", Proofs, Advisories)
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: Site) -> Iterator[Page]:
     """Yield every output of the site."""
     for edition in site.editions:
         for kind in OF_EDITION:

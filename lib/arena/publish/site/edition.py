@@ -1,6 +1,12 @@
-"""Editions: sets of records, ranked, each with its place in the site; the site is all of them."""
+"""Editions: sets of records, ranked, each with its place in the site; the site is all of them.
+
+Paths are below the site's root: `boards/unary-grpc/256/volley/…`. Links between pages are relative
+and name the file. So they work from a disk, below any path of a server, and on a server without
+index files.
+"""
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,14 +21,34 @@ from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
 from arena.judge.load_key import Key, Place
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import Round
-from arena.publish.site import links
-from arena.publish.site.links import INDEX, name
 from arena.publish.site.words import ranks
 from arena.record.record import Record
 from arena.what.advisories import Advisories
 
+INDEX = "index.html"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
 # The digits of a record's name in the address of its page.
 DIGITS = 16
+
+
+def relative(target: str, page: str) -> str:
+    """Return the link from a page to a target, both below the root; keep `#part` and `?query`."""
+    path, mark, rest = target.partition("#")
+    there, here = path.split("/"), page.split("/")[:-1]
+    common = 0
+    while common < min(len(there) - 1, len(here)) and there[common] == here[common]:
+        common += 1
+    steps = [".."] * (len(here) - common) + there[common:]
+    return "/".join(steps) + mark + rest
+
+
+def name(text: str) -> str:
+    """Return a text as one part of a path that cannot lead out of its folder.
+
+    Names of profiles, generators and frameworks stay unchanged, so all stay different.
+    """
+    return _NOT_IN_NAMES.sub("-", text).strip(".") or "-"
 
 
 @dataclass(frozen=True)
@@ -190,7 +216,7 @@ class Edition:
 
     def relative(self, path: str) -> str:
         """Return a path of the site as a link from this edition's folder."""
-        return links.relative(path, self.home())
+        return relative(path, self.home())
 
 
 class Link(NamedTuple):

@@ -13,8 +13,8 @@ from arena.base.numbers import format_bytes, format_ns, format_rate, three_digit
 from arena.judge.figure_words import latency_words
 from arena.judge.flags import WORDS
 from arena.publish.kinds import SHOWN
-from arena.publish.site import board_columns, links, words
-from arena.publish.site.edition import Edition, Site
+from arena.publish.site import board_columns, words
+from arena.publish.site.edition import Edition, Site, relative
 from arena.record.times import parse_utc
 
 # The default maximum length of other people's text on a page.
@@ -27,7 +27,7 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
 
     `page` is its own path below the site's root.
     """
-    href = partial(links.relative, page=page)
+    href = partial(relative, page=page)
     context.setdefault("shown", site.shown_of(edition))
     return (
         _environment(site.templates)
@@ -52,6 +52,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_harmless,
+        auto_reload=False,
     )
     environment.filters.update(
         rate=format_rate,

@@ -14,8 +14,7 @@ from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import Judged, Round
 from arena.publish.site.build import NAVIGATION, OF_EDITION, outputs
-from arena.publish.site.edition import Edition, Site
-from arena.publish.site.links import INDEX
+from arena.publish.site.edition import INDEX, Edition, Site
 from arena.publish.site.outputs import Page
 from arena.record.bundle import name_of
 from arena.record.record import Record

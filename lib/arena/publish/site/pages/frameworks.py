@@ -5,25 +5,30 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from arena.base.errors import UsageError
-from arena.base.model import to_json
+from arena.base.model import Frozen, to_json
 from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
+from arena.judge.nights import BlockEstimate
 from arena.judge.proofs import CONTRACT, PortProof, Proof
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
-from arena.publish.site.markdown import beginning, read
-from arena.publish.site.outputs import Output, Page
-from arena.publish.site.schemas import FrameworkData, History, Result
+from arena.publish.site.outputs import Page
+from arena.publish.site.pages.texts import beginning, read
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render, web
+from arena.record.record import FlagName, MeasuredFramework
 from arena.record.times import parse_utc
 from arena.what.advisories import Advisory
 from arena.what.framework import load_framework
+from arena.what.metrics import Metric
 
 # The maximum number of listed records per board; framework.json has all of them.
 _LISTED = 12
@@ -93,7 +98,56 @@ class HistoryTable:
     most: str
 
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+class Result(Frozen):
+    """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
+
+    They are absent too if it was altered, and `failure` says how. A trial's load differs from the
+    profile's. `record` is the record's page, or its JSON if it has none.
+    """
+
+    started_at: str
+    status: Literal["ok", "failed", "invalid"]
+    value: float | None
+    low: float | None
+    high: float | None
+    is_trial: bool
+    flags: tuple[FlagName, ...]
+    failure: str | None
+    made_by: str | None
+    machine: str
+    commit: str | None
+    source_sha256: str
+    record: str
+
+
+class History(Frozen):
+    """A framework's results under one load, the oldest first; `board` is where it is ranked.
+
+    `rank` is the classic one. `estimate` and `rank_set` are those of the board's night of blocks.
+    """
+
+    profile: str
+    connections: int
+    generator: str
+    host_class: str
+    metric: Metric
+    load: str
+    rank: int | None
+    rank_set: tuple[int, int] | None = None
+    estimate: BlockEstimate | None = None
+    board: str
+    results: tuple[Result, ...]
+
+
+class FrameworkData(Frozen):
+    """A framework as described by its newest record, and all its results."""
+
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
+    framework: MeasuredFramework
+    histories: tuple[History, ...]
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield the list, and every framework's page and JSON."""
     standings, entries = edition.standings, edition.by_framework
     names = sorted(standings, key=str.lower)
@@ -108,33 +162,34 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     listed = [replace(each, readme="", advisories=()) for each in known]
     yield Page(page, repr((frame(edition), listed)), make)
     for each in known:
-        page = edition.framework(each.name)
-        mine = entries[each.name]
-        # A row is made of its framework's records, except for its ranks and estimate.
-        depends = (
-            frame(edition),
-            [
-                (
-                    entry.path,
-                    entry.sha256,
-                    entry.problem,
-                    entry.flags,
-                    entry.path in edition.shown_records,
-                )
-                for entry in mine
-            ],
-            [
-                (
-                    (one.path, one.board.title, words.load_note(one.board), one.ranked),
-                    (one.row.rank, one.row.rank_set, one.row.estimate, one.board.night),
-                )
-                for one in standings[each.name]
-            ],
-        )
+        depends = (frame(edition), *_depends(edition, each.name))
         about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme, each.advisories)
-        yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
+        make = partial(_make, site, edition, each)
+        yield Page(edition.framework(each.name), repr((depends, about)), make)
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
+
+
+def _depends(edition: Edition, name: str) -> tuple[object, ...]:
+    """Return what is known of a framework.
+
+    A row is made of its framework's records, except for its ranks and estimate.
+    """
+    shown = edition.shown_records
+    return (
+        [
+            (it.path, it.sha256, it.problem, it.flags, it.path in shown)
+            for it in edition.by_framework[name]
+        ],
+        [
+            (it.path, it.board.title, words.load_note(it.board), it.ranked)
+            for it in edition.standings[name]
+        ],
+        [
+            (it.board.night, it.row.rank, it.row.rank_set, it.row.estimate)
+            for it in edition.standings[name]
+        ],
+    )
 
 
 def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
@@ -166,9 +221,8 @@ def _readme(site: Site, name: str) -> str:
         text = read_input(site.frameworks / name / "README.md")
     except UsageError:
         return ""
-    if len(text) <= _LONGEST_README:
-        return text
-    return beginning(text, _LONGEST_README) + _REST
+    most = _LONGEST_README
+    return text if len(text) <= most else beginning(text, most) + _REST
 
 
 def anchor_of_check(check: str, *, of_items: bool) -> str:
@@ -336,19 +390,12 @@ def _framework_json(edition: Edition, name: str) -> str:
     of_load = by_load(each for each in entries if each.is_listed)
     histories = [
         History(
-            profile=standing.board.profile,
-            connections=standing.board.connections,
-            generator=standing.board.generator,
-            host_class=standing.board.host_class.id,
-            metric=standing.board.metric,
-            load=standing.board.load,
-            rank=standing.row.rank,
-            rank_set=standing.row.rank_set,
-            estimate=standing.row.estimate,
-            board=edition.relative(standing.path),
-            results=tuple(_result(edition, each) for each in of_load.get(standing.board.key, [])),
+            **{of: getattr(it.board, of) for of in History.model_fields if hasattr(it.board, of)}
+            | {of: getattr(it.row, of) for of in ("rank", "rank_set", "estimate")}
+            | {"host_class": it.board.host_class.id, "board": edition.relative(it.path)},
+            results=tuple(_result(edition, each) for each in of_load.get(it.board.key, [])),
         )
-        for standing in edition.standings.get(name, ())
+        for it in edition.standings[name]
     ]
     framework = edition.read(entries[-1].path).framework
     return to_json(FrameworkData(framework=framework, histories=tuple(histories)))

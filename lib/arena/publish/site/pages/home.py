@@ -1,6 +1,7 @@
-"""The first page of an edition: what is measured, the best of each profile, every board."""
+"""The first page of an edition: the best of each profile, every board; and the list of rounds."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby, islice
 
@@ -8,7 +9,7 @@ from arena.judge.leaderboard import Board, Row
 from arena.publish.kinds import SHOWN
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site
-from arena.publish.site.outputs import Output, Page
+from arena.publish.site.outputs import Page
 from arena.publish.site.strips import Scale, Strip
 from arena.publish.site.template import frame, render
 from arena.what.loads import LoadShape
@@ -17,8 +18,10 @@ from arena.what.loads import LoadShape
 _NAMED = 3
 _NEWEST = 5
 
+ROUNDS = "rounds/index.html"
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+
+def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield the page. That of current records shows the newest round, and what was measured here.
 
     Without a round that has pages, it shows only what was measured.
@@ -29,6 +32,9 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     more = site.current.digest if is_first else ""
     key = repr((frame(edition), frame(shown), rounds, shown.digest, more))
     yield Page(edition.home(), key, partial(_make, site, edition, shown))
+    if is_first:
+        key = repr((frame(site.front), rounds, len(site.current.entries)))
+        yield Page(ROUNDS, key, partial(_rounds, site))
 
 
 def _make(site: Site, edition: Edition, shown: Edition) -> str:
@@ -92,3 +98,32 @@ def _figure(row: Row) -> float:
     """Return the figure that orders a row: its estimate, else its headline; 0 without both."""
     shown = row.estimate or row.result
     return shown.value if shown else 0.0
+
+
+def _rounds(site: Site) -> str:
+    return render(
+        site,
+        "rounds.html.j2",
+        ROUNDS,
+        site.current,
+        shown=site.front,
+        rounds=site.rounds,
+        machines_of=_machines,
+        commits_of=_commits,
+    )
+
+
+def _machines(edition: Edition) -> list[str]:
+    return _most_first(each.machine for each in edition.by_time)
+
+
+def _commits(edition: Edition) -> list[str]:
+    """Return commits in short form: the first digits, and whether files were changed."""
+    parts = (each.commit.partition("-") for each in edition.by_time if each.commit)
+    return _most_first(digits[:10] + mark + dirty for digits, mark, dirty in parts)
+
+
+def _most_first(values: Iterable[str]) -> list[str]:
+    """Return the distinct values, the one with most records first."""
+    counted = Counter(values)
+    return sorted(counted, key=lambda each: (-counted[each], each))

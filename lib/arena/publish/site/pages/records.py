@@ -4,11 +4,12 @@ import hashlib
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import Any
 
 from arena.base.durations import format_duration
 from arena.base.reading import last_lines
@@ -19,13 +20,12 @@ from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
+from arena.machine.sentinel import share_words
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import SHOWN, run_picture
 from arena.publish.site import words
-from arena.publish.site.edition import DIGITS, Edition, Site
-from arena.publish.site.links import INDEX
-from arena.publish.site.outputs import Output, Page
-from arena.publish.site.pages.watched import watched
+from arena.publish.site.edition import DIGITS, INDEX, Edition, Site
+from arena.publish.site.outputs import Page
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.bundle import RAW
@@ -77,7 +77,7 @@ class WarmUp:
     drawn: Strip
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: Site) -> Iterator[Page]:
     """Yield a page for every record that some edition shows, as the newest of them shows it.
 
     Of the current records, the others have their JSON.
@@ -165,7 +165,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         is_classic=entry.is_classic,
         problem=entry.problem,
         warm_ups=_warm_ups(record),
-        watched=watched(record.runs),
+        watched=_watched(record.runs),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
@@ -306,3 +306,49 @@ def _repeat(record: Record) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g} s"
+
+
+def _times(values: Sequence[float]) -> str:
+    """Return the range of some times, as milliseconds."""
+    ends = dict.fromkeys(f"{each * 1000:.3g}" for each in (min(values), max(values)))
+    return "–".join(ends) + " ms"
+
+
+# The signals in the order of the table: their field, their words, and how a value is shown.
+_SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("steal", "Steal: CPU time that the hypervisor took", share_words),
+    ("foreign", "CPU time of other processes", share_words),
+    ("softirq", "Softirq: interrupts of the network, disks and timers", share_words),
+    ("io", "Time in which all waited for a disk", share_words),
+    ("memory", "Time in which all waited for memory", share_words),
+    ("cpu", "Time in which some waited for a CPU: mostly our own load", share_words),
+    ("throttled_s", "Throttled by a control group", _seconds),
+    ("thermal", "Throttled because of heat", "{:,} times".format),
+    ("oom_kills", "Killed for lack of memory", "{:,} processes".format),
+    ("swapped_pages", "Pages swapped", "{:,}".format),
+    ("involuntary_switches", "Involuntary context switches", "{:,}".format),
+    ("clock_jump_s", "Jump of the clock", _seconds),
+    ("spin_s", "A fixed computation on each CPU took", _times),
+    ("copy_s", "A fixed copy on each CPU took", _times),
+)
+
+
+def _watched(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return the signals that some run has, each with a cell for each run.
+
+    That is a text, and whether the signal was over its limit.
+    """
+    found = []
+    for field, title, shown in _SIGNALS:
+        values = [getattr(run.watch, field) if run.watch else None for run in runs]
+        # The verdict on a calibration is about its change, which has a name of its own.
+        names = {field, field.replace("_s", "_off")}
+        over = [not names.isdisjoint(it.signal for it in run.disturbed) for run in runs]
+        if any(value is not None and value != () for value in values):
+            cells = ["–" if value in (None, ()) else shown(value) for value in values]
+            found.append((title, list(zip(cells, over, strict=True))))
+    return found

@@ -17,12 +17,12 @@ def found(*records: Record) -> list[TaxedLoad]:
 
 def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None:
     (load,) = found(under("volley", own_s=0.05), under("ghz"))
-    (server,) = load.servers
-    assert server.cells == (
+    (tolls,) = load.servers
+    assert [toll.cells for toll in tolls] == [
         ("ghz", "0.80", "0.40", "0.50 ×"),
         ("volley", "0.80", "0.010", "0.013 ×"),
-    )
-    assert [row.result.generator for row in server.rows if row.result] == ["ghz v1"] * 2
+    ]
+    assert [toll.result.generator for toll in tolls] == ["ghz v1"] * 2
     assert load.unit == "messages"
 
 
@@ -80,8 +80,7 @@ def test_a_generator_with_and_without_a_warm_up_of_its_own_is_one_generator() ->
     old, new = h2load(1), h2load(2, "--warm-up-time=3s")
     assert found(old, new) == []
     (load,) = found(old, new, under("volley"))
-    (server,) = load.servers
-    assert next(row.result.record for row in server.rows if row.result) == new.path
+    assert load.servers[0][0].result.record == new.path
 
 
 def test_on_a_board_of_blocks_the_cost_is_that_of_its_blocks() -> None:
@@ -92,4 +91,4 @@ def test_on_a_board_of_blocks_the_cost_is_that_of_its_blocks() -> None:
         runs = tuple(a_run(1e6, server_cpu_s=cpu_s) for _ in record.runs)
         visits.append(record.model_copy(update={"runs": runs}))
     (load,) = found(*visits, under("volley", minute=900))
-    assert load.servers[0].cells[0][1] == "1.20"
+    assert load.servers[0][0].cells[1] == "1.20"

@@ -14,9 +14,8 @@ import pytest
 from arena.base.model import to_json
 from arena.judge.leaderboard import Board
 from arena.publish.site.build import outputs
-from arena.publish.site.outputs import Page
 from arena.publish.site.pages import compare
-from arena.publish.site.schemas import MODELS, schema_of
+from arena.publish.site.pages.files import MODELS, schema_of
 from arena.record.record import Record
 from tests.fakes import WARNED, a_record, a_run, a_trial
 from tests.lib.arena.publish.editions import (
@@ -258,13 +257,19 @@ def test_a_record_of_two_rounds_has_one_page_as_the_newer_shows_it() -> None:
 def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
     def keys(rate: float) -> dict[str, str]:
         site = a_site(a_record("a", rate), a_record("b", profile={"name": "other"}))
-        return {each.path: each.key for each in outputs(site) if isinstance(each, Page)}
+        return {each.path: each.key for each in outputs(site)}
 
     before, after = keys(1e6), keys(2e6)
     changed = {path for path in after if after[path] != before.get(path)}
     framework = {"frameworks/a/index.html", "frameworks/a/framework.json"}
     board = {f"{BOARD}/{name}" for name in ("index.html", "board.json", "board.csv")}
-    assert {*framework, *board, "index.html", "tax/index.html", "compare/compare.json"} <= changed
+    assert {
+        *framework,
+        *board,
+        "index.html",
+        "methodology/index.html",
+        "compare/compare.json",
+    } <= changed
     assert not any(path.startswith(("boards/other", "schema/", "frameworks/b")) for path in changed)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from arena.judge.beside import MEMORY, Beside
 from arena.judge.nights import Altered, OtherNight
-from arena.publish.site import board_groups
 from arena.publish.site.edition import Edition
 from arena.publish.site.pages import boards, frameworks, home
 from arena.record.record import Record
@@ -357,11 +356,11 @@ def test_streams_have_a_board_of_servers_that_send_one_message_a_frame() -> None
     ],
 )
 def test_letters_have_lanes(letters: list[str | None], lanes: list[tuple[str, ...]]) -> None:
-    assert board_groups.lanes(letters) == lanes
+    assert boards.lanes(letters) == lanes
 
 
 def test_a_row_has_a_bar_in_each_lane_of_its_letters() -> None:
-    assert board_groups.bars(("a", "", "c")) == "M0.1 0h.8v1h-.8zM2.1 0h.8v1h-.8z"
+    assert boards.bars(("a", "", "c")) == "M0.1 0h.8v1h-.8zM2.1 0h.8v1h-.8z"
 
 
 def compared(*records: Record) -> dict[str, Any]:
