@@ -51,38 +51,52 @@ class Column:
 
 
 def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
-    """Return the columns of rows, starting with the figure that orders them."""
-    by_p99, unit = board.metric.is_latency, board.metric.unit
+    """Return the columns of rows, starting with the figure that orders them.
+
+    That is the estimate of a night of blocks, with the classic headline beside it; or the headline,
+    with the median of its runs.
+    """
+
+    def each(of: Callable[[Result], Cell]) -> tuple[Cell, ...]:
+        return tuple(of(row.result) if row.result else Cell(_NONE) for row in rows)
+
+    def beside(name: str, cell: Callable[[Beside], Cell]) -> tuple[Cell, ...]:
+        found = (board.beside(row).get(name) for row in rows)
+        return tuple(cell(it) if it else Cell(_NONE) for it in found)
+
     if board.night:
-        figures = [
-            Column("value", board.metric, "estimate", tuple(_estimate(board, row) for row in rows)),
-            Column(
-                CLASSIC, "Best of three", "classic", tuple(_classic(board, row) for row in rows)
-            ),
-        ]
+        first = Column(
+            "value", board.metric, "estimate", tuple(_estimate(board, it) for it in rows)
+        )
+        classic = tuple(_classic(board, row) for row in rows)
+        second = Column(CLASSIC, "Best of three", "classic", classic)
     else:
-        figures = [
-            Column("value", board.metric, "", _each(rows, partial(_headline, board))),
-            Column("median", "Median of runs", "", _each(rows, partial(_median, board))),
-        ]
-    data, loaded = "Messages per DATA frame", tuple(map(_packed, map(packed_under_load, rows)))
-    columns = [
-        *figures,
-        Column("", "Fastest at", "calls × connections", _each(rows, _point)),
-        *_latencies(board, rows, by_p99=by_p99),
-        *_steps(board, rows),
-        Column("cpu", "Server CPU", f"s per million {unit}", _beside(board, rows, CPU, _cpu)),
-        Column("memory", "Peak memory", "MiB", _beside(board, rows, MEMORY, _memory)),
-        Column("loaded", data, "under load", loaded),
-    ]
-    if not board.night:
-        alone = _each(rows, lambda it: _packed(it.messages_per_data_frame))
-        columns.append(Column("packed", data, "without load", alone))
+        first = Column("value", board.metric, "", each(partial(_headline, board)))
+        second = Column("median", "Median of runs", "", each(partial(_median, board)))
+    titles = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
+    latencies = (
+        (name, title, [board.beside(row).get(LATENCIES[name]) for row in rows])
+        for name, title in titles.items()
+        if not (board.metric.is_latency and name == "p99")
+    )
+    steps = (
+        (f"step-{at}", name, [board.steps(row).get(name) for row in rows])
+        for at, name in enumerate(step_names(board, rows), 1)
+    )
+    cpu, data = f"s per million {board.metric.unit}", "Messages per DATA frame"
+    alone = () if board.night else each(lambda it: _packed(it.messages_per_data_frame))
+    columns = (
+        first,
+        second,
+        Column("", "Fastest at", "calls × connections", each(_point)),
+        *_in_one_unit(latencies),
+        *_in_one_unit(steps, "p99, "),
+        Column("cpu", "Server CPU", cpu, beside(CPU, _cpu)),
+        Column("memory", "Peak memory", "MiB", beside(MEMORY, _memory)),
+        Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
+        Column("packed", data, "without load", alone),
+    )
     return [each for each in columns if any(cell.text != _NONE for cell in each.cells)]
-
-
-def _each(rows: Sequence[Row], of: Callable[[Result], Cell]) -> tuple[Cell, ...]:
-    return tuple(of(row.result) if row.result else Cell(_NONE) for row in rows)
 
 
 def estimate_words(board: Board, row: Row) -> str:
@@ -110,10 +124,8 @@ def interval_words(board: Board, of: Result | BlockEstimate) -> str:
     return rounded_interval(board.metric, of.value, of.low, of.high, flags)
 
 
-def sortable(value: float | None, *, is_least: bool = False) -> str:
+def sortable(value: float, *, is_least: bool = False) -> str:
     """Return a number with four digits, for a script to sort by; a lower bound has some more."""
-    if value is None:
-        return ""
     digits = f"{value:.4g}"
     if is_least:
         digits = f"{float(digits) * _AFTER:.6g}"
@@ -133,14 +145,14 @@ def _classic(board: Board, row: Row) -> Cell:
     return Cell(headline_words(board, row.result), sortable(row.result.value), rank)
 
 
-def _headline(board: Board, result: Result) -> Cell:
-    sort = sortable(result.value, is_least=_is_least(board, result))
-    return Cell(headline_words(board, result), sort, is_headline=True)
-
-
 def _is_least(board: Board, result: Result) -> bool:
     """Return whether the board ranks by a latency, and that of the result is only a lower bound."""
     return board.metric.is_latency and is_bound(board.metric, result.flags)
+
+
+def _headline(board: Board, result: Result) -> Cell:
+    sort = sortable(result.value, is_least=_is_least(board, result))
+    return Cell(headline_words(board, result), sort, is_headline=True)
 
 
 def _median(board: Board, result: Result) -> Cell:
@@ -163,38 +175,20 @@ def _point(result: Result) -> Cell:
     return Cell(_NONE)
 
 
-def _latencies(board: Board, rows: Sequence[Row], *, by_p99: bool) -> list[Column]:
-    """Return the latency columns, all in one unit."""
-    titles = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
-    return _in_one_unit(
-        (name, title, [board.beside(row).get(LATENCIES[name]) for row in rows])
-        for name, title in titles.items()
-        if not (by_p99 and name == "p99")
-    )
-
-
 def step_names(board: Board, rows: Iterable[Row]) -> list[str]:
     """Return the names of all steps, in the order of their scenarios."""
     return list(dict.fromkeys(name for row in rows for name in board.steps(row)))
 
 
-def _steps(board: Board, rows: Sequence[Row]) -> list[Column]:
-    """Return a column for each step: its p99 latency, all in one unit."""
-    columns = (
-        (f"step-{at}", name, [board.steps(row).get(name) for row in rows])
-        for at, name in enumerate(step_names(board, rows), 1)
-    )
-    return _in_one_unit(columns, "p99, ")
-
-
 def has_bounds(board: Board, rows: Iterable[Row]) -> bool:
     """Return whether some latency of the rows is only a lower bound."""
+    every = ((board.beside(row), board.steps(row)) for row in rows)
     return any(
         it.is_bound
-        for row in rows
+        for beside, steps in every
         for it in (
-            *filter(None, map(board.beside(row).get, LATENCIES.values())),
-            *board.steps(row).values(),
+            *(beside[name] for name in LATENCIES.values() if name in beside),
+            *steps.values(),
         )
     )
 
@@ -209,33 +203,14 @@ def _in_one_unit(
     power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
     unit = f"{what}{TIMES_NS[power].strip()}"
     return [
-        Column(key, title, unit, tuple(_time(each, power) for each in times))
+        Column(key, title, unit, tuple(_time(it, 10**power) if it else Cell(_NONE) for it in times))
         for key, title, times in columns
     ]
 
 
-def _time(it: Beside | None, power: int) -> Cell:
-    if it is None:
-        return Cell(_NONE)
-    text = at_least(in_unit(it.at_least / 10**power), is_bound=it.is_bound)
-    return Cell(text, sortable(it.at_least, is_least=it.is_bound), _spread(it, 10**power))
-
-
-def _spread(it: Beside, unit: float) -> str:
-    """Return the lowest and the highest block in a unit; empty for one run, or if all are equal."""
-    if it.low is None or it.low == it.high:
-        return ""
-    if it.high is None:
-        return f"{in_unit(it.low / unit)} or more"
-    text = cost_words(it.low / unit, it.high / unit)
-    return text if "–" in text else ""
-
-
-def _beside(
-    board: Board, rows: Sequence[Row], name: str, cell: Callable[[Beside], Cell]
-) -> tuple[Cell, ...]:
-    found = (board.beside(row).get(name) for row in rows)
-    return tuple(cell(it) if it else Cell(_NONE) for it in found)
+def _time(it: Beside, unit: int) -> Cell:
+    text = at_least(in_unit(it.at_least / unit), is_bound=it.is_bound)
+    return Cell(text, sortable(it.at_least, is_least=it.is_bound), _spread(it, unit))
 
 
 def _cpu(it: Beside) -> Cell:
@@ -244,6 +219,16 @@ def _cpu(it: Beside) -> Cell:
 
 def _memory(it: Beside) -> Cell:
     return Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
+
+
+def _spread(it: Beside, unit: int) -> str:
+    """Return the lowest and the highest block in a unit; empty for one run, or if all are equal."""
+    if it.low is None or it.low == it.high:
+        return ""
+    if it.high is None:
+        return f"{in_unit(it.low / unit)} or more"
+    text = cost_words(it.low / unit, it.high / unit)
+    return text if "–" in text else ""
 
 
 def packed_under_load(row: Row) -> float | None:

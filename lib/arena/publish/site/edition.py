@@ -102,13 +102,8 @@ class Edition:
 
     @property
     def boards(self) -> Sequence[Board]:
-        """Return the boards of all servers, in the order of the leaderboard."""
+        """Return the boards of all servers, not only of those that send one message a frame."""
         return [board for board in self.leaderboard.boards if board.framing == "all"]
-
-    @property
-    def every_board(self) -> Sequence[Board]:
-        """Return all boards, those of servers that send one message a DATA frame too."""
-        return self.leaderboard.boards
 
     @property
     def current_boards(self) -> Sequence[Board]:
@@ -159,7 +154,9 @@ class Edition:
     @cached_property
     def digest(self) -> str:
         """A digest of all boards."""
-        return _digest(f"{self.board(each)} {self.board_digest(each)}" for each in self.every_board)
+        return _digest(
+            f"{self.board(each)} {self.board_digest(each)}" for each in self.leaderboard.boards
+        )
 
     @cached_property
     def _digests(self) -> Mapping[Place, str]:

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from operator import attrgetter, eq
+from typing import Any, NamedTuple, TypeVar
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_words, value_words
@@ -35,8 +35,7 @@ _FAR_OF_BLOCKS = 4
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(NamedTuple):
     """A choice between boards that differ in one thing: label, path, and whether it is active."""
 
     label: str
@@ -113,14 +112,14 @@ def _in_all(values: Sequence[Sequence[_Value]]) -> list[_Value]:
 def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield every board as a page, as JSON and as CSV; and those that older rules make another."""
     others = [_paths(each) for each in (edition, *edition.older)]
-    for board in edition.every_board:
+    for board in edition.leaderboard.boards:
         key = _key(edition, board, others)
         yield Page(edition.board(board), key, partial(_make, site, edition, edition, board))
         folder, digest = edition.board_folder(board), edition.board_digest(board)
         yield Page(f"{folder}/board.json", digest, partial(_json, board))
         yield Page(f"{folder}/board.csv", digest, partial(board_columns.board_csv, board, edition))
     for older in edition.older:
-        for board in older.every_board:
+        for board in older.leaderboard.boards:
             if _same(edition, board) != board:
                 key = _key(older, board, others)
                 yield Page(older.board(board), key, partial(_make, site, older, edition, board))
@@ -133,7 +132,7 @@ def _json(board: Board) -> str:
 
 def _paths(edition: Edition) -> str:
     return repr(
-        (frame(edition), [(edition.board(each), each.load) for each in edition.every_board])
+        (frame(edition), [(edition.board(each), each.load) for each in edition.leaderboard.boards])
     )
 
 
@@ -147,7 +146,7 @@ def _same(edition: Edition, board: Board) -> Board | None:
     """Return the board of the same load, division and framing in an edition."""
     found = (
         each
-        for each in edition.every_board
+        for each in edition.leaderboard.boards
         if (each.key, each.division, each.framing) == (board.key, board.division, board.framing)
     )
     return next(found, None)
@@ -213,29 +212,29 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
     """
     found = []
     for label, field, name in _DIFFERENCES:
-        rest = [each for _, each, _ in _DIFFERENCES if each != field]
+        rest = attrgetter(*(each for _, each, _ in _DIFFERENCES if each != field))
+
+        def likeness(it: Board, of: Callable[[Board], Sequence[object]] = rest) -> list[bool]:
+            return list(map(eq, of(it), of(board)))
+
         # Of equal loads, one may have a warm-up by its generator.
         choice = "load" if field == "load_digest" else field
         best: dict[object, Board] = {}
-        for each in edition.every_board:
+        for each in edition.leaderboard.boards:
             # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
                 known = best.setdefault(getattr(each, choice), each)
-                if _likeness(each, board, rest) > _likeness(known, board, rest):
+                if likeness(each) > likeness(known):
                     best[getattr(each, choice)] = each
         best[getattr(board, choice)] = board
         if len(best) > 1:
             # Long names of hosts differ in little.
             names = words.apart([name(each) for each in best.values()])
-            pages = [(edition.board(each), each is board) for each in best.values()]
-            choices = [(shown, *page) for shown, page in zip(names, pages, strict=True)]
-            found.append(Switch(label, tuple(choices)))
+            every = zip(names, best.values(), strict=True)
+            choices = tuple((shown, edition.board(each), each is board) for shown, each in every)
+            found.append(Switch(label, choices))
     return found
-
-
-def _likeness(one: Board, other: Board, fields: Sequence[str]) -> tuple[bool, ...]:
-    return tuple(getattr(one, each) == getattr(other, each) for each in fields)
 
 
 def lanes(letters: Sequence[str | None]) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Literal
@@ -15,14 +15,14 @@ from arena.base.model import Frozen, to_json
 from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Row
 from arena.judge.nights import BlockEstimate
 from arena.judge.proofs import CONTRACT, PortProof, Proof
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
 from arena.publish.site.outputs import Page
 from arena.publish.site.pages.texts import beginning, read
-from arena.publish.site.strips import Strip, line
+from arena.publish.site.strips import line
 from arena.publish.site.template import frame, render, web
 from arena.record.record import FlagName, MeasuredFramework
 from arena.record.times import parse_utc
@@ -80,22 +80,6 @@ class Found:
     port: str
     status: str
     seen: str
-
-
-@dataclass(frozen=True)
-class HistoryTable:
-    """A framework's records on a board: newest first, and `more` that are not listed.
-
-    Each has the names of what changed since the record before.
-    """
-
-    board: Board
-    moments: Sequence[tuple[Entry, Sequence[str]]]
-    more: int
-    drawn: Strip | None
-    first: str
-    last: str
-    most: str
 
 
 class Result(Frozen):
@@ -211,7 +195,7 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
-        histories=_histories(entries, standings),
+        histories=list(_histories(entries, standings)),
     )
 
 
@@ -259,7 +243,7 @@ def _tools(proof: Proof) -> Sequence[str]:
 
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
-    newest = max(standings, key=lambda standing: _moment_of(standing.row)).row
+    newest = max((each.row for each in standings), key=_moment_of)
     current = [each for each in standings if each.board.is_current]
     return FrameworkLine(
         name=name,
@@ -291,6 +275,10 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
     )
 
 
+# The best and the worst possible rank on each board, by its path.
+Places = Mapping[str, tuple[int, int]]
+
+
 def _best_variants(
     known: Sequence[FrameworkLine], standings: Mapping[str, Sequence[Standing]]
 ) -> set[str]:
@@ -305,15 +293,15 @@ def _best_variants(
     best = set()
     for same in variants.values():
         places = {each.name: _places(standings[each.name]) for each in same}
-        wins = {
-            name: sum(
-                own[path][1] < theirs[path][0]
-                for theirs in places.values()
-                for path in own.keys() & theirs.keys()
+
+        def wins(own: Places, of: Mapping[str, Places] = places) -> int:
+            every = (
+                (path, theirs) for theirs in of.values() for path in own.keys() & theirs.keys()
             )
-            for name, own in places.items()
-        }
-        best.add(min(places, key=lambda name: (-wins[name], -len(places[name]), name)))
+            return sum(own[path][1] < theirs[path][0] for path, theirs in every)
+
+        order = {name: (-wins(own), -len(own), name) for name, own in places.items()}
+        best.add(min(order, key=order.__getitem__))
     return best
 
 
@@ -343,45 +331,43 @@ def _day(entry: Entry) -> str:
     return parse_utc(entry.started_at).strftime("%Y-%m-%d")
 
 
-def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
-    """Return the histories with more than one record, in the order of the boards."""
+def _histories(
+    entries: Sequence[Entry], standings: Sequence[Standing]
+) -> Iterator[Mapping[str, object]]:
+    """Yield what is shown of a framework on each board with more than one record of it.
+
+    The newest records come first, each with the names of what changed since the one before; `more`
+    are not listed. The good ones are drawn, from the `first` to the `last` and up to the `most`.
+    """
     of_load = by_load(each for each in entries if each.is_listed)
-    return [
-        _history(standing.board, own)
-        for standing in standings
-        if len(own := of_load.get(standing.board.key, [])) > 1
-    ]
-
-
-def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
-    """Return a history of records, the oldest first."""
-    moments = list(zip(entries, _changes(entries), strict=True))[: -_LISTED - 1 : -1]
-    full = [
-        (entry, (entry.low, entry.value, entry.high))
-        for entry in entries
-        if entry.is_good and entry.value and entry.low is not None and entry.high is not None
-    ][-_DRAWN:]
-    most = max((high for _, (_, _, high) in full), default=0.0)
-    return HistoryTable(
-        board=board,
-        moments=moments,
-        more=len(entries) - len(moments),
-        drawn=line([figures for _, figures in full]) if len(full) > 1 else None,
-        first=_day(full[0][0]) if full else "",
-        last=_day(full[-1][0]) if full else "",
-        most=rounded_words(board.metric, most, most, most) if most else "",
-    )
+    for board in (each.board for each in standings):
+        if len(own := of_load.get(board.key, [])) < 2:  # noqa: PLR2004 - one is no history
+            continue
+        moments = list(zip(own, _changes(own), strict=True))[: -_LISTED - 1 : -1]
+        full = [
+            (entry, (entry.low, entry.value, entry.high))
+            for entry in own
+            if entry.is_good and entry.value and entry.low is not None and entry.high is not None
+        ][-_DRAWN:]
+        most = max((high for _, (_, _, high) in full), default=0.0)
+        yield {
+            "board": board,
+            "moments": moments,
+            "more": len(own) - len(moments),
+            "drawn": line([figures for _, figures in full]) if len(full) > 1 else None,
+            "first": _day(full[0][0]) if full else "",
+            "last": _day(full[-1][0]) if full else "",
+            "most": rounded_words(board.metric, most, most, most) if most else "",
+        }
 
 
 def _changes(entries: Sequence[Entry]) -> list[list[str]]:
     """Return how each record differs from the one before, as text."""
-    aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
-        ("source", lambda entry: entry.source_sha256),
-        ("generator", lambda entry: entry.made_by),
-    ]
+    aspects = {"source": "source_sha256", "generator": "made_by"}.items()
     return [
-        [word for word, of in aspects if of(before) != of(entry)] + epoch_changes(before, entry)
-        for before, entry in zip([entries[0], *entries], entries, strict=False)
+        [word for word, of in aspects if getattr(one, of) != getattr(other, of)]
+        + epoch_changes(one, other)
+        for one, other in zip([entries[0], *entries], entries, strict=False)
     ]
 
 

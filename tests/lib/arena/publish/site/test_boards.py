@@ -141,9 +141,8 @@ def test_intervals_that_overlap_share_a_rank_and_the_page_says_what_that_means()
 
 
 def test_what_cannot_be_ranked_has_a_dash_and_its_value() -> None:
-    text = page(scheduled("late", [a_second(50)] * 3, flags=["missed-schedule"]))
-    assert cells(text, "late")[0] == "–"
-    assert "2.10 s" in cells(text, "late")
+    found = cells(page(scheduled("late", [a_second(50)] * 3, flags=["missed-schedule"])), "late")
+    assert (found[0], "2.10 s" in found) == ("–", True)
 
 
 def test_numbers_have_a_short_value_to_sort_by() -> None:
@@ -372,11 +371,13 @@ def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
         (a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]), True),
         (a_record("a", 1.0, overrides={"DURATION": HOSTILE}), False),
         (a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]), False),
+        (items("a", 3000.0, a_step(f"{HOSTILE}\u202e", 1e6)), True),
     ],
 )
 def test_hostile_words_are_only_words(record: Record, is_shown: bool) -> None:
     text = page(record)
     assert "<script>" not in text
+    assert "\u202e" not in text
     if is_shown:
         assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;&amp;{{ 7*7 }}" in text
 
@@ -491,9 +492,3 @@ def test_a_p99_of_a_step_that_is_a_lower_bound_is_shown_as_one() -> None:
 
 def test_a_board_without_steps_says_nothing_of_steps() -> None:
     assert "The steps of" not in text_of(page(a_record("a", 1e6)))
-
-
-def test_names_of_steps_cannot_act_on_a_page() -> None:
-    html = page(items("a", 3000.0, a_step(f"{HOSTILE}\u202e", 1e6)))
-    assert HOSTILE not in html
-    assert "\u202e" not in html

@@ -58,7 +58,8 @@ class Maker:
 
 
 @pytest.fixture
-def maker(tmp_path: Path) -> Maker:
+def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
+    monkeypatch.chdir(tmp_path)
     return Maker(tmp_path)
 
 
@@ -195,10 +196,7 @@ def test_two_outputs_in_one_place_are_refused(
     assert maker.there() == {}
 
 
-def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(maker.root)
+def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(maker: Maker) -> None:
     maker.public.write_text("in the way")
     said = r"^public/index\.html: cannot be written \(public is no folder\)$"
     with pytest.raises(HostError, match=said):
@@ -208,7 +206,6 @@ def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(
 def test_what_was_made_before_it_failed_is_not_made_again(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(maker.root)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     outputs = [maker.page(f"{number:03}.html") for number in range(100)]
     (maker.public / "080.html").mkdir(parents=True)
@@ -228,13 +225,12 @@ def test_what_was_made_before_it_failed_is_not_made_again(
     ],
 )
 def test_a_style_sheet_that_is_no_plain_file_since_is_one_line(
-    maker: Maker, harm: Callable[[Path], None], said: str, monkeypatch: pytest.MonkeyPatch
+    maker: Maker, harm: Callable[[Path], None], said: str
 ) -> None:
     put(maker.root / "static" / "style.css", "text")
     found = [*files.outputs(replace(a_site(), static=maker.root / "static"))][-1]
     (maker.root / "static" / "style.css").unlink()
     harm(maker.root / "static" / "style.css")
-    monkeypatch.chdir(maker.root)
     maker(maker.page("a.html"), found)
     (line,) = maker.progress.lines
     assert line.startswith("warning: public/static/style.css is left out: static/style.css: ")
@@ -281,7 +277,6 @@ def test_a_page_that_fails_is_one_line_and_the_others_are_made(
     def fail() -> str:
         raise OverflowError("too large\nfor a\x1b[31m float")
 
-    monkeypatch.chdir(maker.root)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
     fine = [maker.page(f"boards/{number}.html") for number in range(10)]
     maker(*fine, maker.page("boards/bad/x.html"), maker.page("surrogate.html"))
