@@ -148,8 +148,7 @@ class Edition:
         suspension of ranks.
         """
         others = repr((board.night, board.twin_history, board.altered))
-        kept = to_json(board) if self.round else ""
-        return _digest((self._digests[board.place], others, kept))
+        return _digest((self._digests[board.place], others, to_json(board) if self.round else ""))
 
     @cached_property
     def digest(self) -> str:

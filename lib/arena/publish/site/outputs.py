@@ -129,12 +129,9 @@ def _is_below(path: str) -> bool:
 
 def _stands(path: str, digest: str, made: str | None) -> bool:
     """Return whether a file is still the one made for a digest."""
-    if made is None:
-        return False
-    try:
-        return made == _made(digest, os.lstat(path))
-    except OSError:
-        return False
+    with suppress(OSError):
+        return made is not None and made == _made(digest, os.lstat(path))
+    return False
 
 
 def _made(digest: str, status: os.stat_result) -> str:
@@ -204,12 +201,11 @@ def _write(stale: Sequence[_Stale], public: Path, number: int) -> tuple[str, str
 
 
 def _holds(path: str, data: bytes) -> bool:
-    try:
+    with suppress(OSError):
         status = os.lstat(path)
-    except OSError:
-        return False
-    same_size = stat.S_ISREG(status.st_mode) and status.st_size == len(data)
-    return same_size and Path(path).read_bytes() == data
+        same_size = stat.S_ISREG(status.st_mode) and status.st_size == len(data)
+        return same_size and Path(path).read_bytes() == data
+    return False
 
 
 def _replace(path: str, data: bytes, part: str) -> None:

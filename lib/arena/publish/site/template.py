@@ -54,7 +54,9 @@ def _environment(templates: Path) -> jinja2.Environment:
         finalize=_harmless,
         auto_reload=False,
     )
+    of_words = ("count", "load_note", "host_note", "rank", "leads", "share")
     environment.filters.update(
+        {name: getattr(words, name) for name in of_words},
         rate=format_rate,
         ns=format_ns,
         latency=latency_words,
@@ -62,29 +64,16 @@ def _environment(templates: Path) -> jinja2.Environment:
         three_digits=three_digits,
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
         moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
-        count=words.count,
         commas="{:,}".format,
         connections=lambda board: words.connections(board.shape, board.connections),
-        load_note=words.load_note,
-        host_note=words.host_note,
-        rank=words.rank,
-        leads=words.leads,
         figure=lambda row, board: board_columns.figure_words(board, row),
-        share=words.share,
         outcome=words.entry_words,
         plain=plain,
         web=web,
     )
-    environment.globals.update(
-        flags=WORDS,
-        types=words.TYPES,
-        divisions=words.DIVISIONS,
-        kinds=SHOWN,
-        standin=words.STANDIN,
-        ended=words.ENDED,
-        unchecking=words.UNCHECKING,
-        bounds=words.BOUNDS,
-    )
+    of_words = ("types", "divisions", "standin", "ended", "unchecking", "bounds")
+    named = {name: getattr(words, name.upper()) for name in of_words}
+    environment.globals.update(named, flags=WORDS, kinds=SHOWN)
     return environment
 
 

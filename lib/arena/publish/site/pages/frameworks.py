@@ -71,17 +71,6 @@ class FrameworkLine:
     is_best: bool = True
 
 
-@dataclass(frozen=True)
-class Found:
-    """A check that did not pass; `anchor` is its row in the rules."""
-
-    check: str
-    anchor: str
-    port: str
-    status: str
-    seen: str
-
-
 class Result(Frozen):
     """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
@@ -191,7 +180,7 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         proof=proof,
         tools=_tools(proof) if proof else (),
         counts=Counter(each for port in ports for each in port.checks.values()),
-        found=_found(ports),
+        found=list(_found(ports)),
         notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
@@ -215,20 +204,15 @@ def anchor_of_check(check: str, *, of_items: bool) -> str:
     return f"{own}-2" if of_items and own in _OF_BOTH else own
 
 
-def _found(ports: Sequence[PortProof]) -> list[Found]:
-    """Return each check that did not pass."""
-    return [
-        Found(
-            check,
-            anchor_of_check(check, of_items=any(map(_VERSION.match, port.checks))),
-            "TLS" if port.tls else "plaintext",
-            "failed" if status == "fail" else "warning",
-            port.seen.get(check, ""),
-        )
-        for port in ports
-        for check, status in port.checks.items()
-        if status != "pass"
-    ]
+def _found(ports: Sequence[PortProof]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield each check that did not pass: name, anchor, port, status, and what was seen."""
+    for port in ports:
+        of_items = any(map(_VERSION.match, port.checks))
+        for check, status in port.checks.items():
+            if status != "pass":
+                anchor = anchor_of_check(check, of_items=of_items)
+                kind, seen = "TLS" if port.tls else "plaintext", port.seen.get(check, "")
+                yield check, anchor, kind, "failed" if status == "fail" else "warning", seen
 
 
 def _tools(proof: Proof) -> Sequence[str]:
@@ -243,7 +227,10 @@ def _tools(proof: Proof) -> Sequence[str]:
 
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
-    newest = max((each.row for each in standings), key=_moment_of)
+    def moment(row: Row) -> str:
+        return max((each.started_at for each in (row.result, row.failure) if each), default="")
+
+    newest = max((each.row for each in standings), key=moment)
     current = [each for each in standings if each.board.is_current]
     return FrameworkLine(
         name=name,
@@ -312,11 +299,6 @@ def _places(standings: Sequence[Standing]) -> dict[str, tuple[int, int]]:
         for each in standings
         if each.board.is_current and (found := words.ranks(each.row, each.board))
     }
-
-
-def _moment_of(row: Row) -> str:
-    """Return when the newest record of a row began."""
-    return max((each.started_at for each in (row.result, row.failure) if each), default="")
 
 
 def _versions(entries: Sequence[Entry]) -> Sequence[tuple[str, str, str]]:
