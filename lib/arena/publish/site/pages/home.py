@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby, islice
+from operator import attrgetter
 
 from arena.judge.leaderboard import Board, Row
 from arena.publish.kinds import SHOWN
@@ -70,14 +71,16 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
 def _groups(of: Edition) -> list[tuple[type[LoadShape], list[tuple[tuple[str, str], list[Board]]]]]:
     """Return the boards of current loads, by kind of load and profile."""
     return [
-        (kind, [(profile, list(boards)) for profile, boards in groupby(found, _profile)])
+        (
+            kind,
+            [
+                (profile, list(boards))
+                for profile, boards in groupby(found, attrgetter("profile", "title"))
+            ],
+        )
         for kind in SHOWN
         if (found := [each for each in of.current_boards if each.shape is kind])
     ]
-
-
-def _profile(board: Board) -> tuple[str, str]:
-    return board.profile, board.title
 
 
 def _field(board: Board) -> Strip:
@@ -101,6 +104,12 @@ def _figure(row: Row) -> float:
 
 
 def _rounds(site: Site) -> str:
+    """Return the list of rounds; commits are in short form, and say if files were changed."""
+
+    def commits(edition: Edition) -> list[str]:
+        parts = (each.commit.partition("-") for each in edition.by_time if each.commit)
+        return _most_first(digits[:10] + mark + dirty for digits, mark, dirty in parts)
+
     return render(
         site,
         "rounds.html.j2",
@@ -108,19 +117,9 @@ def _rounds(site: Site) -> str:
         site.current,
         shown=site.front,
         rounds=site.rounds,
-        machines_of=_machines,
-        commits_of=_commits,
+        machines_of=lambda of: _most_first(each.machine for each in of.by_time),
+        commits_of=commits,
     )
-
-
-def _machines(edition: Edition) -> list[str]:
-    return _most_first(each.machine for each in edition.by_time)
-
-
-def _commits(edition: Edition) -> list[str]:
-    """Return commits in short form: the first digits, and whether files were changed."""
-    parts = (each.commit.partition("-") for each in edition.by_time if each.commit)
-    return _most_first(digits[:10] + mark + dirty for digits, mark, dirty in parts)
 
 
 def _most_first(values: Iterable[str]) -> list[str]:
