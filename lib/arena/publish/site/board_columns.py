@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from statistics import median_low
+from typing import Any
 
 from arena.base.numbers import TIMES_NS, at_least, cost_words, in_unit
 from arena.base.text import printable
@@ -277,15 +278,18 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         shown = row.result or row.failure
         return relative(edition.record(shown.record), page) if shown else ""
 
-    def of(part: Callable[[Result], _Plain]) -> _Value:
-        return lambda row: part(row.result) if row.result else None
-
     def same(*names: str) -> dict[str, _Value]:
         return {name: of(attrgetter(name)) for name in names}
 
     def end(at: int) -> _Value:
         return lambda row: found[at] if (found := words.ranks(row, board)) else None
 
+    def block(at: int) -> _Value:
+        return by_night(lambda it: it.rates[at] if at < len(it.rates) else None)
+
+    # Cells are empty without a result, or an estimate of a night.
+    of, by_night = partial(_of, "result"), partial(_of, "estimate")
+    blocks = max((len(row.estimate.rates) for row in board.rows if row.estimate), default=0)
     return {
         "rank": lambda row: words.rank(row, board),
         "rank_low": end(0),
@@ -297,7 +301,14 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         f"low_{unit}": of(attrgetter("low")),
         f"high_{unit}": of(attrgetter("high")),
         f"median_{unit}": of(lambda it: it.median or None),
-        **_of_blocks(board),
+        "estimate_bound": by_night(lambda it: ">=" if it.is_bound else ""),
+        f"estimate_{unit}": by_night(attrgetter("value")),
+        f"estimate_low_{unit}": by_night(attrgetter("low")),
+        f"estimate_high_{unit}": by_night(attrgetter("high")),
+        "blocks": by_night(attrgetter("blocks")),
+        **{f"block_{at + 1}_{unit}": block(at) for at in range(blocks)},
+        "voids": by_night(attrgetter("voids")),
+        "still_warming": by_night(lambda it: "yes" if it.still_warming else ""),
         "runs": of(lambda it: len(it.rates)),
         **same("cv", "latency_kind"),
         **_of_beside(board),
@@ -314,27 +325,8 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
     }
 
 
-def _of_blocks(board: Board) -> dict[str, _Value]:
-    """Return the columns of the night's estimates and blocks; empty cells without a night."""
-    unit = board.metric.column
-
-    def of(part: Callable[[BlockEstimate], _Plain]) -> _Value:
-        return lambda row: part(row.estimate) if row.estimate else None
-
-    def rate(at: int) -> _Value:
-        return of(lambda it: it.rates[at] if at < len(it.rates) else None)
-
-    blocks = max((len(row.estimate.rates) for row in board.rows if row.estimate), default=0)
-    return {
-        "estimate_bound": of(lambda it: ">=" if it.is_bound else ""),
-        f"estimate_{unit}": of(attrgetter("value")),
-        f"estimate_low_{unit}": of(attrgetter("low")),
-        f"estimate_high_{unit}": of(attrgetter("high")),
-        "blocks": of(attrgetter("blocks")),
-        **{f"block_{at + 1}_{unit}": rate(at) for at in range(blocks)},
-        "voids": of(attrgetter("voids")),
-        "still_warming": of(lambda it: "yes" if it.still_warming else ""),
-    }
+def _of(field: str, part: Callable[[Any], _Plain]) -> _Value:
+    return lambda row: part(it) if (it := getattr(row, field)) else None
 
 
 def _of_beside(board: Board) -> dict[str, _Value]:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import attrgetter, eq
 from typing import Any, NamedTuple, TypeVar
 
 from arena.judge.entry import Entry
@@ -212,29 +211,27 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
     """
     found = []
     for label, field, name in _DIFFERENCES:
-        rest = attrgetter(*(each for _, each, _ in _DIFFERENCES if each != field))
-
-        def likeness(it: Board, of: Callable[[Board], Sequence[object]] = rest) -> list[bool]:
-            return list(map(eq, of(it), of(board)))
-
+        rest = [each for _, each, _ in _DIFFERENCES if each != field]
         # Of equal loads, one may have a warm-up by its generator.
         choice = "load" if field == "load_digest" else field
-        best: dict[object, Board] = {}
+        groups: dict[object, list[Board]] = defaultdict(list)
         for each in edition.leaderboard.boards:
             # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
-                known = best.setdefault(getattr(each, choice), each)
-                if likeness(each) > likeness(known):
-                    best[getattr(each, choice)] = each
-        best[getattr(board, choice)] = board
-        if len(best) > 1:
+                groups[getattr(each, choice)].append(each)
+        if len(groups) > 1:
+            best = [max(own, key=partial(_likeness, board, rest)) for own in groups.values()]
             # Long names of hosts differ in little.
-            names = words.apart([name(each) for each in best.values()])
-            every = zip(names, best.values(), strict=True)
-            choices = tuple((shown, edition.board(each), each is board) for shown, each in every)
-            found.append(Switch(label, choices))
+            every = zip(words.apart(list(map(name, best))), best, strict=True)
+            choices = ((shown, edition.board(each), each is board) for shown, each in every)
+            found.append(Switch(label, tuple(choices)))
     return found
+
+
+def _likeness(board: Board, fields: Sequence[str], other: Board) -> tuple[bool, ...]:
+    same = (getattr(board, each) == getattr(other, each) for each in fields)
+    return (board is other, *same)
 
 
 def lanes(letters: Sequence[str | None]) -> list[tuple[str, ...]]:
