@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -109,6 +110,15 @@ def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
     assert "frameworks/old/index.html" not in paths
     assert "rounds/spring/frameworks/old/index.html" in paths
     assert new.path in b"".join(paths.values()).decode()
+
+
+def test_the_newest_round_is_the_first(whole: Workspace) -> None:
+    for minute, name in enumerate(("b", "c", "a")):
+        save(whole.results, a_record(name, minute=minute))
+        freeze(whole, name, "", FakeProgress())
+    published(whole)
+    home = (whole.public / "index.html").read_text().partition("<h2>Rounds</h2>")[2]
+    assert re.findall(r'href="rounds/(\w)/index.html"', home) == ["a", "c", "b"]
 
 
 def test_a_round_whose_bundle_is_gone_is_left_out_and_said(whole: Workspace) -> None:
