@@ -54,7 +54,6 @@ KINDS = {
     "record of a blast": "records/bang/8/framework-000/*/index.html",
     "record of a scenario": "records/crud-h2c/4/framework-000/*/index.html",
     "record of a sustained load": "records/lasting/8/framework-000/*/index.html",
-    "tax": "tax/index.html",
     "methodology": "methodology/index.html",
     "glossary": "glossary/index.html",
     "rounds": "rounds/index.html",

@@ -30,7 +30,7 @@ PAGES = [
     "frameworks/wide/index.html",
     "records/stream-grpc/64/hostile/*/index.html",
     "records/stream-grpc/64/refused/*/index.html",
-    "tax/index.html",
+    "methodology/index.html",
     "rounds/index.html",
     "rounds/round-1/index.html",
 ]

@@ -243,7 +243,8 @@ def boards(name: str) -> dict[str, Any]:
     """Return every board of a round as it was frozen, by its address in the round."""
     of = (*edition(name).older, edition(name))[0]
     return {
-        of.board(each).removeprefix(of.root + of.below): _board(each) for each in of.every_board
+        of.board(each).removeprefix(of.root + of.below): _board(each)
+        for each in of.leaderboard.boards
     }
 
 

@@ -4,7 +4,7 @@ import fcntl
 import gc
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -23,38 +23,26 @@ from arena.judge.cache import Cache
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import read_rounds, require_records
-from arena.judge.twins import NO_LOOKS, TwinBook, read_book
+from arena.judge.twins import NO_LOOKS, read_book
 from arena.site.edition import Edition, Link, Site
-from arena.site.outputs import Output, write_changed
-from arena.site.pages import (
-    boards,
-    compare,
-    feed,
-    files,
-    frameworks,
-    home,
-    records,
-    rounds,
-    tax,
-    texts,
-)
+from arena.site.outputs import Page, write_changed
+from arena.site.pages import boards, compare, files, frameworks, home, records, texts
 from arena.what.advisories import Advisories
 
 # The kinds of pages that every edition has, and those that exist once.
-OF_EDITION = (home, boards, compare, frameworks, tax)
-OF_SITE = (records, rounds, texts, feed, files)
+OF_EDITION = (home, boards, compare, frameworks)
+OF_SITE = (records, texts, files)
 
 NAVIGATION = (
     Link("boards", "index.html#boards", "Boards", of_edition=True),
     Link("frameworks", "frameworks/index.html", "Frameworks", of_edition=True),
     Link("compare", "compare/index.html", "Compare", of_edition=True),
-    Link("tax", "tax/index.html", "Generator tax", of_edition=True),
     Link("rounds", "rounds/index.html", "Rounds"),
     Link("methodology", "methodology/index.html", "Methodology"),
     Link("glossary", "glossary/index.html", "Glossary"),
 )
 
-# Every file below these folders belongs to the site.
+# Every file below these folders belongs to the site; older ones had a page of the tax.
 FOLDERS = (
     "boards", "compare", "epochs", "frameworks", "glossary", "methodology", "profiles", "records",
     "rounds", "rules", "schema", "static", "tax",
@@ -63,10 +51,10 @@ FOLDERS = (
 # What pages are made from, besides this code.
 _LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
 
-Said = TypeVar("Said", Proofs, Advisories)
+Said = TypeVar("Said")
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: Site) -> Iterator[Page]:
     """Yield every output of the site."""
     for edition in site.editions:
         for kind in OF_EDITION:
@@ -142,35 +130,28 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     left = archive.without(
         {it for each in frozen if each.round for it in each.round.records.values()}
     )
-    ranked = rank_entries(left.entries.values(), left.read, _book(workspace, progress), left.broken)
+    of, folder = "what was reviewed of twins is", workspace.frameworks
+    book = _said(read_book, workspace.host, NO_LOOKS, of, progress)
+    ranked = rank_entries(left.entries.values(), left.read, book, left.broken)
     return Site(
         editions=(Edition("", None, ranked, left), *frozen),
         templates=workspace.site / "templates",
         static=workspace.site / "static",
         docs=workspace.root / "docs",
-        frameworks=workspace.frameworks,
-        proofs=_said(Proofs, "proofs", workspace, progress),
-        advisories=_said(Advisories, "advisories", workspace, progress),
+        frameworks=folder,
+        proofs=_said(Proofs.read, folder, Proofs(), "the proofs are", progress),
+        advisories=_said(Advisories.read, folder, Advisories(), "the advisories are", progress),
         navigation=NAVIGATION,
     )
 
 
-def _book(workspace: Workspace, progress: Progress) -> TwinBook:
-    """Return what was reviewed of twins; nothing if its file is broken, which is reported."""
+def _said(read: Callable[[Path], Said], folder: Path, none: Said, what: str, to: Progress) -> Said:
+    """Return what a file of a folder says; nothing if it is broken, which is reported."""
     try:
-        return read_book(workspace.host)
+        return read(folder)
     except UsageError as error:
-        progress.say(f"warning: what was reviewed of twins is left out: {error}")
-        return NO_LOOKS
-
-
-def _said(kind: type[Said], what: str, workspace: Workspace, progress: Progress) -> Said:
-    """Return what a file says of the frameworks; nothing if it is broken, which is reported."""
-    try:
-        return kind.read(workspace.frameworks)
-    except UsageError as error:
-        progress.say(f"warning: the {what} are left out: {error}")
-        return kind()
+        to.say(f"warning: {what} left out: {error}")
+        return none
 
 
 def _code(site: Site) -> str:

@@ -1,6 +1,12 @@
-"""Editions: sets of records, ranked, each with its place in the site; the site is all of them."""
+"""Editions: sets of records, ranked, each with its place in the site; the site is all of them.
+
+Paths are below the site's root: `boards/unary-grpc/256/volley/…`. Links between pages are relative
+and name the file. So they work from a disk, below any path of a server, and on a server without
+index files.
+"""
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +22,33 @@ from arena.judge.load_key import Key, Place
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import Round
 from arena.record.record import Record
-from arena.site import links
-from arena.site.links import INDEX, name
 from arena.site.words import ranks
 from arena.what.advisories import Advisories
 
+INDEX = "index.html"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
 # The digits of a record's name in the address of its page.
 DIGITS = 16
+
+
+def relative(target: str, page: str) -> str:
+    """Return the link from a page to a target, both below the root; keep `#part` and `?query`."""
+    path, mark, rest = target.partition("#")
+    there, here = path.split("/"), page.split("/")[:-1]
+    common = 0
+    while common < min(len(there) - 1, len(here)) and there[common] == here[common]:
+        common += 1
+    steps = [".."] * (len(here) - common) + there[common:]
+    return "/".join(steps) + mark + rest
+
+
+def name(text: str) -> str:
+    """Return a text as one part of a path that cannot lead out of its folder.
+
+    Names of profiles, generators and frameworks stay unchanged, so all stay different.
+    """
+    return _NOT_IN_NAMES.sub("-", text).strip(".") or "-"
 
 
 @dataclass(frozen=True)
@@ -76,13 +102,8 @@ class Edition:
 
     @property
     def boards(self) -> Sequence[Board]:
-        """Return the boards of all servers, in the order of the leaderboard."""
+        """Return the boards of all servers, not only of those that send one message a frame."""
         return [board for board in self.leaderboard.boards if board.framing == "all"]
-
-    @property
-    def every_board(self) -> Sequence[Board]:
-        """Return all boards, those of servers that send one message a DATA frame too."""
-        return self.leaderboard.boards
 
     @property
     def current_boards(self) -> Sequence[Board]:
@@ -127,13 +148,14 @@ class Edition:
         suspension of ranks.
         """
         others = repr((board.night, board.twin_history, board.altered))
-        kept = to_json(board) if self.round else ""
-        return _digest((self._digests[board.place], others, kept))
+        return _digest((self._digests[board.place], others, to_json(board) if self.round else ""))
 
     @cached_property
     def digest(self) -> str:
         """A digest of all boards."""
-        return _digest(f"{self.board(each)} {self.board_digest(each)}" for each in self.every_board)
+        return _digest(
+            f"{self.board(each)} {self.board_digest(each)}" for each in self.leaderboard.boards
+        )
 
     @cached_property
     def _digests(self) -> Mapping[Place, str]:
@@ -190,7 +212,7 @@ class Edition:
 
     def relative(self, path: str) -> str:
         """Return a path of the site as a link from this edition's folder."""
-        return links.relative(path, self.home())
+        return relative(path, self.home())
 
 
 class Link(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from arena.judge.leaderboard import Board
 from arena.record.measurement import Run
 from arena.record.record import Record
-from arena.site.charts import blast, closed, scenario, scheduled
+from arena.site.charts import blast, seconds
 from arena.site.charts.picture import Picture
 from arena.what.loads import Blast, Closed, LoadShape, Scenario, Scheduled
 
@@ -41,8 +41,8 @@ SHOWN: dict[type[LoadShape], Shown] = {
         course="Second by second",
         caption="Throughput, second by second. Each picture has its own scale.",
         run_title="Second by second",
-        of_board=closed.of_board,
-        of_run=closed.of_run,
+        of_board=seconds.of_board,
+        of_run=seconds.of_run,
     ),
     Scheduled: Shown(
         heading="Load schedules",
@@ -52,8 +52,8 @@ SHOWN: dict[type[LoadShape], Shown] = {
         caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
         "second. All pictures share one latency scale.",
         run_title="Second by second",
-        of_board=scheduled.of_board,
-        of_run=scheduled.of_run,
+        of_board=seconds.of_board,
+        of_run=seconds.of_run,
     ),
     Blast: Shown(
         heading="Blasts",
@@ -79,8 +79,8 @@ SHOWN: dict[type[LoadShape], Shown] = {
         caption="Throughput, second by second; or, at a given rate, the iterations that were due "
         "and that began, and how long iterations took.",
         run_title="Second by second",
-        of_board=scenario.of_board,
-        of_run=scenario.of_run,
+        of_board=seconds.of_board,
+        of_run=seconds.of_run,
         about_runs="Calls are requests over HTTP. Failed ones are counted by reason.",
     ),
 }

@@ -20,14 +20,13 @@ from arena.base.text import printable, shown
 from arena.base.writing import DRAFT
 from arena.judge.cache import Cache
 from arena.machine.forks import spread
-from arena.site.links import INDEX
+from arena.site.edition import INDEX
 
 # The version of the cache's format.
 _VERSION = "2"
 
-# Minimum outputs that justify another process, and that justify a line of progress.
-_PAGES_PER_PROCESS = 4
-_COPIES_PER_PROCESS = 200
+# Minimum pages that justify another process, and that justify a line of progress.
+_PER_PROCESS = 4
 _MANY = 500
 
 # How much of the reason is quoted why an output failed.
@@ -36,7 +35,7 @@ _LONGEST_ERROR = 300
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file that is rendered; `path` is below the site's root.
+    """A file of the site, as text; `path` is below its root.
 
     Equal keys mean equal bytes. The code and the templates, on which all pages depend, are not in
     the key. `make` is called only if the key is new, perhaps in another process.
@@ -47,30 +46,12 @@ class Page:
     make: Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A file that is copied, like a style sheet; `source` is no symbolic link.
-
-    An equal size and time of the file mean equal bytes.
-    """
-
-    path: str
-    source: str
-
-
-Output = Page | Copy
-
-
-@dataclass(frozen=True, slots=True)
-class _Stale:
-    """An output to make, and its key's digest."""
-
-    digest: str
-    output: Output
+# A page to make, with its key's digest.
+_Stale = tuple[str, Page]
 
 
 def write_changed(
-    outputs: Iterable[Output],
+    outputs: Iterable[Page],
     public: Path,
     folders: Iterable[str],
     code: str,
@@ -97,10 +78,7 @@ def write_changed(
             removed.add(name)
         failed: dict[str, str] = {}
         for at, (text, problem) in _write_all(stale, public, progress):
-            if problem:
-                failed[stale[at].output.path] = problem
-            else:
-                made[stale[at].output.path] = text
+            (failed if problem else made)[stale[at][1].path] = problem or text
         for name in _removed(public, failed):
             progress.say(printable(f"warning: {shown(public / name)} is left out: {failed[name]}"))
             removed.add(name)
@@ -121,7 +99,7 @@ def _open(public: Path) -> None:
 
 
 def _plan(
-    outputs: Iterable[Output], public: Path, code: str, known: Mapping[str, str]
+    outputs: Iterable[Page], public: Path, code: str, known: Mapping[str, str]
 ) -> tuple[set[str], list[_Stale]]:
     """Return the paths of all outputs, and the outputs to make."""
     planned: set[str] = set()
@@ -137,9 +115,9 @@ def _plan(
         while folder not in folders:
             folders.add(folder)
             folder = folder.rpartition("/")[0]
-        digest = _digest(each, code)
+        digest = hashlib.sha256(f"{code} {each.key}".encode()).hexdigest()[:32]
         if not _stands(f"{public}/{each.path}", digest, known.get(each.path)):
-            stale.append(_Stale(digest, each))
+            stale.append((digest, each))
     for path in planned & folders:
         raise ValueError(f"{path} is a file and a folder")
     return planned, stale
@@ -149,24 +127,11 @@ def _is_below(path: str) -> bool:
     return "\0" not in path and {"", ".", ".."}.isdisjoint(path.split("/"))
 
 
-def _digest(output: Output, code: str) -> str:
-    if isinstance(output, Page):
-        return hashlib.sha256(f"{code} {output.key}".encode()).hexdigest()[:32]
-    try:
-        status = os.lstat(output.source)
-    except OSError:
-        return ""  # The copy will report why.
-    return f"{status.st_size}:{status.st_mtime_ns}"
-
-
 def _stands(path: str, digest: str, made: str | None) -> bool:
     """Return whether a file is still the one made for a digest."""
-    if made is None:
-        return False
-    try:
-        return made == _made(digest, os.lstat(path))
-    except OSError:
-        return False
+    with suppress(OSError):
+        return made is not None and made == _made(digest, os.lstat(path))
+    return False
 
 
 def _made(digest: str, status: os.stat_result) -> str:
@@ -209,20 +174,18 @@ def _write_all(
     stale: Sequence[_Stale], public: Path, progress: Progress
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """Write outputs; yield the number of each with its cache entry, or with why it failed."""
-    pages = sum(isinstance(each.output, Page) for each in stale)
-    forks = pages // _PAGES_PER_PROCESS + (len(stale) - pages) // _COPIES_PER_PROCESS
-    many = len(stale) >= _MANY
+    many, work = len(stale) >= _MANY, partial(_write, stale, public)
     with (
-        spread(len(stale), partial(_write, stale, public), forks=forks) as written,
+        spread(len(stale), work, forks=len(stale) // _PER_PROCESS) as written,
         progress.waiting(f"writing {len(stale):,} files of the site") if many else nullcontext(),
     ):
         yield from written
 
 
 def _write(stale: Sequence[_Stale], public: Path, number: int) -> tuple[str, str]:
-    output = stale[number].output
+    digest, output = stale[number]
     try:
-        data = output.make().encode() if isinstance(output, Page) else _read(output.source)
+        data = output.make().encode()
     except Exception as error:  # Whatever a page is made from, the others are built.
         if os.environ.get("ARENA_DEBUG"):
             raise
@@ -232,31 +195,17 @@ def _write(stale: Sequence[_Stale], public: Path, number: int) -> tuple[str, str
     try:
         if not _holds(path, data):
             _replace(path, data, f"{public}/{DRAFT}{number}")
-        return _made(stale[number].digest, os.lstat(path)), ""
+        return _made(digest, os.lstat(path)), ""
     except OSError as error:
         raise HostError(f"{shown(Path(path))}: cannot be written ({error.strerror})") from error
 
 
-def _read(source: str) -> bytes:
-    """Return the content of a plain file; HostError if it is not one."""
-    try:
-        # Opening a named pipe would wait for a writer.
-        handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle, "rb", buffering=0) as file:
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                return file.readall()
-    except OSError as error:
-        raise HostError(f"{shown(Path(source))}: cannot be read ({error.strerror})") from error
-    raise HostError(f"{shown(Path(source))}: cannot be read (it is not a plain file)")
-
-
 def _holds(path: str, data: bytes) -> bool:
-    try:
+    with suppress(OSError):
         status = os.lstat(path)
-    except OSError:
-        return False
-    same_size = stat.S_ISREG(status.st_mode) and status.st_size == len(data)
-    return same_size and Path(path).read_bytes() == data
+        same_size = stat.S_ISREG(status.st_mode) and status.st_size == len(data)
+        return same_size and Path(path).read_bytes() == data
+    return False
 
 
 def _replace(path: str, data: bytes, part: str) -> None:

@@ -13,8 +13,8 @@ from arena.base.numbers import format_bytes, format_ns, format_rate, three_digit
 from arena.judge.figure_words import latency_words
 from arena.judge.flags import WORDS
 from arena.record.times import parse_utc
-from arena.site import board_columns, links, words
-from arena.site.edition import Edition, Site
+from arena.site import board_columns, words
+from arena.site.edition import Edition, Site, relative
 from arena.site.kinds import SHOWN
 
 # The default maximum length of other people's text on a page.
@@ -27,7 +27,7 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
 
     `page` is its own path below the site's root.
     """
-    href = partial(links.relative, page=page)
+    href = partial(relative, page=page)
     context.setdefault("shown", site.shown_of(edition))
     return (
         _environment(site.templates)
@@ -52,8 +52,11 @@ def _environment(templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_harmless,
+        auto_reload=False,
     )
+    of_words = ("count", "load_note", "host_note", "rank", "leads", "share")
     environment.filters.update(
+        {name: getattr(words, name) for name in of_words},
         rate=format_rate,
         ns=format_ns,
         latency=latency_words,
@@ -61,29 +64,16 @@ def _environment(templates: Path) -> jinja2.Environment:
         three_digits=three_digits,
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
         moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
-        count=words.count,
         commas="{:,}".format,
         connections=lambda board: words.connections(board.shape, board.connections),
-        load_note=words.load_note,
-        host_note=words.host_note,
-        rank=words.rank,
-        leads=words.leads,
         figure=lambda row, board: board_columns.figure_words(board, row),
-        share=words.share,
         outcome=words.entry_words,
         plain=plain,
         web=web,
     )
-    environment.globals.update(
-        flags=WORDS,
-        types=words.TYPES,
-        divisions=words.DIVISIONS,
-        kinds=SHOWN,
-        standin=words.STANDIN,
-        ended=words.ENDED,
-        unchecking=words.UNCHECKING,
-        bounds=words.BOUNDS,
-    )
+    of_words = ("types", "divisions", "standin", "ended", "unchecking", "bounds")
+    named = {name: getattr(words, name.upper()) for name in of_words}
+    environment.globals.update(named, flags=WORDS, kinds=SHOWN)
     return environment
 
 

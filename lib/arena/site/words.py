@@ -36,7 +36,7 @@ UNCHECKING = ("ghz", "h2load")
 ENDED = {
     name: f"{name}'s latencies are of calls that ended: a call without an end is in none of its "
     "percentiles."
-    for name in ("ghz", "h2load")
+    for name in UNCHECKING
 }
 
 BOUNDS = "≥ before a latency marks a lower bound: too many calls were open at the end to know more."
@@ -116,9 +116,7 @@ def first_ranked(board: Board) -> list[Row]:
 
 def is_placed(row: Row, board: Board) -> bool:
     """Return whether a row stands where its figure puts it, with a rank or without one."""
-    if board.night:
-        return row.estimate is not None
-    return row.result is not None and has_place(row.result)
+    return bool(row.estimate if board.night else row.result and has_place(row.result))
 
 
 def leads(row: Row, board: Board) -> bool:

@@ -13,7 +13,7 @@ def command(name: str | None) -> None:
     """Print the JSON Schema of one kind of file, or of all kinds."""
     import json
 
-    from arena.site.schemas import MODELS, schema_of
+    from arena.site.pages.files import MODELS, schema_of
 
     schemas = schema_of(name) if name else {each: schema_of(each) for each in MODELS}
     click.echo(json.dumps(schemas, indent=2))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from markupsafe import Markup
 
@@ -12,8 +13,8 @@ from arena.judge.leaderboard import Board, Result
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
 from arena.site.charts.axes import FEW, Axis, apart, log, powers, rates, top
-from arena.site.charts.closed import is_sustained
 from arena.site.charts.picture import Picture, Table, first_results
+from arena.site.charts.seconds import is_sustained
 from arena.site.charts.svg import FONT_PX, Plot, Series, svg
 from arena.what.loads import Closed
 
@@ -22,9 +23,7 @@ FULL = 0.95
 
 _HEAD = ("Connections", "N", "Requests/s", "Interval", "p50", "p99", "Failed")
 
-# In px.
-_RATES_HEIGHT = 170
-_FAILURES_HEIGHT = 70
+_RATES_PX, _FAILURES_PX = 170, 70
 
 # The styles of the ways; each list starts again at its end.
 _COLOURS = [f"var(--way-{number})" for number in (1, 2, 3)]
@@ -79,10 +78,7 @@ def _picture(
         label=f"{name}: requests per second, and failed calls, against N, the number of requests "
         f"sent at once. {' '.join(map(_words, ways))}",
         svg=_drawn(ways),
-        words=(
-            *map(_words, ways),
-            *(() if any(way.fails_at for way in ways) else ("No call failed.",)),
-        ),
+        words=(*map(_words, ways), *["No call failed."][any(way.fails_at for way in ways) :]),
         table=Table(_HEAD, tuple(_cells(point) for way in ways for point in way.points)),
     )
 
@@ -93,12 +89,8 @@ def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tup
     for at, connections in enumerate(sorted({point.connections for point in points})):
         own = [each for each in points if each.connections == connections]
         own.sort(key=lambda each: each.requests)
-        series = Series(
-            _name(connections, own),
-            _COLOURS[at % len(_COLOURS)],
-            dash=_DASHES[at % len(_DASHES)],
-            shape=_SHAPES[at % len(_SHAPES)],
-        )
+        colour, dash, shape = (each[at % len(each)] for each in (_COLOURS, _DASHES, _SHAPES))
+        series = Series(_name(connections, own), colour, dash=dash, shape=shape)
         ways.append(Way(series, own, sustained.get(connections)))
     return tuple(ways)
 
@@ -131,12 +123,8 @@ def _sustained(
 
 def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
     """Return the boards of closed loads that make the same calls as this blast."""
-    same = _same_load(board)
-    return [each for each in boards if each.shape is Closed and _same_load(each) == same]
-
-
-def _same_load(board: Board) -> tuple[object, ...]:
-    return board.call, board.tls, board.generator, board.metric, board.division, board.host_class.id
+    same = attrgetter("call", "tls", "generator", "metric", "division", "host_class.id")
+    return [each for each in boards if each.shape is Closed and same(each) == same(board)]
 
 
 def _words(way: Way) -> str:
@@ -169,13 +157,9 @@ def _drawn(ways: Sequence[Way]) -> Markup:
         *(way.sustained or 0.0 for way in ways),
     )
     has_failures = any(way.fails_at for way in ways)
-    plot = Plot(
-        "requests per second: median and interval",
-        _requests(ways, has_labels=not has_failures),
-        rates(top(highest), _RATES_HEIGHT),
-        _RATES_HEIGHT,
-        [way.series for way in ways],
-    )
+    x, y = _requests(ways, has_labels=not has_failures), rates(top(highest), _RATES_PX)
+    title, legend = "requests per second: median and interval", [way.series for way in ways]
+    plot = Plot(title, x, y, _RATES_PX, legend)
     for way in ways:
         spans = [(each.requests, each.rate_at_least, each.rate_at_most) for each in way.points]
         plot.upright(way.series.colour, spans)
@@ -206,12 +190,8 @@ def _failures(ways: Sequence[Way]) -> Plot:
         for way in ways
     ]
     end = top(max(share for line in shares for _, share in line))
-    plot = Plot(
-        "failed calls, %",
-        _requests(ways, has_labels=True),
-        rates(end, _FAILURES_HEIGHT),
-        _FAILURES_HEIGHT,
-    )
+    x, y = _requests(ways, has_labels=True), rates(end, _FAILURES_PX)
+    plot = Plot("failed calls, %", x, y, _FAILURES_PX)
     for way, line in zip(ways, shares, strict=True):
         plot.line(way.series, line)
     for way, line in zip(ways, shares, strict=True):

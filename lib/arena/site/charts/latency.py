@@ -51,6 +51,7 @@ def latency_picture(record: Record) -> Picture | None:
     if not known:
         return None
     kinds = sorted({run.latency_ns.kind for run in record.runs})
+    has_bounds = any(run.latency_ns.at_least for run in record.runs)
     # The headline's curve is drawn last, so that no other curve hides it.
     drawn = sorted(known, key=lambda number: number == headline)
     return Picture(
@@ -58,13 +59,9 @@ def latency_picture(record: Record) -> Picture | None:
         label=f"{record.framework.display_name}: latency of the calls by percentile, "
         f"a curve for each of {len(known)} runs",
         svg=_drawn([(_BEST if each == headline else _OTHERS, known[each]) for each in drawn]),
-        words=(
-            *(_KINDS[kind] for kind in kinds),
-            *[_BOUNDS] * any(run.latency_ns.at_least for run in record.runs),
-        ),
+        words=(*map(_KINDS.__getitem__, kinds), *[_BOUNDS] * has_bounds),
         table=Table(
-            _HEAD,
-            tuple(_cells(number, run.latency_ns) for number, run in enumerate(record.runs, 1)),
+            _HEAD, tuple(_cells(at, it.latency_ns) for at, it in enumerate(record.runs, 1))
         ),
     )
 
@@ -90,18 +87,11 @@ def _drawn(curves: Sequence[tuple[Series, _Curve]]) -> Markup:
     labels = {share: label for share, label in _LABELS.items() if share >= last}
     if any(curve.max_ns for _, curve in curves):
         labels[last / _BEYOND] = "max"
-    plot = Plot(
-        "latency, on a log scale",
-        log(
-            max(labels) * _MARGIN,
-            min(labels) / _MARGIN,
-            labels.items(),
-            "percentile, 1 − p on a log scale",
-        ),
-        latencies(steps(min(values), max(values))),
-        _HEIGHT,
-        (_BEST, _OTHERS) if any(series is _OTHERS for series, _ in curves) else (),
-    )
+    ends = max(labels) * _MARGIN, min(labels) / _MARGIN
+    x = log(*ends, labels.items(), "percentile, 1 − p on a log scale")
+    y = latencies(steps(min(values), max(values)))
+    legend = (_BEST, _OTHERS) if any(series is _OTHERS for series, _ in curves) else ()
+    plot = Plot("latency, on a log scale", x, y, _HEIGHT, legend)
     for series, curve in curves:
         plot.line(series, curve.points)
         plot.dots(series, curve.points)

@@ -5,62 +5,47 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from arena.base.numbers import cost_words, in_unit
-from arena.judge.beside import CPU, GENERATOR_CPU
-from arena.judge.leaderboard import Board, Row
+from arena.judge.beside import CPU, GENERATOR_CPU, Beside
+from arena.judge.leaderboard import Board, Result, Row
 from arena.site.charts.axes import Axis, linear, top
 from arena.site.charts.picture import Picture, Table
 from arena.site.charts.svg import ACCENT, INK, QUIET, Plot, svg
 
 # The number of a load's servers that have a picture; all are in its table.
 MOST_SERVERS = 24
-# The width of bar names, the height per bar with the room around it, and the bar's own, in px.
-# The widths of bar names, and the height of each bar with the room around it, in px.
-_NAMES = 118
-_BAR = 20
-_THICK = 15
+# The widths of bar names, and the height of each bar with the room around it, and the bar's own.
+_NAMES, _BAR, _THICK = 118, 20, 15
 
 # Characters that a generator's name may have in a drawing.
 _NAME = re.compile(r"[a-z0-9-]{1,16}")
 # The axis leaves room for the figure after the longest bar.
 _ROOM = 1.35
 
-HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
+_HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
 
 
 @dataclass(frozen=True)
 class Toll:
-    """CPU seconds per million messages under one generator: the lower and upper bound of each side.
+    """A server's row under one generator, and the CPU seconds per million messages of each side."""
 
-    The upper bound is absent if no call finished.
-    """
-
+    row: Row
+    result: Result
     generator: str
-    server: tuple[float, float | None]
-    own: tuple[float, float | None]
-
-
-@dataclass(frozen=True)
-class TaxedServer:
-    """One server under several generators, sorted by the generators' names.
-
-    `rows` are its rows on their boards, on the same base image, and `tolls` the cost of each.
-    """
-
-    rows: tuple[Row, ...]
-    tolls: tuple[Toll, ...]
+    server: Beside
+    own: Beside
 
     @property
-    def cells(self) -> tuple[tuple[str, ...], ...]:
-        """The numbers, one line per generator, in HEAD's columns."""
-        return tuple(_cells(toll) for toll in self.tolls)
+    def cells(self) -> tuple[str, ...]:
+        """The numbers as text, in the columns of a table."""
+        server, own = self.server.at_least, self.own.at_least
+        costs = (cost_words(it.at_least, it.at_most) for it in (self.server, self.own))
+        return (self.generator, *costs, f"{in_unit(own / server)} ×" if server else "–")
 
 
 @dataclass(frozen=True)
 class TaxedLoad:
-    """One load on one class of hosts, and its servers measured under several generators.
+    """One load on one class of hosts, and its servers: what each cost under several generators.
 
     `size` is empty for the profile's current full load, `host` for the home class.
     """
@@ -71,7 +56,7 @@ class TaxedLoad:
     size: str
     host: str
     unit: str
-    servers: tuple[TaxedServer, ...]
+    servers: tuple[tuple[Toll, ...], ...]
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
@@ -80,7 +65,7 @@ class TaxedLoad:
         A slow server costs a thousand times as much as a fast one, so a picture compares only one
         server's cost with its generators'.
         """
-        return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])
+        return tuple(_picture(self.unit, tolls) for tolls in self.servers[:MOST_SERVERS])
 
 
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
@@ -99,73 +84,33 @@ def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
             profile=profile,
             title=group[0].title,
             connections=connections,
-            size="" if _is_plain(group) else group[0].load,
+            size="" if all(each.is_current and not each.is_trial for each in group) else size,
             host="" if group[0].is_home else group[0].host_class.words,
             unit=group[0].metric.unit,
             servers=_servers(group),
         )
         for (profile, connections, _, _), own in found.items()
-        for group in [list(own.values())]
+        for group, size in [([*own.values()], next(iter(own.values())).load)]
     ]
     return [load for load in every if load.servers]
 
 
-def _is_plain(boards: Sequence[Board]) -> bool:
-    return all(board.is_current and not board.is_trial for board in boards)
+def _servers(boards: Sequence[Board]) -> tuple[tuple[Toll, ...], ...]:
+    """Return the servers that are on several of the boards, in the order of the first board.
 
-
-def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
-    """Return the servers that are on several of the boards, in the order of the first board."""
-    found: dict[tuple[str, str | None], list[tuple[Row, Toll]]] = defaultdict(list)
+    A server counts on one base image; not at all if no call was even begun.
+    """
+    found: dict[tuple[str, str | None], list[Toll]] = defaultdict(list)
     for board in boards:
         for row in board.rows:
-            if row.result and (toll := _toll(board, row)):
-                found[row.framework, row.result.standin].append((row, toll))
-    return tuple(
-        TaxedServer(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
-        for under in found.values()
-        if len(under) > 1
-    )
+            costs = board.beside(row)
+            if (it := row.result) and CPU in costs and GENERATOR_CPU in costs:
+                toll = Toll(row, it, board.generator, costs[CPU], costs[GENERATOR_CPU])
+                found[row.framework, it.standin].append(toll)
+    return tuple(tuple(tolls) for tolls in found.values() if len(tolls) > 1)
 
 
-def _toll(board: Board, row: Row) -> Toll | None:
-    """Return the cost that a board shows of a row; None if no call was even begun."""
-    beside = board.beside(row)
-    server, own = beside.get(CPU), beside.get(GENERATOR_CPU)
-    if server is None or own is None:
-        return None
-    return Toll(
-        generator=board.generator,
-        server=(server.at_least, server.at_most),
-        own=(own.at_least, own.at_most),
-    )
-
-
-def _picture(load: TaxedLoad, server: TaxedServer) -> Picture:
-    name = server.rows[0].display_name
-    most = max(
-        end
-        for toll in server.tolls
-        for low, high in (toll.server, toll.own)
-        for end in (low, high or low)
-    )
-    return Picture(
-        title=name,
-        label=f"{name}: CPU seconds per million {load.unit} of the server and of the generator, "
-        f"under {', '.join(toll.generator for toll in server.tolls)}",
-        svg=_drawn(server.tolls, load.unit, top(_ROOM * most)),
-        words=(),
-        table=Table(HEAD, server.cells),
-    )
-
-
-def _cells(toll: Toll) -> tuple[str, ...]:
-    (server, _), (own, _) = toll.server, toll.own
-    share = f"{in_unit(own / server)} ×" if server else "–"
-    return toll.generator, cost_words(*toll.server), cost_words(*toll.own), share
-
-
-def _drawn(tolls: Sequence[Toll], unit: str, end: float) -> Markup:
+def _picture(unit: str, tolls: Sequence[Toll]) -> Picture:
     """Draw each cost as a bar to its lower bound, paler to its upper bound, with its figure."""
     bars = [
         bar
@@ -175,17 +120,23 @@ def _drawn(tolls: Sequence[Toll], unit: str, end: float) -> Markup:
             (f"{toll.generator} itself", ACCENT, toll.own),
         )
     ]
+    end = top(_ROOM * max(it.at_most or it.at_least for *_, it in bars))
     y = Axis(
         lambda number: 1 - (number + 0.5) / len(bars),
         [(number, name) for number, (name, _, _) in enumerate(bars)],
     )
     x = linear(end, "{:g}".format, 6, f"CPU seconds per million {unit}", has_grid=True)
     plot = Plot("", x, y, _BAR * len(bars), left=_NAMES)
-    for number, (_, colour, (low, high)) in enumerate(bars):
-        middle, known = plot.down(number), plot.across(low)
-        most = plot.across(min(high, end)) if high is not None else known
+    for number, (_, colour, it) in enumerate(bars):
+        middle, known = plot.down(number), plot.across(it.at_least)
+        most = known if it.at_most is None else plot.across(min(it.at_most, end))
         edge = middle - _THICK / 2
         plot.boxes("known", [((0, edge), known, _THICK)], colour, 1)
         plot.boxes("possible", [((known, edge), most - known, _THICK)], colour, 0.4)
-        plot.text((most + 4, middle), cost_words(low, high), INK)
-    return svg([plot])
+        plot.text((most + 4, middle), cost_words(it.at_least, it.at_most), INK)
+    name = tolls[0].row.display_name
+    label = (
+        f"{name}: CPU seconds per million {unit} of the server and of the generator, "
+        f"under {', '.join(toll.generator for toll in tolls)}"
+    )
+    return Picture(name, label, svg([plot]), (), Table(_HEAD, tuple(it.cells for it in tolls)))

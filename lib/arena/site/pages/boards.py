@@ -1,21 +1,19 @@
 """Boards: a page, JSON and CSV for each profile x connections x generator x division."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeVar
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-from arena.judge.figure_words import rounded_words
+from arena.judge.entry import Entry
+from arena.judge.figure_words import rounded_words, value_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
 from arena.site import board_columns, words
-from arena.site.board_csv import board_csv
-from arena.site.board_groups import bars, lanes
-from arena.site.board_visits import visits_of
 from arena.site.charts.picture import MOST
 from arena.site.edition import Edition, Site
 from arena.site.kinds import SHOWN
-from arena.site.outputs import Output, Page
+from arena.site.outputs import Page
 from arena.site.strips import Scale, Strip, scale_of
 from arena.site.template import frame, render
 
@@ -36,167 +34,91 @@ _FAR_OF_BLOCKS = 4
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(NamedTuple):
     """A choice between boards that differ in one thing: label, path, and whether it is active."""
 
     label: str
     choices: tuple[tuple[str, str, bool], ...]
 
 
-@dataclass(frozen=True)
-class BoardView:
-    """What a board's page shows about all results together."""
+def view_of(board: Board) -> dict[str, Any]:
+    """Return what a board's page shows about all its results together.
 
-    board: Board
-
-    @cached_property
-    def rows(self) -> Sequence[Row]:
-        """The rows with a figure, in the board's order."""
-        return [row for row in self.board.rows if row.result or row.estimate]
-
-    def is_placed(self, row: Row) -> bool:
-        """Whether a row stands where its figure puts it."""
-        return words.is_placed(row, self.board)
-
-    @cached_property
-    def leaders(self) -> Sequence[Row]:
-        """The first row, or all that may be the first."""
-        return words.leaders(self.board)
-
-    @cached_property
-    def first_ranked(self) -> Sequence[Row]:
-        """The first rows with a rank."""
-        return words.first_ranked(self.board)
-
-    @property
-    def without(self) -> Sequence[Row]:
-        """The rows that have only a failure."""
-        return [row for row in self.board.rows if words.has_only_failed(row)]
-
-    @property
-    def begun(self) -> Sequence[Row]:
-        """The rows that have nothing yet: their visits are void, or in no whole block."""
-        return [row for row in self.board.rows if not (row.result or row.estimate or row.failure)]
-
-    @cached_property
-    def results(self) -> Sequence[Result]:
-        """The results of the rows that have one, in the order of the rows."""
-        return [row.result for row in self.rows if row.result]
-
-    @cached_property
-    def columns(self) -> Sequence[board_columns.Column]:
-        """The numbers, starting with the figure that orders the rows."""
-        return board_columns.columns_of(self.board, self.rows)
-
-    @cached_property
-    def steps(self) -> Sequence[str]:
-        """The names of a scenario's steps: each has a column."""
-        return board_columns.step_names(self.board, self.rows)
-
-    @cached_property
-    def estimates(self) -> Sequence[BlockEstimate]:
-        """The estimates of a night of blocks, the best first."""
-        return [row.estimate for row in self.rows if row.estimate]
-
-    @cached_property
-    def groups(self) -> Sequence[tuple[str, ...]]:
-        """The letters of each row, by lane; empty if the board has none."""
-        return lanes([row.letters for row in self.rows])
-
-    def bars(self, at: int) -> str:
-        """Return the path of the bars of a row's letters."""
-        return bars(self.groups[at])
-
-    @cached_property
-    def scale(self) -> Scale:
-        """The common scale of all strips: of the estimates if there are any, with all blocks."""
-        if self.estimates:
-            shown = (each for it in self.estimates for each in (it.low, it.high, *it.rates))
-            return scale_of(shown, far=_FAR_OF_BLOCKS)
-        return scale_of(each for it in self.results for each in (it.low, it.high))
-
-    @property
-    def scale_words(self) -> str:
-        """The ends of the scale."""
-        least, most = (
-            rounded_words(self.board.metric, each, each, each) if each else "0"
-            for each in (self.scale.least, self.scale.most)
-        )
-        return f"{least} to {most}"
-
-    @property
-    def is_of_one_run(self) -> bool:
-        """Whether no row has several runs."""
-        return all(len(each.rates) < 2 for each in self.results)  # noqa: PLR2004
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether some row has only one run and no error bar: nothing bounds its true value."""
-        return any(len(each.rates) == 1 and each.low == each.high for each in self.results)
-
-    def block_strip(self, it: BlockEstimate) -> Strip:
-        """Return an estimate, its interval and its blocks."""
-        return self.scale.strip(it.rates, (), (it.low, it.high), it.value)
-
-    def block_words(self, it: BlockEstimate) -> str:
-        """Return an estimate's interval and void visits as text."""
-        voids = f" · {it.voids} void" if it.voids else ""
-        return board_columns.interval_words(self.board, it) + voids
-
-    def strip(self, result: Result) -> Strip:
-        """Return a result's interval, its runs, the headline's run and the median."""
-        middle = result.median if len(result.rates) > 1 else None
-        interval = (result.low, result.high)
-        return self.scale.strip(result.rates, [result.value], interval, middle)
-
-    def interval(self, result: Result) -> str:
-        """Return a result's interval as text."""
-        alone = "one run" if len(result.rates) == 1 else ""
-        return board_columns.interval_words(self.board, result) or alone
-
-    @cached_property
-    def common(self) -> Sequence[str]:
-        """The flags that all rows have, if there are several rows; they are shown once."""
-        return self._in_all(lambda each: each.flags)
-
-    @cached_property
-    def common_overrides(self) -> Sequence[tuple[str, str]]:
-        """The overrides that all rows have."""
-        return self._in_all(lambda each: sorted(each.overrides.items()))
-
-    @property
-    def latencies(self) -> Iterable[str]:
-        """The start point of the latencies, if there are any."""
-        return dict.fromkeys(it.latency_kind for it in self.results if it.p50_ns is not None)
-
-    @property
-    def has_bounds(self) -> bool:
-        """Whether some latency is only a lower bound."""
-        unreached = any("unreached" in it.flags for it in self.results)
-        return unreached or board_columns.has_bounds(self.board, self.rows)
-
-    def values(self, field: str) -> list[str]:
-        """Return the distinct values of a field of the results, the best row's first."""
-        return list(dict.fromkeys(filter(None, (getattr(it, field) for it in self.results))))
-
-    def _in_all(self, of: Callable[[Result], Sequence[_Value]]) -> list[_Value]:
-        """Return what all results share, if there are several."""
-        first, *others = map(of, self.results) if self.results else ((),)
-        return [each for each in first if others and all(each in other for other in others)]
+    Its `rows` have a figure. Those `without` have only a failure. Those `begun` have nothing yet:
+    their visits are void, or in no whole block.
+    """
+    rows = [row for row in board.rows if row.result or row.estimate]
+    results = [row.result for row in rows if row.result]
+    estimates = [row.estimate for row in rows if row.estimate]
+    if estimates:
+        ends = (each for it in estimates for each in (it.low, it.high, *it.rates))
+        scale = scale_of(ends, far=_FAR_OF_BLOCKS)
+    else:
+        scale = scale_of(each for it in results for each in (it.low, it.high))
+    least, most = (
+        rounded_words(board.metric, each, each, each) if each else "0"
+        for each in (scale.least, scale.most)
+    )
+    has_bounds = board_columns.has_bounds(board, rows)
+    return {
+        "rows": rows,
+        "without": [row for row in board.rows if words.has_only_failed(row)],
+        "begun": [row for row in board.rows if not (row.result or row.estimate or row.failure)],
+        "is_placed": lambda row: words.is_placed(row, board),
+        "leaders": words.leaders(board),
+        "first_ranked": words.first_ranked(board),
+        "columns": board_columns.columns_of(board, rows),
+        "steps": board_columns.step_names(board, rows),
+        "groups": lanes([row.letters for row in rows]),
+        "bars": bars,
+        "scale": scale,
+        "scale_words": f"{least} to {most}",
+        "is_of_one_run": all(len(each.rates) < 2 for each in results),  # noqa: PLR2004
+        "has_unknown": any(len(it.rates) == 1 and it.low == it.high for it in results),
+        "strip_of": partial(_strip, scale),
+        "interval_of": partial(_interval, board),
+        "common": _in_all([it.flags for it in results]),
+        "common_overrides": _in_all([sorted(it.overrides.items()) for it in results]),
+        "latencies": dict.fromkeys(it.latency_kind for it in results if it.p50_ns is not None),
+        "has_bounds": has_bounds or any("unreached" in it.flags for it in results),
+        "generators": list(dict.fromkeys(it.generator for it in results if it.generator)),
+    }
 
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+def _strip(scale: Scale, it: Result | BlockEstimate) -> Strip:
+    """Return an interval with its blocks; or its runs, the headline's run and the median."""
+    interval = (it.low, it.high)
+    if isinstance(it, BlockEstimate):
+        return scale.strip(it.rates, (), interval, it.value)
+    middle = it.median if len(it.rates) > 1 else None
+    return scale.strip(it.rates, [it.value], interval, middle)
+
+
+def _interval(board: Board, it: Result | BlockEstimate) -> str:
+    """Return an interval as text, with the number of void visits."""
+    text = board_columns.interval_words(board, it)
+    if isinstance(it, BlockEstimate):
+        return text + (f" · {it.voids} void" if it.voids else "")
+    return text or ("one run" if len(it.rates) == 1 else "")
+
+
+def _in_all(values: Sequence[Sequence[_Value]]) -> list[_Value]:
+    """Return what all have, if there are several."""
+    first, *others = values or ((),)
+    return [each for each in first if others and all(each in other for other in others)]
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield every board as a page, as JSON and as CSV; and those that older rules make another."""
     others = [_paths(each) for each in (edition, *edition.older)]
-    for board in edition.every_board:
+    for board in edition.leaderboard.boards:
         key = _key(edition, board, others)
         yield Page(edition.board(board), key, partial(_make, site, edition, edition, board))
         folder, digest = edition.board_folder(board), edition.board_digest(board)
         yield Page(f"{folder}/board.json", digest, partial(_json, board))
-        yield Page(f"{folder}/board.csv", digest, partial(board_csv, board, edition))
+        yield Page(f"{folder}/board.csv", digest, partial(board_columns.board_csv, board, edition))
     for older in edition.older:
-        for board in older.every_board:
+        for board in older.leaderboard.boards:
             if _same(edition, board) != board:
                 key = _key(older, board, others)
                 yield Page(older.board(board), key, partial(_make, site, older, edition, board))
@@ -209,7 +131,7 @@ def _json(board: Board) -> str:
 
 def _paths(edition: Edition) -> str:
     return repr(
-        (frame(edition), [(edition.board(each), each.load) for each in edition.every_board])
+        (frame(edition), [(edition.board(each), each.load) for each in edition.leaderboard.boards])
     )
 
 
@@ -223,14 +145,14 @@ def _same(edition: Edition, board: Board) -> Board | None:
     """Return the board of the same load, division and framing in an edition."""
     found = (
         each
-        for each in edition.every_board
+        for each in edition.leaderboard.boards
         if (each.key, each.division, each.framing) == (board.key, board.division, board.framing)
     )
     return next(found, None)
 
 
 def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
-    view = BoardView(board)
+    view = view_of(board)
     first = newest.older[0] if newest.older and edition is newest else None
     frozen = first and _same(first, board)
     return render(
@@ -240,7 +162,7 @@ def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
         edition,
         board=board,
         view=view,
-        visits=visits_of(edition, board, [*view.rows, *view.without, *view.begun]),
+        visits=visits_of(edition, board, [*view["rows"], *view["without"], *view["begun"]]),
         switches=[*switches(edition, board), *_by_rules(edition, newest, board)],
         rules=edition.leaderboard.rules,
         frozen=first.leaderboard.rules if first else None,
@@ -292,23 +214,93 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
         # Of equal loads, one may have a warm-up by its generator.
         choice = "load" if field == "load_digest" else field
-        best: dict[object, Board] = {}
-        for each in edition.every_board:
+        groups: dict[object, list[Board]] = defaultdict(list)
+        for each in edition.leaderboard.boards:
             # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
-                known = best.setdefault(getattr(each, choice), each)
-                if _likeness(each, board, rest) > _likeness(known, board, rest):
-                    best[getattr(each, choice)] = each
-        best[getattr(board, choice)] = board
-        if len(best) > 1:
+                groups[getattr(each, choice)].append(each)
+        if len(groups) > 1:
+            best = [max(own, key=partial(_likeness, board, rest)) for own in groups.values()]
             # Long names of hosts differ in little.
-            names = words.apart([name(each) for each in best.values()])
-            pages = [(edition.board(each), each is board) for each in best.values()]
-            choices = [(shown, *page) for shown, page in zip(names, pages, strict=True)]
+            every = zip(words.apart(list(map(name, best))), best, strict=True)
+            choices = ((shown, edition.board(each), each is board) for shown, each in every)
             found.append(Switch(label, tuple(choices)))
     return found
 
 
-def _likeness(one: Board, other: Board, fields: Sequence[str]) -> tuple[bool, ...]:
-    return tuple(getattr(one, each) == getattr(other, each) for each in fields)
+def _likeness(board: Board, fields: Sequence[str], other: Board) -> tuple[bool, ...]:
+    same = (getattr(board, each) == getattr(other, each) for each in fields)
+    return (board is other, *same)
+
+
+def lanes(letters: Sequence[str | None]) -> list[tuple[str, ...]]:
+    """Return the letter in each lane of each row; an empty text where the row has none.
+
+    `letters` are those of the rows, in the page's order: `a`, `ab`, or None. A letter stays in one
+    lane. Letters share a lane if a row lies between them, so that few lanes are needed and no two
+    bars touch.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for at, own in enumerate(letters):
+        for letter in own or "":
+            spans[letter] = (spans.get(letter, (at, at))[0], at)
+    free_from: list[int] = []
+    lane_of: dict[str, int] = {}
+    for letter, (first, last) in sorted(spans.items(), key=lambda each: each[1]):
+        lane = next((at for at, free in enumerate(free_from) if free < first), len(free_from))
+        free_from[lane : lane + 1] = [last + 1]
+        lane_of[letter] = lane
+    rows = []
+    for own in letters:
+        row = [""] * len(free_from)
+        for letter in own or "":
+            row[lane_of[letter]] = letter
+        rows.append(tuple(row))
+    return rows
+
+
+def bars(row: Sequence[str]) -> str:
+    """Return the path of a row's bars: each lane is one wide, the row one high."""
+    return "".join(f"M{at}.1 0h.8v1h-.8z" for at, letter in enumerate(row) if letter)
+
+
+def visits_of(edition: Edition, board: Board, rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Return the visits of the night that a board shows, in the order of the rows.
+
+    Void ones and failures are there too: the numbers of the `blocks`; the `rows` of frameworks and
+    their twins, each with its name, whether it is a twin, and what the visits of each block gave,
+    in words and a path; and the `count` of their records.
+    """
+    found: dict[tuple[str, bool], dict[int, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in edition.by_load.get(board.key, ()):
+        if entry.turn and board.night and entry.turn.night == board.night.night:
+            found[entry.framework, entry.turn.is_twin][entry.turn.block].append(entry)
+    blocks = sorted({block for own in found.values() for block in own})
+    visited = [
+        (row.display_name, is_twin, [own[block] for block in blocks])
+        for row in rows
+        for is_twin in (False, True)
+        if (own := found.get((row.framework, is_twin)))
+    ]
+    shown = [
+        (
+            name,
+            is_twin,
+            [[(_gave(it), edition.page_or_json(it.path)) for it in own] for own in each],
+        )
+        for name, is_twin, each in visited
+    ]
+    count = sum(len(own) for *_, each in visited for own in each)
+    return {"blocks": blocks, "rows": shown, "count": count} if visited else None
+
+
+def _gave(entry: Entry) -> str:
+    """Return a visit's figure, or why it has none that counts."""
+    if entry.problem:
+        return "altered"
+    if entry.turn is None or entry.turn.figure is None:
+        return entry.status
+    if entry.turn.is_void:
+        return "void"
+    return value_words(entry.load.metric, entry.turn.figure[1], 0)

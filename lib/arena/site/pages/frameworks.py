@@ -2,28 +2,33 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from arena.base.errors import UsageError
-from arena.base.model import to_json
+from arena.base.model import Frozen, to_json
 from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Row
+from arena.judge.nights import BlockEstimate
 from arena.judge.proofs import CONTRACT, PortProof, Proof
+from arena.record.record import FlagName, MeasuredFramework
 from arena.record.times import parse_utc
 from arena.site import words
 from arena.site.edition import Edition, Site, Standing
-from arena.site.markdown import beginning, read
-from arena.site.outputs import Output, Page
-from arena.site.schemas import FrameworkData, History, Result
-from arena.site.strips import Strip, line
+from arena.site.outputs import Page
+from arena.site.pages.texts import beginning, read
+from arena.site.strips import line
 from arena.site.template import frame, render, web
 from arena.what.advisories import Advisory
 from arena.what.framework import load_framework
+from arena.what.metrics import Metric
 
 # The maximum number of listed records per board; framework.json has all of them.
 _LISTED = 12
@@ -66,34 +71,56 @@ class FrameworkLine:
     is_best: bool = True
 
 
-@dataclass(frozen=True)
-class Found:
-    """A check that did not pass; `anchor` is its row in the rules."""
+class Result(Frozen):
+    """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
-    check: str
-    anchor: str
-    port: str
-    status: str
-    seen: str
-
-
-@dataclass(frozen=True)
-class HistoryTable:
-    """A framework's records on a board: newest first, and `more` that are not listed.
-
-    Each has the names of what changed since the record before.
+    They are absent too if it was altered, and `failure` says how. A trial's load differs from the
+    profile's. `record` is the record's page, or its JSON if it has none.
     """
 
-    board: Board
-    moments: Sequence[tuple[Entry, Sequence[str]]]
-    more: int
-    drawn: Strip | None
-    first: str
-    last: str
-    most: str
+    started_at: str
+    status: Literal["ok", "failed", "invalid"]
+    value: float | None
+    low: float | None
+    high: float | None
+    is_trial: bool
+    flags: tuple[FlagName, ...]
+    failure: str | None
+    made_by: str | None
+    machine: str
+    commit: str | None
+    source_sha256: str
+    record: str
 
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+class History(Frozen):
+    """A framework's results under one load, the oldest first; `board` is where it is ranked.
+
+    `rank` is the classic one. `estimate` and `rank_set` are those of the board's night of blocks.
+    """
+
+    profile: str
+    connections: int
+    generator: str
+    host_class: str
+    metric: Metric
+    load: str
+    rank: int | None
+    rank_set: tuple[int, int] | None = None
+    estimate: BlockEstimate | None = None
+    board: str
+    results: tuple[Result, ...]
+
+
+class FrameworkData(Frozen):
+    """A framework as described by its newest record, and all its results."""
+
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
+    framework: MeasuredFramework
+    histories: tuple[History, ...]
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield the list, and every framework's page and JSON."""
     standings, entries = edition.standings, edition.by_framework
     names = sorted(standings, key=str.lower)
@@ -108,33 +135,34 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     listed = [replace(each, readme="", advisories=()) for each in known]
     yield Page(page, repr((frame(edition), listed)), make)
     for each in known:
-        page = edition.framework(each.name)
-        mine = entries[each.name]
-        # A row is made of its framework's records, except for its ranks and estimate.
-        depends = (
-            frame(edition),
-            [
-                (
-                    entry.path,
-                    entry.sha256,
-                    entry.problem,
-                    entry.flags,
-                    entry.path in edition.shown_records,
-                )
-                for entry in mine
-            ],
-            [
-                (
-                    (one.path, one.board.title, words.load_note(one.board), one.ranked),
-                    (one.row.rank, one.row.rank_set, one.row.estimate, one.board.night),
-                )
-                for one in standings[each.name]
-            ],
-        )
+        depends = (frame(edition), *_depends(edition, each.name))
         about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme, each.advisories)
-        yield Page(page, repr((depends, about)), partial(_make, site, edition, each))
+        make = partial(_make, site, edition, each)
+        yield Page(edition.framework(each.name), repr((depends, about)), make)
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
+
+
+def _depends(edition: Edition, name: str) -> tuple[object, ...]:
+    """Return what is known of a framework.
+
+    A row is made of its framework's records, except for its ranks and estimate.
+    """
+    shown = edition.shown_records
+    return (
+        [
+            (it.path, it.sha256, it.problem, it.flags, it.path in shown)
+            for it in edition.by_framework[name]
+        ],
+        [
+            (it.path, it.board.title, words.load_note(it.board), it.ranked)
+            for it in edition.standings[name]
+        ],
+        [
+            (it.board.night, it.row.rank, it.row.rank_set, it.row.estimate)
+            for it in edition.standings[name]
+        ],
+    )
 
 
 def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
@@ -152,11 +180,11 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         proof=proof,
         tools=_tools(proof) if proof else (),
         counts=Counter(each for port in ports for each in port.checks.values()),
-        found=_found(ports),
+        found=list(_found(ports)),
         notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
-        histories=_histories(entries, standings),
+        histories=list(_histories(entries, standings)),
     )
 
 
@@ -166,9 +194,8 @@ def _readme(site: Site, name: str) -> str:
         text = read_input(site.frameworks / name / "README.md")
     except UsageError:
         return ""
-    if len(text) <= _LONGEST_README:
-        return text
-    return beginning(text, _LONGEST_README) + _REST
+    most = _LONGEST_README
+    return text if len(text) <= most else beginning(text, most) + _REST
 
 
 def anchor_of_check(check: str, *, of_items: bool) -> str:
@@ -177,20 +204,15 @@ def anchor_of_check(check: str, *, of_items: bool) -> str:
     return f"{own}-2" if of_items and own in _OF_BOTH else own
 
 
-def _found(ports: Sequence[PortProof]) -> list[Found]:
-    """Return each check that did not pass."""
-    return [
-        Found(
-            check,
-            anchor_of_check(check, of_items=any(map(_VERSION.match, port.checks))),
-            "TLS" if port.tls else "plaintext",
-            "failed" if status == "fail" else "warning",
-            port.seen.get(check, ""),
-        )
-        for port in ports
-        for check, status in port.checks.items()
-        if status != "pass"
-    ]
+def _found(ports: Sequence[PortProof]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield each check that did not pass: name, anchor, port, status, and what was seen."""
+    for port in ports:
+        of_items = any(map(_VERSION.match, port.checks))
+        for check, status in port.checks.items():
+            if status != "pass":
+                anchor = anchor_of_check(check, of_items=of_items)
+                kind, seen = "TLS" if port.tls else "plaintext", port.seen.get(check, "")
+                yield check, anchor, kind, "failed" if status == "fail" else "warning", seen
 
 
 def _tools(proof: Proof) -> Sequence[str]:
@@ -205,7 +227,10 @@ def _tools(proof: Proof) -> Sequence[str]:
 
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
-    newest = max(standings, key=lambda standing: _moment_of(standing.row)).row
+    def moment(row: Row) -> str:
+        return max((each.started_at for each in (row.result, row.failure) if each), default="")
+
+    newest = max((each.row for each in standings), key=moment)
     current = [each for each in standings if each.board.is_current]
     return FrameworkLine(
         name=name,
@@ -237,6 +262,10 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
     )
 
 
+# The best and the worst possible rank on each board, by its path.
+Places = Mapping[str, tuple[int, int]]
+
+
 def _best_variants(
     known: Sequence[FrameworkLine], standings: Mapping[str, Sequence[Standing]]
 ) -> set[str]:
@@ -251,15 +280,15 @@ def _best_variants(
     best = set()
     for same in variants.values():
         places = {each.name: _places(standings[each.name]) for each in same}
-        wins = {
-            name: sum(
-                own[path][1] < theirs[path][0]
-                for theirs in places.values()
-                for path in own.keys() & theirs.keys()
+
+        def wins(own: Places, of: Mapping[str, Places] = places) -> int:
+            every = (
+                (path, theirs) for theirs in of.values() for path in own.keys() & theirs.keys()
             )
-            for name, own in places.items()
-        }
-        best.add(min(places, key=lambda name: (-wins[name], -len(places[name]), name)))
+            return sum(own[path][1] < theirs[path][0] for path, theirs in every)
+
+        order = {name: (-wins(own), -len(own), name) for name, own in places.items()}
+        best.add(min(order, key=order.__getitem__))
     return best
 
 
@@ -270,11 +299,6 @@ def _places(standings: Sequence[Standing]) -> dict[str, tuple[int, int]]:
         for each in standings
         if each.board.is_current and (found := words.ranks(each.row, each.board))
     }
-
-
-def _moment_of(row: Row) -> str:
-    """Return when the newest record of a row began."""
-    return max((each.started_at for each in (row.result, row.failure) if each), default="")
 
 
 def _versions(entries: Sequence[Entry]) -> Sequence[tuple[str, str, str]]:
@@ -289,45 +313,43 @@ def _day(entry: Entry) -> str:
     return parse_utc(entry.started_at).strftime("%Y-%m-%d")
 
 
-def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
-    """Return the histories with more than one record, in the order of the boards."""
+def _histories(
+    entries: Sequence[Entry], standings: Sequence[Standing]
+) -> Iterator[Mapping[str, object]]:
+    """Yield what is shown of a framework on each board with more than one record of it.
+
+    The newest records come first, each with the names of what changed since the one before; `more`
+    are not listed. The good ones are drawn, from the `first` to the `last` and up to the `most`.
+    """
     of_load = by_load(each for each in entries if each.is_listed)
-    return [
-        _history(standing.board, own)
-        for standing in standings
-        if len(own := of_load.get(standing.board.key, [])) > 1
-    ]
-
-
-def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
-    """Return a history of records, the oldest first."""
-    moments = list(zip(entries, _changes(entries), strict=True))[: -_LISTED - 1 : -1]
-    full = [
-        (entry, (entry.low, entry.value, entry.high))
-        for entry in entries
-        if entry.is_good and entry.value and entry.low is not None and entry.high is not None
-    ][-_DRAWN:]
-    most = max((high for _, (_, _, high) in full), default=0.0)
-    return HistoryTable(
-        board=board,
-        moments=moments,
-        more=len(entries) - len(moments),
-        drawn=line([figures for _, figures in full]) if len(full) > 1 else None,
-        first=_day(full[0][0]) if full else "",
-        last=_day(full[-1][0]) if full else "",
-        most=rounded_words(board.metric, most, most, most) if most else "",
-    )
+    for board in (each.board for each in standings):
+        if len(own := of_load.get(board.key, [])) < 2:  # noqa: PLR2004 - one is no history
+            continue
+        moments = list(zip(own, _changes(own), strict=True))[: -_LISTED - 1 : -1]
+        full = [
+            (entry, (entry.low, entry.value, entry.high))
+            for entry in own
+            if entry.is_good and entry.value and entry.low is not None and entry.high is not None
+        ][-_DRAWN:]
+        most = max((high for _, (_, _, high) in full), default=0.0)
+        yield {
+            "board": board,
+            "moments": moments,
+            "more": len(own) - len(moments),
+            "drawn": line([figures for _, figures in full]) if len(full) > 1 else None,
+            "first": _day(full[0][0]) if full else "",
+            "last": _day(full[-1][0]) if full else "",
+            "most": rounded_words(board.metric, most, most, most) if most else "",
+        }
 
 
 def _changes(entries: Sequence[Entry]) -> list[list[str]]:
     """Return how each record differs from the one before, as text."""
-    aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
-        ("source", lambda entry: entry.source_sha256),
-        ("generator", lambda entry: entry.made_by),
-    ]
+    aspects = {"source": "source_sha256", "generator": "made_by"}.items()
     return [
-        [word for word, of in aspects if of(before) != of(entry)] + epoch_changes(before, entry)
-        for before, entry in zip([entries[0], *entries], entries, strict=False)
+        [word for word, of in aspects if getattr(one, of) != getattr(other, of)]
+        + epoch_changes(one, other)
+        for one, other in zip([entries[0], *entries], entries, strict=False)
     ]
 
 
@@ -336,19 +358,12 @@ def _framework_json(edition: Edition, name: str) -> str:
     of_load = by_load(each for each in entries if each.is_listed)
     histories = [
         History(
-            profile=standing.board.profile,
-            connections=standing.board.connections,
-            generator=standing.board.generator,
-            host_class=standing.board.host_class.id,
-            metric=standing.board.metric,
-            load=standing.board.load,
-            rank=standing.row.rank,
-            rank_set=standing.row.rank_set,
-            estimate=standing.row.estimate,
-            board=edition.relative(standing.path),
-            results=tuple(_result(edition, each) for each in of_load.get(standing.board.key, [])),
+            **{of: getattr(it.board, of) for of in History.model_fields if hasattr(it.board, of)}
+            | {of: getattr(it.row, of) for of in ("rank", "rank_set", "estimate")}
+            | {"host_class": it.board.host_class.id, "board": edition.relative(it.path)},
+            results=tuple(_result(edition, each) for each in of_load.get(it.board.key, [])),
         )
-        for standing in edition.standings.get(name, ())
+        for it in edition.standings[name]
     ]
     framework = edition.read(entries[-1].path).framework
     return to_json(FrameworkData(framework=framework, histories=tuple(histories)))

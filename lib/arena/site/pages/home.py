@@ -1,14 +1,16 @@
-"""The first page of an edition: what is measured, the best of each profile, every board."""
+"""The first page of an edition: the best of each profile, every board; and the list of rounds."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby, islice
+from operator import attrgetter
 
 from arena.judge.leaderboard import Board, Row
 from arena.site import words
 from arena.site.edition import Edition, Site
 from arena.site.kinds import SHOWN
-from arena.site.outputs import Output, Page
+from arena.site.outputs import Page
 from arena.site.strips import Scale, Strip
 from arena.site.template import frame, render
 from arena.what.loads import LoadShape
@@ -17,8 +19,10 @@ from arena.what.loads import LoadShape
 _NAMED = 3
 _NEWEST = 5
 
+ROUNDS = "rounds/index.html"
 
-def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+
+def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield the page. That of current records shows the newest round, and what was measured here.
 
     Without a round that has pages, it shows only what was measured.
@@ -29,6 +33,9 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     more = site.current.digest if is_first else ""
     key = repr((frame(edition), frame(shown), rounds, shown.digest, more))
     yield Page(edition.home(), key, partial(_make, site, edition, shown))
+    if is_first:
+        key = repr((frame(site.front), rounds, len(site.current.entries)))
+        yield Page(ROUNDS, key, partial(_rounds, site))
 
 
 def _make(site: Site, edition: Edition, shown: Edition) -> str:
@@ -64,14 +71,16 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
 def _groups(of: Edition) -> list[tuple[type[LoadShape], list[tuple[tuple[str, str], list[Board]]]]]:
     """Return the boards of current loads, by kind of load and profile."""
     return [
-        (kind, [(profile, list(boards)) for profile, boards in groupby(found, _profile)])
+        (
+            kind,
+            [
+                (profile, list(boards))
+                for profile, boards in groupby(found, attrgetter("profile", "title"))
+            ],
+        )
         for kind in SHOWN
         if (found := [each for each in of.current_boards if each.shape is kind])
     ]
-
-
-def _profile(board: Board) -> tuple[str, str]:
-    return board.profile, board.title
 
 
 def _field(board: Board) -> Strip:
@@ -92,3 +101,28 @@ def _figure(row: Row) -> float:
     """Return the figure that orders a row: its estimate, else its headline; 0 without both."""
     shown = row.estimate or row.result
     return shown.value if shown else 0.0
+
+
+def _rounds(site: Site) -> str:
+    """Return the list of rounds; commits are in short form, and say if files were changed."""
+
+    def commits(edition: Edition) -> list[str]:
+        parts = (each.commit.partition("-") for each in edition.by_time if each.commit)
+        return _most_first(digits[:10] + mark + dirty for digits, mark, dirty in parts)
+
+    return render(
+        site,
+        "rounds.html.j2",
+        ROUNDS,
+        site.current,
+        shown=site.front,
+        rounds=site.rounds,
+        machines_of=lambda of: _most_first(each.machine for each in of.by_time),
+        commits_of=commits,
+    )
+
+
+def _most_first(values: Iterable[str]) -> list[str]:
+    """Return the distinct values, the one with most records first."""
+    counted = Counter(values)
+    return sorted(counted, key=lambda each: (-counted[each], each))

@@ -4,11 +4,12 @@ import hashlib
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import Any
 
 from arena.base.durations import format_duration
 from arena.base.reading import last_lines
@@ -19,16 +20,15 @@ from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
+from arena.machine.sentinel import share_words
 from arena.record.bundle import RAW
-from arena.record.measurement import Latency, Run
-from arena.record.record import Check, Record
+from arena.record.measurement import Run
+from arena.record.record import Record
 from arena.site import words
 from arena.site.charts.latency import latency_picture
-from arena.site.edition import DIGITS, Edition, Site
+from arena.site.edition import DIGITS, INDEX, Edition, Site
 from arena.site.kinds import SHOWN, run_picture
-from arena.site.links import INDEX
-from arena.site.outputs import Output, Page
-from arena.site.pages.watched import watched
+from arena.site.outputs import Page
 from arena.site.strips import Strip, line
 from arena.site.template import frame, render
 from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
@@ -59,25 +59,15 @@ class Around:
 
 @dataclass(frozen=True)
 class Checked:
-    """One check of the contract: its results before the runs and after, and what was seen."""
+    """One check of the contract: its results before and after the runs, and detail and wire."""
 
     name: str
     before: str
     after: str
-    seen: tuple[Check, ...]
+    seen: Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class WarmUp:
-    """The warm-up before a run: how many seconds, and the most messages in one of them."""
-
-    run: int
-    seconds: int
-    most: int
-    drawn: Strip
-
-
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: Site) -> Iterator[Page]:
     """Yield a page for every record that some edition shows, as the newest of them shows it.
 
     Of the current records, the others have their JSON.
@@ -93,12 +83,10 @@ def outputs(site: Site) -> Iterator[Output]:
             if epoch and epoch not in made:
                 made.add(epoch)
                 yield Page(epoch, frame(edition), partial(_make_epoch, site, edition, path))
-            older, newer = neighbours[path]
             bundle = edition.archive.bundles.get(path)
             around = Around(
-                board=boards.get((entry.load.key, entry.framework)),
-                older=older,
-                newer=newer,
+                boards.get((entry.load.key, entry.framework)),
+                *neighbours[path],
                 bundle=f"results/{NIGHTS}/{bundle.folder.name}" if bundle else None,
                 has_raw=bundle is None or (bundle.folder / RAW).exists(),
             )
@@ -149,44 +137,48 @@ def _neighbours(edition: Edition) -> dict[str, tuple[str | None, str | None]]:
 
 def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     record, entry = edition.read(path), edition.entries[path]
-    checks = _checked(record)
+    runs, kind, checks = record.runs, type(record.profile.load), _checked(record)
     log = _name(record.failure.log) if record.failure and record.failure.log else None
     logged = edition.archive.log(path, log) if log else None
-    provenance, kind = record.provenance, type(record.profile.load)
-    metric, it = record.profile.metric, record.headline
-    figures = (metric, it.value, it.low, it.high) if it else None
+    provenance, it = record.provenance, record.headline
+    figures = (record.profile.metric, it.value, it.low, it.high) if it else None
+    parts: list[Any] = [each for it in runs for each in (it, *it.steps, *it.points, *it.generators)]
     return render(
         site,
         "record.html.j2",
         edition.record(path),
         edition,
         record=record,
+        entry=entry,
         about_runs=SHOWN[kind].about_runs,
-        is_classic=entry.is_classic,
-        problem=entry.problem,
         warm_ups=_warm_ups(record),
-        watched=watched(record.runs),
+        watched=_watched(runs),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",
         bar=rounded_interval(*figures, record.flags) if figures else "",
         said={
-            "disturbed": disturbed_words(record.runs),
-            "stalled": stalled_words(record.runs),
+            "disturbed": disturbed_words(runs),
+            "stalled": stalled_words(runs),
             UNPROVEN: edition.archive.missing_proof(path) if UNPROVEN in record.flags else "",
         },
-        is_trial=entry.is_trial,
-        is_ranked=entry.is_ranked,
-        columns=_columns(record.runs),
-        has_bounds=any(latency.at_least for run in record.runs for latency in _latencies(run)),
-        raws=[_name(run.raw.path) for run in record.runs],
+        # The others are in the table below the picture of all latencies.
+        columns=[
+            name
+            for name in ("mean", "p50", "p90", "p99", "p999", "max")
+            if any(getattr(run.latency_ns, name) is not None for run in runs)
+        ],
+        has_bounds=any(each.latency_ns.at_least for each in parts),
+        raws=[_name(run.raw.path) for run in runs],
         path=path,
         epoch=_epoch(entry),
         log=None if logged is None else log,
-        log_lines=_last_lines(logged or b""),
+        log_lines="\n".join(
+            _cut(line, _LONGEST_LINE) for line in last_lines(logged or b"", _LOG_LINES).splitlines()
+        ),
         pictures=[each for each in (latency_picture(record), run_picture(record)) if each],
-        has_percentiles=any(run.latency_ns.p50 for run in record.runs),
+        has_percentiles=any(run.latency_ns.p50 for run in runs),
         checks=checks,
         notable=[check for check in checks if {check.before, check.after} & {"warn", "fail"}],
         generated_by=_command(provenance.generator.argv) if provenance.generator else "",
@@ -197,14 +189,14 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     )
 
 
-def _warm_ups(record: Record) -> list[WarmUp]:
-    """Return the warm-ups that were counted, second by second.
+def _warm_ups(record: Record) -> list[tuple[int, int, int, Strip]]:
+    """Return the warm-ups that were counted: run, seconds, the most in one of them, and all drawn.
 
     That of a visit ends within a second, which is left out.
     """
     whole = [run.warm_up[: -1 if record.visit else None] for run in record.runs]
     return [
-        WarmUp(number, len(seconds), max(seconds), line([(it, it, it) for it in seconds]))
+        (number, len(seconds), max(seconds), line([(it, it, it) for it in seconds]))
         for number, seconds in enumerate(whole, 1)
         if len(seconds) > 1 and max(seconds)
     ]
@@ -215,53 +207,19 @@ def _name(path: str) -> str:
     return PurePosixPath(path).name
 
 
-def _columns(runs: Sequence[Run]) -> list[str]:
-    """Return the latencies that some run has, by field name.
-
-    The others are in the table below the picture of all latencies.
-    """
-    names = ("mean", "p50", "p90", "p99", "p999", "max")
-    return [
-        name for name in names if any(getattr(run.latency_ns, name) is not None for run in runs)
-    ]
-
-
-def _latencies(run: Run) -> Iterator[Latency]:
-    """Yield the latencies of a run and of its parts."""
-    yield run.latency_ns
-    yield from (each.latency_ns for each in run.steps)
-    yield from (each.latency_ns for each in run.points)
-    yield from (each.latency_ns for each in run.generators)
-
-
-def _last_lines(log: bytes) -> str:
-    text = last_lines(log, _LOG_LINES)
-    return "\n".join(_cut(line, _LONGEST_LINE) for line in text.splitlines())
-
-
 def _checked(record: Record) -> list[Checked]:
     """Return each check once, in order; a check that ran twice has its worst result."""
-    names = dict.fromkeys(check.check for check in (*record.contract, *record.contract_after))
+    both = record.contract, record.contract_after
     found = []
-    for name in names:
-        before = [check for check in record.contract if check.check == name]
-        after = [check for check in record.contract_after if check.check == name]
-        seen = dict.fromkeys(
-            (check.detail, check.wire) for check in (*before, *after) if check.detail or check.wire
+    for name in dict.fromkeys(check.check for checks in both for check in checks):
+        own = [[check for check in checks if check.check == name] for checks in both]
+        before, after = (
+            max((check.status for check in checks), key=GRAVITY.__getitem__, default="–")
+            for checks in own
         )
-        found.append(
-            Checked(
-                name,
-                _worst(before),
-                _worst(after),
-                tuple(Check(check=name, status="warn", detail=d, wire=w) for d, w in seen),
-            )
-        )
+        seen = dict.fromkeys((it.detail, it.wire) for checks in own for it in checks)
+        found.append(Checked(name, before, after, [each for each in seen if any(each)]))
     return found
-
-
-def _worst(checks: Sequence[Check]) -> str:
-    return max((check.status for check in checks), key=GRAVITY.__getitem__, default="–")
 
 
 def _command(argv: Sequence[str]) -> str:
@@ -306,3 +264,45 @@ def _repeat(record: Record) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _times(values: Sequence[float]) -> str:
+    """Return the range of some times, as milliseconds."""
+    ends = dict.fromkeys(f"{each * 1000:.3g}" for each in (min(values), max(values)))
+    return "–".join(ends) + " ms"
+
+
+# The signals in the order of the table: their field, their words, and how a value is shown.
+_SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("steal", "Steal: CPU time that the hypervisor took", share_words),
+    ("foreign", "CPU time of other processes", share_words),
+    ("softirq", "Softirq: interrupts of the network, disks and timers", share_words),
+    ("io", "Time in which all waited for a disk", share_words),
+    ("memory", "Time in which all waited for memory", share_words),
+    ("cpu", "Time in which some waited for a CPU: mostly our own load", share_words),
+    ("throttled_s", "Throttled by a control group", "{:.3g} s".format),
+    ("thermal", "Throttled because of heat", "{:,} times".format),
+    ("oom_kills", "Killed for lack of memory", "{:,} processes".format),
+    ("swapped_pages", "Pages swapped", "{:,}".format),
+    ("involuntary_switches", "Involuntary context switches", "{:,}".format),
+    ("clock_jump_s", "Jump of the clock", "{:.3g} s".format),
+    ("spin_s", "A fixed computation on each CPU took", _times),
+    ("copy_s", "A fixed copy on each CPU took", _times),
+)
+
+
+def _watched(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return the signals that some run has, each with a cell for each run.
+
+    That is a text, and whether the signal was over its limit.
+    """
+    found = []
+    for field, title, shown in _SIGNALS:
+        values = [getattr(run.watch, field) if run.watch else None for run in runs]
+        # The verdict on a calibration is about its change, which has a name of its own.
+        names = {field, field.replace("_s", "_off")}
+        over = [not names.isdisjoint(it.signal for it in run.disturbed) for run in runs]
+        if any(value is not None and value != () for value in values):
+            cells = ["–" if value in (None, ()) else shown(value) for value in values]
+            found.append((title, list(zip(cells, over, strict=True))))
+    return found

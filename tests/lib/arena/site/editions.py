@@ -16,8 +16,7 @@ from arena.judge.rounds import Judged, Round
 from arena.record.bundle import name_of
 from arena.record.record import Record
 from arena.site.build import NAVIGATION, OF_EDITION, outputs
-from arena.site.edition import Edition, Site
-from arena.site.links import INDEX
+from arena.site.edition import INDEX, Edition, Site
 from arena.site.outputs import Page
 from tests.fakes import a_record
 

@@ -91,10 +91,23 @@ def cells(html: str, name: str, table: str = "board") -> list[str]:
         (scheduled("a", []), "s per million requests"),
         # A trial without a full record stands in its place.
         (a_trial("a", 2e6), "Trials only."),
+        (a_record("a", 1.0, contract=[PASSED, WARNED]), "1 of 2"),
+        (a_record("a", runs=[of_latency(p50=2e8, p99=9e8, p999=3e9)]), "p50 ms p99 ms p99.9 ms"),
+        (a_record("a", runs=[of_latency(p50=2e8, p99=9e8, p999=3e9)]), "200 900 3,000"),
+        (a_record("a", failure="it broke"), "No framework has a good record here yet."),
+        (a_record("a", profile={"generator": "ghz"}), "a call without an end is in none of its"),
+        (a_record("a", profile={"generator": "h2load"}), "a call without an end is in none of its"),
+        (items("a"), "The steps of the scenario : create , change , remove . Each"),
     ],
 )
 def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
-    assert shown in text_of(page(record))
+    assert shown in text_of(page(record)).replace("&#39;", "'")
+
+
+def test_of_what_a_board_has_nothing_nothing_is_said() -> None:
+    html = page(a_record("a", 1e6, profile={"generator": "volley"}))
+    for words in ("The steps of", "without an end", 'class="switches"', "marks a lower bound"):
+        assert words not in html
 
 
 @pytest.mark.parametrize(
@@ -141,9 +154,8 @@ def test_intervals_that_overlap_share_a_rank_and_the_page_says_what_that_means()
 
 
 def test_what_cannot_be_ranked_has_a_dash_and_its_value() -> None:
-    text = page(scheduled("late", [a_second(50)] * 3, flags=["missed-schedule"]))
-    assert cells(text, "late")[0] == "–"
-    assert "2.10 s" in cells(text, "late")
+    found = cells(page(scheduled("late", [a_second(50)] * 3, flags=["missed-schedule"])), "late")
+    assert (found[0], "2.10 s" in found) == ("–", True)
 
 
 def test_numbers_have_a_short_value_to_sort_by() -> None:
@@ -155,9 +167,8 @@ def test_numbers_have_a_short_value_to_sort_by() -> None:
     assert {name for name, _ in keys} >= {"framework", "language", "type", "value", "checks"}
 
 
-def test_checks_are_counted_and_the_ones_that_warn_are_named() -> None:
+def test_the_checks_that_warn_are_named() -> None:
     text = page(a_record("a", 1.0, contract=[PASSED, WARNED]))
-    assert "1 of 2" in cells(text, "a")
     assert 'title="warned: content-type"' in text
 
 
@@ -172,9 +183,8 @@ def test_a_framework_without_a_good_record_stands_below_with_stage_and_reason() 
     assert 'data-fw="bad"' not in text[: text.index('id="failed"')]
 
 
-def test_a_board_of_failures_says_that_nobody_has_a_good_record() -> None:
+def test_a_board_of_failures_has_only_their_table() -> None:
     text = page(a_record("a", failure="it broke"))
-    assert "No framework has a good record here yet." in text
     assert '<caption class="unseen">Frameworks without a good record</caption>' in text
     assert 'id="board"' not in text
     assert 'id="controls"' in text
@@ -314,10 +324,6 @@ def test_an_older_load_is_called_so() -> None:
     assert "An older load. The current load differs: warmup_s is 2.0 here" in text_of(older)
 
 
-def test_a_board_alone_has_no_switches() -> None:
-    assert 'class="switches"' not in page(a_record("a", 1e6))
-
-
 def test_boards_of_a_round_stay_in_it_and_say_its_name() -> None:
     of = an_edition(a_record("a", 1e6), of=a_round("first"))
     site = a_site(rounds=[of])
@@ -372,11 +378,13 @@ def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
         (a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]), True),
         (a_record("a", 1.0, overrides={"DURATION": HOSTILE}), False),
         (a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]), False),
+        (items("a", 3000.0, a_step(f"{HOSTILE}\u202e", 1e6)), True),
     ],
 )
 def test_hostile_words_are_only_words(record: Record, is_shown: bool) -> None:
     text = page(record)
     assert "<script>" not in text
+    assert "\u202e" not in text
     if is_shown:
         assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;&amp;{{ 7*7 }}" in text
 
@@ -407,13 +415,6 @@ def test_a_pages_key_changes_with_its_rows_and_its_switches() -> None:
     assert len({keys_of(each, boards)[PATH] for each in sites}) == 3
 
 
-def test_all_latencies_of_a_board_are_in_one_unit() -> None:
-    slow = of_latency(p50=2e8, p99=9e8, p999=3e9)
-    text = text_of(page(a_record("a", runs=[slow])))
-    assert "p50 ms p99 ms p99.9 ms" in text
-    assert "200 900 3,000" in text
-
-
 def test_a_latency_that_is_a_lower_bound_is_shown_as_one_and_sorts_after_the_same_figure() -> None:
     bound = of_latency(p99=2.1e9, p999=3e9, at_least=("p99", "p999"))
     html = page(a_record("exact", runs=[of_latency(p999=3e9)]), a_record("open", runs=[bound]))
@@ -423,7 +424,6 @@ def test_a_latency_that_is_a_lower_bound_is_shown_as_one_and_sorts_after_the_sam
     # The next figure that differs in four digits still comes later.
     assert float(exact) < float(after) < 2.101e9
     assert "≥ before a latency marks a lower bound" in text_of(html)
-    assert "marks a lower bound" not in text_of(page(a_record("exact", 1e6)))
 
 
 def test_a_headline_that_is_a_lower_bound_has_no_rank_and_no_end() -> None:
@@ -438,16 +438,6 @@ def test_a_headline_that_is_a_lower_bound_has_no_rank_and_no_end() -> None:
     assert exact < headline == median
     assert "marks a lower bound" in text_of(html)
     assert "the generator may have been the limit" not in text_of(html)
-
-
-@pytest.mark.parametrize(
-    ("generator", "is_said"), [("ghz", True), ("h2load", True), ("volley", False)]
-)
-def test_a_board_says_whose_latencies_leave_out_calls_without_an_end(
-    generator: str, is_said: bool
-) -> None:
-    html = page(a_record("a", 1e6, profile={"generator": generator}))
-    assert ("a call without an end is in none of its percentiles" in text_of(html)) is is_said
 
 
 def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
@@ -480,20 +470,9 @@ def test_a_board_of_a_scenario_has_a_column_a_step_all_in_one_unit() -> None:
     assert cells(html, "a")[at : at + 3] == ["12.0", "3.40", "5.00"]
     assert cells(html, "b")[at : at + 3] == ["–", "3.40", "5.00"]
     assert 'data-key="step-1"' in html
-    assert "The steps of the scenario : create , change , remove . Each" in text_of(html)
 
 
 def test_a_p99_of_a_step_that_is_a_lower_bound_is_shown_as_one() -> None:
     html = page(items("a", 3000.0, a_step("create", 12e6, None, "p99"), *STEPS[1:]))
     assert {"≥ 12.0", "3.40", "5.00"} <= set(cells(html, "a"))
     assert "marks a lower bound" in text_of(html)
-
-
-def test_a_board_without_steps_says_nothing_of_steps() -> None:
-    assert "The steps of" not in text_of(page(a_record("a", 1e6)))
-
-
-def test_names_of_steps_cannot_act_on_a_page() -> None:
-    html = page(items("a", 3000.0, a_step(f"{HOSTILE}\u202e", 1e6)))
-    assert HOSTILE not in html
-    assert "\u202e" not in html

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -28,8 +29,9 @@ BOARD = f"boards/stream-grpc/64/ghz/{HOST}"
 
 
 @pytest.fixture
-def whole(workspace: Workspace) -> Workspace:
-    """Make a checkout that has all that the site is made of."""
+def whole(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Make a checkout that has all that the site is made of; it is the folder that we are in."""
+    monkeypatch.chdir(workspace.root)
     for name in ("docs", "site/static"):
         shutil.copytree(ROOT / name, workspace.root / name, dirs_exist_ok=True)
     return workspace
@@ -71,9 +73,11 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
     assert checked.problems == []
     assert checked.pages > 20
 
-    before = written(whole)
+    before, ranked = written(whole), whole.results / "leaderboard.json"
+    text = ranked.read_bytes()
     published(whole)
     assert written(whole) == before
+    assert ranked.read_bytes() == text
     shutil.rmtree(whole.public)
     published(whole)
     assert there(whole) == cold
@@ -108,10 +112,16 @@ def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
     assert new.path in b"".join(paths.values()).decode()
 
 
-def test_a_round_whose_bundle_is_gone_is_left_out_and_said(
-    whole: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(whole.root)
+def test_the_newest_round_is_the_first(whole: Workspace) -> None:
+    for minute, name in enumerate(("b", "c", "a")):
+        save(whole.results, a_record(name, minute=minute))
+        freeze(whole, name, "", FakeProgress())
+    published(whole)
+    home = (whole.public / "index.html").read_text().partition("<h2>Rounds</h2>")[2]
+    assert re.findall(r'href="rounds/(\w)/index.html"', home) == ["a", "c", "b"]
+
+
+def test_a_round_whose_bundle_is_gone_is_left_out_and_said(whole: Workspace) -> None:
     save(whole.results, a_record("a"))
     freeze(whole, "spring", "", FakeProgress())
     assert published(whole) == []
@@ -188,58 +198,40 @@ def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> Non
     assert check(whole.public, FakeProgress()).problems == []
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"{", b"\xff", b'{"schema": 2, "name": "../../up", "frozen_at": "x", "records": {}}', None],
-)
-def test_a_round_that_is_broken_is_left_out_and_said(
-    whole: Workspace, monkeypatch: pytest.MonkeyPatch, content: bytes | None
-) -> None:
-    monkeypatch.chdir(whole.root)
-    save(whole.results, a_record("a"))
-    whole.rounds.mkdir()
-    if content is None:
-        (whole.rounds / "spring.json").mkdir()
-    else:
-        (whole.rounds / "spring.json").write_bytes(content)
-    (line,) = published(whole)
-    assert line.startswith("warning: results/rounds/spring.json is left out: ")
-    assert (whole.public / "frameworks" / "a" / "index.html").is_file()
-    assert not (whole.public / "rounds" / "spring").exists()
-
-
-def test_proofs_that_cannot_be_read_are_left_out_and_said(
-    whole: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(whole.root)
-    save(whole.results, a_record("a"))
-    put(whole.frameworks / "validated.json", "<<<<<<< HEAD")
-    (line,) = published(whole)
-    assert line.startswith("warning: the proofs are left out: frameworks/validated.json: ")
-    assert (whole.public / "frameworks" / "a" / "index.html").is_file()
+PROOFS, ADVISORIES = "frameworks/validated.json", "frameworks/advisories.json"
+SPRING = "results/rounds/spring.json"
+UP = '{"schema": 2, "name": "../../up", "frozen_at": "x", "records": {}}'
+SCRIPT = '{"frameworks": {"a": [{"id": "X-12", "url": "javascript:alert(1)", "package": "p"}]}}'
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("file", "content", "said"),
     [
-        ("[", "line 1"),
-        ('{"schema": 1, "frameworks": {"a": [{"id": "X-1234"}]}}', "frameworks.a.0."),
-        (
-            '{"frameworks": {"a": [{"id": "X-12", "url": "javascript:alert(1)", "package": "p"}]}}',
-            "frameworks.a.0.",
-        ),
+        (SPRING, b"{", f"{SPRING} is left out: "),
+        (SPRING, b"\xff", f"{SPRING} is left out: "),
+        (SPRING, UP.encode(), f"{SPRING} is left out: "),
+        (SPRING, None, f"{SPRING} is left out: "),
+        (PROOFS, b"<<<<<<< HEAD", f"the proofs are left out: {PROOFS}: "),
+        (ADVISORIES, b"[", f"the advisories are left out: {ADVISORIES}: line 1"),
+        (ADVISORIES, b'{"schema": 1, "frameworks": {"a": [{"id": "X-1234"}]}}', "frameworks.a.0."),
+        (ADVISORIES, SCRIPT.encode(), "frameworks.a.0."),
     ],
 )
-def test_advisories_that_cannot_be_read_are_left_out_and_said(
-    whole: Workspace, monkeypatch: pytest.MonkeyPatch, text: str, why: str
+def test_a_file_that_is_broken_is_left_out_and_said(
+    whole: Workspace, file: str, content: bytes | None, said: str
 ) -> None:
-    monkeypatch.chdir(whole.root)
     save(whole.results, a_record("a"))
-    put(whole.frameworks / "advisories.json", text)
+    if content is None:
+        (whole.root / file).mkdir(parents=True)
+    else:
+        put(whole.root / file, "")
+        (whole.root / file).write_bytes(content)
     (line,) = published(whole)
-    assert line.startswith("warning: the advisories are left out: frameworks/advisories.json: ")
-    assert why in line
+    assert line.startswith("warning: ")
+    assert said in line
+    assert file in line
     assert (whole.public / "frameworks" / "a" / "index.html").is_file()
+    assert not (whole.public / "rounds" / "spring").exists()
 
 
 HOSTILE: dict[str, Any] = {
@@ -329,15 +321,12 @@ def test_the_leaderboard_and_the_page_are_made_of_all_records(workspace: Workspa
     assert [row.framework for row in rows] == ["fast", "slow"]
 
 
-def test_a_broken_record_is_left_out_and_said(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(workspace.root)
-    save(workspace.results, a_record("good", 1e6))
-    put(workspace.results / "stream-grpc/64/bad/2026.json", '{"schema": 9}')
+def test_a_broken_record_is_left_out_and_said(whole: Workspace) -> None:
+    save(whole.results, a_record("good", 1e6))
+    put(whole.results / "stream-grpc/64/bad/2026.json", '{"schema": 9}')
     said = "is left out: schema 9 is newer than this runner's 2"
-    assert published(workspace) == [f"warning: results/stream-grpc/64/bad/2026.json {said}"]
-    assert ">good<" in (workspace.public / "index.html").read_text()
+    assert published(whole) == [f"warning: results/stream-grpc/64/bad/2026.json {said}"]
+    assert ">good<" in (whole.public / "index.html").read_text()
 
 
 TIME, NO_DAY = "2026-01-01T00-00-00.000000Z", "2026-02-30T00-00-00.000000Z"
@@ -349,12 +338,7 @@ TIME, NO_DAY = "2026-01-01T00-00-00.000000Z", "2026-02-30T00-00-00.000000Z"
         ("bad", "now", {"started_at": "now"}, "started_at: String should match pattern"),
         ("bad", NO_DAY, {"started_at": NO_DAY}, "day is out of range"),
         ("bad", TIME, {"headline": {"run": 9}}, "headline: there is no run 9"),
-        (
-            "bad",
-            TIME,
-            {"headline": {"run": 0}},
-            "headline.run: Input should be greater than or equal to 1",
-        ),
+        ("bad", TIME, {"headline": {"run": 0}}, "headline.run: Input should be greater than or"),
         ("bad", TIME, {"headline": None}, "a record that is ok must have a headline"),
         ("bad", TIME, {"status": "failed"}, "a record that is failed must say why"),
         ("bad", TIME, {"framework": {"name": "bad/../../x"}}, "framework.name: String should"),
@@ -376,12 +360,3 @@ def test_a_record_that_cannot_be_a_row_is_left_out_and_the_others_stand(
     assert ">9.00 M<" not in text
     assert f"{stem}.json is left out: " in warning
     assert said in warning
-
-
-def test_publishing_twice_changes_no_byte(workspace: Workspace) -> None:
-    save(workspace.results, a_record("a", 1e6), lasting("b", 1000.0))
-    made = [workspace.results / "leaderboard.json", workspace.public / "index.html"]
-    published(workspace)
-    before = [path.read_bytes() for path in made]
-    published(workspace)
-    assert [path.read_bytes() for path in made] == before

@@ -15,9 +15,8 @@ from arena.base.model import to_json
 from arena.judge.leaderboard import Board
 from arena.record.record import Record
 from arena.site.build import outputs
-from arena.site.outputs import Page
 from arena.site.pages import compare
-from arena.site.schemas import MODELS, schema_of
+from arena.site.pages.files import MODELS, schema_of
 from tests.fakes import WARNED, a_record, a_run, a_trial
 from tests.lib.arena.site.editions import (
     HOST,
@@ -36,7 +35,9 @@ UNARY = {"metric": "requests/s", "messages_per_call": 1}
 
 
 def rows_of(*records: Record) -> list[dict[str, str]]:
-    text = page(a_site(*records), f"{BOARD}/board.csv")
+    """Return the rows of the CSV of the only board, or the first."""
+    site = a_site(*records)
+    text = page(site, f"{site.current.board_folder(site.current.boards[0])}/board.csv")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
@@ -145,18 +146,14 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
 
 
 def test_the_page_that_compares_names_its_data_and_leads_to_the_boards_without_a_script() -> None:
-    text = pages_of(a_site(a_record("a")), compare)["compare/index.html"]
-    assert '<div id="compare" data-src="compare.json" data-root="../">' in text
-    assert 'src="../static/compare.js"' in text
-    without = text.partition('<div id="compare"')[2].partition("</div>")[0]
-    assert 'href="../index.html#boards"' in without
-
-
-def test_a_round_compares_its_own() -> None:
-    of = an_edition(a_record("a"), of=a_round("first"))
-    text = pages_of(a_site(rounds=[of]), compare, of)["rounds/first/compare/index.html"]
-    assert 'data-root="../"' in text
-    assert 'href="../index.html#boards"' in text
+    spring = an_edition(a_record("a"), of=a_round("spring"))
+    site = a_site(a_record("a"), rounds=[spring])
+    current = pages_of(site, compare)["compare/index.html"]
+    assert 'src="../static/compare.js"' in current
+    for text in (current, pages_of(site, compare, spring)["rounds/spring/compare/index.html"]):
+        without = text.partition('<div id="compare"')[2]
+        assert without.startswith(' data-src="compare.json" data-root="../">')
+        assert 'href="../index.html#boards"' in without.partition("</div>")[0]
 
 
 def test_every_json_is_as_its_published_schema_says() -> None:
@@ -258,13 +255,19 @@ def test_a_record_of_two_rounds_has_one_page_as_the_newer_shows_it() -> None:
 def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
     def keys(rate: float) -> dict[str, str]:
         site = a_site(a_record("a", rate), a_record("b", profile={"name": "other"}))
-        return {each.path: each.key for each in outputs(site) if isinstance(each, Page)}
+        return {each.path: each.key for each in outputs(site)}
 
     before, after = keys(1e6), keys(2e6)
     changed = {path for path in after if after[path] != before.get(path)}
     framework = {"frameworks/a/index.html", "frameworks/a/framework.json"}
     board = {f"{BOARD}/{name}" for name in ("index.html", "board.json", "board.csv")}
-    assert {*framework, *board, "index.html", "tax/index.html", "compare/compare.json"} <= changed
+    assert {
+        *framework,
+        *board,
+        "index.html",
+        "methodology/index.html",
+        "compare/compare.json",
+    } <= changed
     assert not any(path.startswith(("boards/other", "schema/", "frameworks/b")) for path in changed)
 
 
@@ -287,19 +290,17 @@ def test_a_csv_says_which_latencies_are_lower_bounds() -> None:
     assert [row["latency_at_least"] for row in (known, open_)] == ["", "p99"]
     assert open_["latency_p99_ns"] == known["latency_p99_ns"]
     record = items("a", 3000.0, a_step("create", 12e6, None, "p99"), a_step("remove", 5e6))
-    text = page(a_site(record), f"boards/crud-h2c/4/volley/{HOST}/board.csv")
-    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    (row,) = rows_of(record)
     assert (row["latency_p99_bound_create"], row["latency_p99_bound_remove"]) == (">=", "")
     # A headline that is a lower bound has the sign that one by the generator has.
     record = a_record("a", runs=[bound], profile=SCHEDULED, flags=["unreached"])
-    text = page(a_site(record), f"boards/steady/1/volley/{HOST}/board.csv")
-    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    (row,) = rows_of(record)
     assert row["bound"] == ">="
 
 
 def test_a_board_of_a_scenario_has_the_p99_of_each_step_as_csv_and_the_whole_step_as_json() -> None:
     site, board = a_site(items("a")), f"boards/crud-h2c/4/volley/{HOST}"
-    (row,) = csv.DictReader(io.StringIO(page(site, f"{board}/board.csv"), newline=""))
+    (row,) = rows_of(items("a"))
     steps = {key: value for key, value in row.items() if key.startswith("latency_p99_ns_")}
     assert steps == {
         "latency_p99_ns_create": "12000000.0",

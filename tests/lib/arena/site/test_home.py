@@ -1,9 +1,13 @@
-"""The first page: the best of each board, the newest record, and what there is if there is none."""
+"""The first page: the best of each board, and the newest record; and the list of rounds."""
 
 import re
+from types import ModuleType
 
-from arena.record.record import Record
-from arena.site.pages import boards, home
+import pytest
+
+from arena.record.record import Git, Record
+from arena.site.edition import Site
+from arena.site.pages import boards, compare, frameworks, home
 from tests.fakes import a_record
 from tests.lib.arena.site.editions import (
     HOST,
@@ -16,7 +20,7 @@ from tests.lib.arena.site.editions import (
     rows_of,
     text_of,
 )
-from tests.lib.arena.site.loads import blast, scheduled
+from tests.lib.arena.site.loads import blast, made, scheduled
 
 
 def page(*records: Record) -> str:
@@ -151,3 +155,51 @@ def test_the_page_is_made_anew_if_something_on_it_changes_and_only_then() -> Non
     assert keys_of(a_site(a_record("a", 1.1e6), b), home) != one
     assert keys_of(a_site(a_record("a", 1e6, display_name="A"), b), home) != one
     assert keys_of(a_site(a, b, rounds=[an_edition(of=a_round())]), home) != one
+
+
+def rounds_of(site: Site) -> str:
+    return pages_of(site, home)["rounds/index.html"]
+
+
+def test_a_round_says_when_what_where_and_by_which_runner() -> None:
+    dirty = Git(commit="b" * 40, dirty=True)
+    of = an_edition(
+        made(a_record("a", 1e6), git=Git(commit="a" * 40, dirty=False)),
+        made(a_record("b", 1e6), git=dirty),
+        made(a_record("b", failure="no", minute=1), git=dirty),
+        of=a_round("first", note="a small machine"),
+    )
+    text = rounds_of(a_site(a_record("z"), rounds=[of]))
+    (row,) = rows_of(text, '<tr><th scope="row">')
+    assert row == (
+        "first 2026-02-03 3 1 2 a CPU, 4 CPUs bbbbbbbbbb-dirty , aaaaaaaaaa a small machine"
+    )
+    assert '<a href="first/index.html"' in text
+    assert "The current set has 1 record" in text_of(text)
+
+
+def test_without_a_round_the_page_says_how_to_make_one() -> None:
+    text = rounds_of(a_site())
+    assert "No round has been frozen yet." in text
+    assert "The current set has no record yet" in text_of(text)
+
+
+def test_a_hostile_note_is_only_words() -> None:
+    text = rounds_of(a_site(rounds=[an_edition(a_record("a"), of=a_round(note=HOSTILE * 20))]))
+    assert "<script>" not in text
+    assert len(text) < 8000
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [(frameworks, "frameworks/index.html"), (compare, "compare/index.html")],
+)
+def test_without_current_records_pages_lead_to_the_newest_round(
+    kind: ModuleType, path: str
+) -> None:
+    frozen = an_edition(a_record("a"), of=a_round())
+    html = pages_of(a_site(rounds=[frozen]), kind)[path]
+    navigation, main = html.partition("<main")[::2]
+    for text in (navigation, main):
+        assert f'href="../rounds/first/{path}"' in text
+    assert "rounds/first/" not in pages_of(a_site(a_record("a"), rounds=[frozen]), kind)[path]

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from arena.base.errors import HostError
 from arena.judge.cache import Cache
 from arena.site import outputs as made
 from arena.site.build import FOLDERS
-from arena.site.outputs import Copy, Output, Page, write_changed
+from arena.site.outputs import Page, write_changed
+from arena.site.pages import files
 from tests.fakes import FakeProgress
-from tests.lib.arena.site.editions import files_in
+from tests.lib.arena.site.editions import a_site, files_in, put
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Maker:
     def cache(self) -> Path:
         return self.root / "cache.sqlite"
 
-    def __call__(self, *outputs: Output, code: str = "code") -> list[str]:
+    def __call__(self, *outputs: Page, code: str = "code") -> list[str]:
         """Make the outputs, and return which of the pages were made for it."""
         notes = self.root / "notes"
         notes.write_text("")
@@ -48,12 +49,6 @@ class Maker:
 
         return Page(path, key, render)
 
-    def copy(self, path: str, text: str = "raw") -> Copy:
-        source = self.root / "sources" / path.replace("/", "-")
-        source.parent.mkdir(exist_ok=True)
-        source.write_text(text)
-        return Copy(path, str(source))
-
     def there(self) -> dict[str, str]:
         return {name: path.read_text() for name, path in files_in(self.public).items()}
 
@@ -63,18 +58,17 @@ class Maker:
 
 
 @pytest.fixture
-def maker(tmp_path: Path) -> Maker:
+def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
+    monkeypatch.chdir(tmp_path)
     return Maker(tmp_path)
 
 
 def test_everything_is_there_after_the_first_time_and_stays_as_it_is(maker: Maker) -> None:
     pages = (maker.page("index.html"), maker.page("a/b/c.html"))
-    outputs = (*pages, maker.copy("records/x.log"))
-    assert maker(*outputs) == ["a/b/c.html", "index.html"]
-    expected = {"index.html": "index.html 1", "a/b/c.html": "a/b/c.html 1", "records/x.log": "raw"}
-    assert maker.there() == expected
+    assert maker(*pages) == ["a/b/c.html", "index.html"]
+    assert maker.there() == {"index.html": "index.html 1", "a/b/c.html": "a/b/c.html 1"}
     before = maker.times()
-    assert maker(*outputs) == []
+    assert maker(*pages) == []
     assert maker.times() == before
     assert maker.progress.lines == []
 
@@ -112,10 +106,21 @@ def test_a_file_that_was_touched_is_made_again(maker: Maker, harm: Callable[[Pat
     assert not (maker.public / "a.html").is_symlink()
 
 
-def test_a_copy_follows_its_source(maker: Maker) -> None:
-    maker(maker.copy("records/x.log", "one"))
-    maker(maker.copy("records/x.log", "other"))
-    assert maker.there() == {"records/x.log": "other"}
+def test_a_style_sheet_follows_its_source_and_a_trap_among_them_is_no_file(maker: Maker) -> None:
+    static, secret = maker.root / "static", maker.root / "secret"
+    put(static / "deep" / "style.css", "one")
+    put(secret, "secret")
+    (static / "link.css").symlink_to(secret)
+    os.mkfifo(static / "pipe.css")
+
+    def found() -> list[Page]:
+        of = files.outputs(replace(a_site(), static=static))
+        return [each for each in of if each.path.startswith("static/")]
+
+    maker(*found())
+    put(static / "deep" / "style.css", "other")
+    maker(*found())
+    assert maker.there() == {"static/deep/style.css": "other"}
 
 
 def test_what_is_no_longer_planned_is_removed_with_its_empty_folders(maker: Maker) -> None:
@@ -191,10 +196,7 @@ def test_two_outputs_in_one_place_are_refused(
     assert maker.there() == {}
 
 
-def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(maker.root)
+def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(maker: Maker) -> None:
     maker.public.write_text("in the way")
     said = r"^public/index\.html: cannot be written \(public is no folder\)$"
     with pytest.raises(HostError, match=said):
@@ -204,7 +206,6 @@ def test_a_folder_that_cannot_be_is_one_line_with_the_first_page(
 def test_what_was_made_before_it_failed_is_not_made_again(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(maker.root)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     outputs = [maker.page(f"{number:03}.html") for number in range(100)]
     (maker.public / "080.html").mkdir(parents=True)
@@ -215,36 +216,30 @@ def test_what_was_made_before_it_failed_is_not_made_again(
     assert len(maker.there()) == 100
 
 
-def _as_pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda path: path.unlink(), "No such file"),
-        (lambda path: (path.unlink(), path.symlink_to("other")), "symbolic links"),
-        (_as_pipe, "not a plain file"),
+        (lambda _: None, "cannot be read (No such file"),
+        (Path.mkdir, "Is a directory"),
+        (os.mkfifo, "not a plain file"),
     ],
 )
-def test_a_source_that_is_no_plain_file_is_one_line(
-    maker: Maker, harm: Callable[[Path], None], said: str, monkeypatch: pytest.MonkeyPatch
+def test_a_style_sheet_that_is_no_plain_file_since_is_one_line(
+    maker: Maker, harm: Callable[[Path], None], said: str
 ) -> None:
-    output = maker.copy("records/x.log")
-    (maker.root / "sources" / "other").write_text("secret")
-    harm(Path(output.source))
-    monkeypatch.chdir(maker.root)
-    maker(maker.page("a.html"), output)
+    put(maker.root / "static" / "style.css", "text")
+    found = [*files.outputs(replace(a_site(), static=maker.root / "static"))][-1]
+    (maker.root / "static" / "style.css").unlink()
+    harm(maker.root / "static" / "style.css")
+    maker(maker.page("a.html"), found)
     (line,) = maker.progress.lines
-    assert line.startswith("warning: public/records/x.log is left out: sources/")
-    assert "cannot be read (" in line
+    assert line.startswith("warning: public/static/style.css is left out: static/style.css: ")
     assert said in line
     assert set(maker.there()) == {"a.html"}
 
 
 def test_a_torn_page_of_equal_size_and_time_is_made_again(maker: Maker) -> None:
-    outputs = (maker.page("a.html"), maker.copy("records/x.log"))
+    outputs = (maker.page("a.html"), maker.page("b/c.html"))
     maker(*outputs)
     before = maker.there()
     for name in before:
@@ -282,7 +277,6 @@ def test_a_page_that_fails_is_one_line_and_the_others_are_made(
     def fail() -> str:
         raise OverflowError("too large\nfor a\x1b[31m float")
 
-    monkeypatch.chdir(maker.root)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
     fine = [maker.page(f"boards/{number}.html") for number in range(10)]
     maker(*fine, maker.page("boards/bad/x.html"), maker.page("surrogate.html"))
@@ -301,9 +295,7 @@ def test_a_page_that_fails_is_one_line_and_the_others_are_made(
 
 
 def test_files_can_be_read_by_a_server(maker: Maker) -> None:
-    copy = maker.copy("records/x.log")
-    Path(copy.source).chmod(0o600)
-    maker(maker.page("a.html"), copy)
+    maker(maker.page("a.html"))
     for path in files_in(maker.public).values():
         assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
 

@@ -90,10 +90,16 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", runs=[a_run(), STALLED], flags=["stalled"]), "run 2: 1 of 2 seconds."),
         (a_record("a", 1e6), "run-1.json SHA-256 000000000000…"),
         (a_record("a", 1e6), "Service latency counts"),
+        (a_record("a", profile={"generator": "ghz"}), "a call without an end is in none of its"),
+        (a_record("a", profile={"generator": "h2load"}), "a call without an end is in none of its"),
         (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),
         (a_record("a", 1e6, contract=[PASSED], packed=812.3), "packs 812 messages"),
         (a_record("a", 1e6, contract=[WARNED, PASSED]), "All 2 checks"),
         (a_record("a", 1e6, contract=[WARNED]), "content-type warn – it is answered with 200"),
+        (a_record("a", 1e6, contract=[WARNED.model_copy(update={"status": "pass"}), WARNED]),
+         "content-type warn –"),
+        (a_record("a", 1e6, contract=[WARNED, WARNED.model_copy(update={"status": "pass"})]),
+         "content-type warn –"),
         (a_record("a", failure="x", contract=[PASSED], contract_after=[FAILED]),
          "stream-10 – fail 9 replies, not 10 00 00"),
         (a_record("a", failure="no reply in time"), "failed at run 1 of 3: no reply in time"),
@@ -117,10 +123,22 @@ def test_a_record_says_what_it_knows(record: Record, shown: str) -> None:
     assert shown in re.sub(r" ([:,.;])(?= )", r"\1", text) or shown in text
 
 
-def test_a_failed_record_shows_no_figure() -> None:
-    text = text_of(page(a_record("a", failure="broke")))
-    assert "messages/s" not in text
-    assert "Interval" not in text
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (a_record("a", failure="broke"), "messages/s"),
+        (a_record("a", failure="broke"), "Interval"),
+        (a_record("a", profile={"generator": "volley"}), "without an end"),
+        (a_record("a"), "Its place in the night"),
+        (a_record("a"), "The host during the runs"),
+        (a_record("a"), "Steps of every run"),
+        (a_record("a"), "marks a lower bound"),
+        (a_record("a"), "reports no percentiles"),
+        (a_record("a"), "Epoch"),
+    ],
+)
+def test_a_record_says_nothing_of_what_it_has_not(record: Record, words: str) -> None:
+    assert words not in text_of(page(record))
 
 
 def test_the_pictures_of_a_record_are_those_of_its_headlines_run() -> None:
@@ -134,7 +152,6 @@ def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
     assert "<svg role" not in html
     assert "h2load reports no percentiles for this load" in html
     assert "9.00 ms" in html
-    assert "tells no percentiles" not in page(a_record("a"))
 
 
 def test_a_raw_output_is_named_and_one_command_shows_it() -> None:
@@ -313,10 +330,6 @@ def test_a_hostile_record_is_inert() -> None:
     assert len(html) < 120_000
 
 
-def test_the_same_record_makes_the_same_bytes() -> None:
-    assert page(lasting("a", 1000.0)) == page(lasting("a", 1000.0))
-
-
 def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
     epoch = Epoch(
         kernel="6.1 #1 SMP", microcode="0x1", mitigations={"mds": "Not affected"}, governor=None,
@@ -334,7 +347,6 @@ def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
     for words in ("6.1 #1 SMP", "microcode 0x1", "boost on", "mds Not affected", "somaxconn 4096"):
         assert words.lower() in said.lower()
     assert "<script>alert" not in html
-    assert "Epoch" not in text_of(page(a_record()))
 
 
 def a_visited(**more: Any) -> str:
@@ -362,10 +374,6 @@ def test_a_visit_says_where_it_stands_in_the_night(visit: dict[str, Any], shown:
     assert shown in text
 
 
-def test_a_record_without_a_visit_says_nothing_of_nights() -> None:
-    assert "Its place in the night" not in page(a_record("a"))
-
-
 def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_marked() -> None:
     watch = Watch(
         elapsed_s=5.0, steal=0.1234, foreign=0.004, softirq=0.02, swapped_pages=1200,
@@ -386,7 +394,6 @@ def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_ma
     assert '<b class="bad">12 %</b>' in html
     assert '<b class="bad">100–103 ms</b>' in html
     assert '<b class="bad">0.4 %</b>' not in html
-    assert "The host during the runs" not in page(a_record("a"))
 
 
 def test_a_warm_up_that_was_counted_is_drawn() -> None:
@@ -404,7 +411,6 @@ def test_a_record_of_a_scenario_has_the_steps_of_every_run() -> None:
         "1 change 1,000 997 1 status, 2 timeout – 1.00 ms 3.40 ms – –",
         "1 remove 1,000 1,000 0 – 1.00 ms 5.00 ms – –",
     ]
-    assert "Steps of every run" not in page(a_record("a"))
 
 
 def test_latencies_that_are_lower_bounds_are_shown_as_such_in_every_table() -> None:
@@ -417,17 +423,6 @@ def test_latencies_that_are_lower_bounds_are_shown_as_such_in_every_table() -> N
     for record in (a_record(runs=[run]), step):
         assert "≥ before a latency marks a lower bound" in text_of(page(record))
     assert "1 create 1,000 1,000 0 – 1.00 ms ≥ 12.0 ms – –" in text_of(page(step))
-    assert "marks a lower bound" not in page(a_record())
-
-
-@pytest.mark.parametrize(
-    ("generator", "is_said"), [("ghz", True), ("h2load", True), ("volley", False)]
-)
-def test_a_record_says_whose_latencies_leave_out_calls_without_an_end(
-    generator: str, is_said: bool
-) -> None:
-    html = page(a_record("a", profile={"generator": generator}))
-    assert ("a call without an end is in none of its percentiles" in html) is is_said
 
 
 def test_the_hosts_of_a_fleet_stand_side_by_side() -> None:

@@ -52,9 +52,6 @@ def get(port: int, path: str) -> tuple[int, str, bytes]:
         ("board.csv", "text/csv; charset=utf-8"),
         ("feed.xml", "application/atom+xml; charset=utf-8"),
         ("favicon.svg", "image/svg+xml"),
-        ("server.log", "text/plain; charset=utf-8"),
-        ("run-1.stderr", "text/plain; charset=utf-8"),
-        ("shots.jsonl.gz", "application/gzip"),
         ("other.bin", "application/octet-stream"),
     ],
 )

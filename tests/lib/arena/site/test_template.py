@@ -1,4 +1,4 @@
-"""Templates: what is other people's comes out inert."""
+"""Templates: what is other people's comes out inert, and links lead nowhere else."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +7,7 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
+from arena.site.edition import name, relative
 from arena.site.template import frame, plain, render, web
 from tests.fakes import a_record
 from tests.lib.arena.site.editions import a_round, a_site, an_edition
@@ -88,3 +89,27 @@ def test_a_typing_error_in_a_template_is_an_error(tmp_path: Path) -> None:
 def test_what_an_edition_says_on_each_page_is_in_its_frame() -> None:
     assert frame(an_edition()) != frame(an_edition(of=a_round()))
     assert frame(an_edition(of=a_round("a"))) != frame(an_edition(of=a_round("b")))
+
+
+@pytest.mark.parametrize(
+    ("target", "page", "link"),
+    [
+        ("index.html", "index.html", "index.html"),
+        ("a/b/index.html", "a/b/index.html", "index.html"),
+        ("a/b/index.html", "index.html", "a/b/index.html"),
+        ("index.html#boards", "a/b/index.html", "../../index.html#boards"),
+        ("a/c/x.json", "a/b/index.html", "../c/x.json"),
+        ("a/b/c/x.json", "a/b/index.html", "c/x.json"),
+    ],
+)
+def test_a_link_names_a_file_from_where_the_page_lies(target: str, page: str, link: str) -> None:
+    assert relative(target, page) == link
+
+
+def test_names_of_ours_stay_apart_and_others_stay_in_their_folder() -> None:
+    ours = ["ghz", "ghz-", "ghz_", "unary-grpc", "Grpc.Net", "a.b-c__d"]
+    assert [name(each) for each in ours] == ours
+    assert name("p99 latency") == "p99-latency"
+    assert name("messages/s") == "messages-s"
+    strange = [name(each) for each in ("", ".", "..", "../x", "a/../b")]
+    assert strange == ["-", "-", "-", "-x", "a-..-b"]

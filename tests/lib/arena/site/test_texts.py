@@ -1,25 +1,36 @@
 """Methodology and glossary: the Markdown of docs/, and that it says what the code does."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from arena.judge import flags
 from arena.record import figures
+from arena.record.record import Record
 from arena.site import words
-from arena.site.markdown import Text, anchor_of, read
-from arena.site.outputs import Page
+from arena.site.edition import Edition
 from arena.site.pages import texts
-from arena.site.pages.texts import PAGES, text_of
-from tests.lib.arena.site.editions import ROOT, a_site
+from arena.site.pages.texts import PAGES, Text, anchor_of, read
+from arena.site.pages.texts import text_of as text_of_doc
+from tests.lib.arena.site.editions import (
+    HOSTILE,
+    ROOT,
+    a_round,
+    a_site,
+    an_edition,
+    keys_of,
+    pages_of,
+    text_of,
+)
+from tests.lib.arena.site.loads import under
 
 DOCS = ROOT / "docs"
 
 
 def pages(docs: Path = DOCS) -> dict[str, str]:
-    found = texts.outputs(a_site(docs=docs))
-    return {each.path: each.make() for each in found if isinstance(each, Page)}
+    return {each.path: each.make() for each in texts.outputs(a_site(docs=docs))}
 
 
 def of(source: str) -> Text:
@@ -64,7 +75,7 @@ def test_links_lead_to_pages_or_are_left_as_words() -> None:
 
 def test_texts_lead_to_each_others_pages() -> None:
     source = "# T\n\n[a](profiles.md#the-keys) [b](../CONTRIBUTING.md) [c](#cost)"
-    html = text_of("measuring.md", PAGES["measuring.md"], source).html
+    html = text_of_doc("measuring.md", PAGES["measuring.md"], source).html
     assert html == (
         '<p><a href="../profiles/index.html#the-keys">a</a> b <a href="index.html#cost">c</a></p>\n'
     )
@@ -145,3 +156,64 @@ def test_the_sign_test_is_as_sure_as_the_methodology_says() -> None:
     found = interval([float(number) for number in range(1, 11)])
     assert (found.at_least, found.at_most) == (2, 9)
     assert "of 10 shots the 2nd and the 9th" in " ".join(METHODOLOGY.split())
+
+
+METHOD = PAGES["measuring.md"]
+
+
+def taxed(*records: Record, rounds: Sequence[Edition] = ()) -> str:
+    """Return the section of the methodology that is about the generator tax."""
+    html = pages_of(a_site(*records, rounds=rounds), texts)[METHOD]
+    return html.partition('<section aria-labelledby="tax">')[2].partition("</section>")[0]
+
+
+def key_of(*records: Record) -> str:
+    return keys_of(a_site(*records), texts)[METHOD]
+
+
+def test_the_cost_of_each_generator_stands_beside_the_servers() -> None:
+    html = taxed(under("ghz"), under("volley", own_s=0.05))
+    text = text_of(html)
+    assert "a ghz 0.80 0.40 0.50 × 2026-01-01" in text
+    assert "a volley 0.80 0.010 0.013 × 2026-01-01" in text
+    assert html.count('<figure class="picture">') == 1
+    # The numbers of the picture are in the page's own table.
+    assert "The numbers" not in html
+
+
+def test_every_figure_leads_to_its_record() -> None:
+    records = under("ghz"), under("volley")
+    html = taxed(*records)
+    for record in records:
+        assert f'href="../{an_edition(*records).record(record.path)}"' in html
+
+
+def test_without_two_generators_the_section_says_so() -> None:
+    for html in (taxed(), taxed(under("ghz"), under("volley", "b"))):
+        assert "No framework has been measured under two generators yet." in html
+        assert "<svg role" not in html
+
+
+def test_other_figures_are_another_key() -> None:
+    first = key_of(under("ghz"), under("volley"))
+    second = key_of(under("ghz"), under("volley", own_s=1.0))
+    assert first != second
+    assert first == key_of(under("ghz"), under("volley"))
+
+
+def test_a_hostile_name_is_only_a_name() -> None:
+    html = taxed(under("ghz", display_name=HOSTILE), under("volley", display_name=HOSTILE))
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert" in html
+
+
+def test_a_load_is_taxed_once_as_the_newest_edition_has_it_and_is_led_to() -> None:
+    pair, unary = (under("ghz"), under("volley")), {"name": "unary", "title": "Unary"}
+    others = [under(each, "b", profile=unary) for each in ("ghz", "volley")]
+    new = an_edition(*pair, of=a_round("new"))
+    old = an_edition(*pair, *others, of=a_round("old"))
+    html = taxed(rounds=[new, old])
+    found = re.findall(r"<h3>([^,]*),.*?<bdi>(\w+)</bdi></a> · CPU", html, re.DOTALL)
+    assert found == [("Server streaming over h2c", "new"), ("Unary", "old")]
+    assert 'href="../rounds/old/frameworks/b/index.html"' in html
+    assert "round" not in taxed(*pair)

@@ -11,8 +11,8 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.contract import ItemScope, Scope, checks, items, sigterm
 from arena.judge.proofs import CONTRACT
-from arena.site.markdown import read
 from arena.site.pages.frameworks import anchor_of_check
+from arena.site.pages.texts import read
 from arena.what import framework, profile_table
 from arena.what.profile import load_profile
 
