@@ -38,7 +38,7 @@ from arena.measure.blocks.table import lines_of, verdicts_of
 from arena.measure.blocks.warm_ups import WarmUps
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
-from arena.measure.night.diary import Diary, Scope, unresumable
+from arena.measure.night.diary import Diary, Scope, close_others, unresumable
 from arena.measure.night.history import History
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan, RunOptions
@@ -92,6 +92,8 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
     with _place(asked, shows) as runner:
         if asked.diary:
             asked = replace(asked, diary=asked.diary.as_it_is(shows))
+        if not asked.diary:
+            close_others(workspace, asked.scope, shows)
         found = runner.find_generators(asked.plans)
         night = _Night(asked, runner.once(), found)
         try:

@@ -9,6 +9,8 @@ before the first visit, and the other lines are the events of arena.measure.bloc
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,9 +23,8 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_new
-from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
-from arena.judge.packing import pack_night
+from arena.judge.packing import archive_to_pack, pack_night
 from arena.measure.blocks.planned import PlannedNight
 from arena.record.times import UtcTime, utc_now
 from arena.what.overrides import FLEET_GENERATOR
@@ -136,12 +137,15 @@ class Diary:
         """Record that the night has ended and cannot be resumed."""
         self.append({"ended": ended_at})
 
-    def close(self, workspace: Workspace, shows: Progress) -> None:
-        """End the night, and bundle what was measured in it; report if that cannot be."""
+    def close(self, workspace: Workspace, shows: Progress, until: str = "") -> None:
+        """End the night, and bundle what was measured in it; report if that cannot be.
+
+        It was measured `until` a time, or until now.
+        """
         try:
-            archive = open_archive(workspace.results, Cache(workspace.cache), shows)
-            if bundle := pack_night(archive, self.started_at):
-                shows.say(f"bundle: {shown(bundle)}")
+            with archive_to_pack(workspace.results, Cache(workspace.cache), shows) as archive:
+                if bundle := pack_night(archive, self.started_at, until or utc_now()):
+                    shows.say(f"bundle: {shown(bundle)}")
         except HostError as error:
             shows.say(f"warning: {error}: the records stay loose")
         # Until here, --resume would do it again.
@@ -210,6 +214,19 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
     such = " of such blocks" if of_blocks else ""
     shows.say(f"no night{such} was cut short: a new one begins")
     return None
+
+
+def close_others(workspace: Workspace, scope: Scope, shows: Progress) -> None:
+    """End and bundle the nights that were cut short, and that none resumes once this one begins.
+
+    That is what `to_resume` says: of nights of blocks those of this scope, and all other nights.
+    """
+    paths = sorted(workspace.nights.glob("[0-9]*Z.jsonl"))
+    for path, after in zip_longest(paths, paths[1:]):
+        with suppress(ValueError):
+            found = Diary.read(path)
+            if found.is_open and (not found.scope.blocks or found.scope == scope):
+                found.close(workspace, shows, after.stem if after else "")
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:

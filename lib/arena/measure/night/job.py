@@ -24,7 +24,7 @@ from arena.measure.blocks.engine import ends_here
 from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
-from arena.measure.night.diary import Diary, Scope, to_resume, unresumable
+from arena.measure.night.diary import Diary, Scope, close_others, to_resume, unresumable
 from arena.measure.night.history import History, in_order
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
@@ -140,6 +140,8 @@ def night(
     )
     with place as runner:
         diary = diary and diary.as_it_is(shows)
+        if diary is None:
+            close_others(workspace, scope, shows)
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)
         began = clock()  # The build of a generator does not count: it happens once.

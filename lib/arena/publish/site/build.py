@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,8 @@ from arena.judge.cache import Cache
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import read_rounds, require_records
-from arena.judge.twins import NO_LOOKS, TwinBook, read_book
+from arena.judge.twin_list import list_twins
+from arena.judge.twins import NO_LOOKS, TwinBook, load_name, read_book
 from arena.publish.site.edition import Edition, Link, Site
 from arena.publish.site.outputs import Output, write_changed
 from arena.publish.site.pages import (
@@ -123,7 +125,10 @@ def _without_collector() -> Iterator[None]:
 
 
 def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
-    """Return the current edition, which is of all records that are in no round, and the rounds."""
+    """Return the current edition, which is of all records that are in no round, and the rounds.
+
+    The history of twins is that of all records here.
+    """
     archive = open_archive(workspace.results, kept, progress)
     for name, problem in archive.broken.items():
         where = shown(workspace.results / name)
@@ -142,7 +147,10 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     left = archive.without(
         {it for each in frozen if each.round for it in each.round.records.values()}
     )
-    ranked = rank_entries(left.entries.values(), left.read, _book(workspace, progress), left.broken)
+    book = _book(workspace, progress)
+    twins = {load_name(each.load.key): each.history for each in list_twins(archive, book)}
+    book = replace(book, known=twins)  # A night that was frozen counts for the next one.
+    ranked = rank_entries(left.entries.values(), left.read, book, left.broken)
     return Site(
         editions=(Edition("", None, ranked, left), *frozen),
         templates=workspace.site / "templates",
