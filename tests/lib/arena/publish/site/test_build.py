@@ -12,14 +12,18 @@ import pytest
 
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
 from arena.judge.leaderboard import Leaderboard
 from arena.judge.rounds import freeze
+from arena.judge.twin_list import list_twins
+from arena.judge.twins import NO_LOOKS
 from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from arena.record.bundle import name_of
 from arena.record.record import Record
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
+from tests.lib.arena.judge.visits import blocks
 from tests.lib.arena.publish.editions import HOST, files_in, put
 from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
@@ -106,6 +110,18 @@ def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
     assert "frameworks/old/index.html" not in paths
     assert "rounds/spring/frameworks/old/index.html" in paths
     assert new.path in b"".join(paths.values()).decode()
+
+
+def test_a_night_in_a_round_counts_for_the_twins_of_the_next_one(whole: Workspace) -> None:
+    rates = {"a": 1e6, "a~twin": 1.2e6, "b": 2e6}
+    save(whole.results, *blocks(rates))
+    freeze(whole, "spring", "", FakeProgress())
+    save(whole.results, *blocks(rates, hour=5))
+    published(whole)
+    found = Leaderboard.model_validate_json((whole.results / "leaderboard.json").read_bytes())
+    (listed,) = list_twins(open_archive(whole.results), NO_LOOKS)
+    assert [board.twin_history for board in found.boards] == [listed.history]
+    assert (listed.history.of, listed.history.is_suspended) == (2, True)
 
 
 def test_a_round_whose_bundle_is_gone_is_left_out_and_said(
