@@ -89,9 +89,65 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     fetch there
     [ "$status" -eq 0 ]
     diff -r "$BATS_TEST_TMPDIR/here/results/nights" "$BATS_TEST_TMPDIR/there/results/nights"
-    rm "$BATS_TEST_TMPDIR"/there/results/nights/*/raw.tar.xz
+}
+
+@test "of a bundle that is here, raw outputs that were removed stay away" {
+    bundle here 1
+    bundle here 2
+    push here
     fetch there
-    [ "$output" = '2 new files from results' ]
+    rm "$BATS_TEST_TMPDIR"/there/results/nights/*/raw.tar.xz
+    rm "$BATS_TEST_TMPDIR"/there/results/nights/*1Z/records.jsonl.xz
+    fetch there
+    [ "$output" = '1 new files from results' ]
+    [ -z "$(find "$BATS_TEST_TMPDIR/there" -name raw.tar.xz)" ]
+}
+
+@test "loose copies of records that a bundle has are not fetched or unpacked" {
+    record here "$key" 1
+    mkdir -p "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z"
+    printf '{ }\n' >"$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z.json"
+    touch "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z/run-1.json"
+    bundle here 1
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    push here
+    [ "$output" = '2 new records and 1 new bundles in results' ]
+    for _ in 1 2; do
+        fetch there
+        [ "$status" -eq 0 ]
+        [ ! -e "$BATS_TEST_TMPDIR/there/results/a" ]
+        [ -e "$BATS_TEST_TMPDIR/there/results/$key/$at.1Z.json" ]
+    done
+    [ "$output" = '0 new files from results' ]
+    rm -r "$BATS_TEST_TMPDIR/there/results/nights" "$BATS_TEST_TMPDIR/there/results/stream-grpc"
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$output" = "6 new files from $BATS_TEST_TMPDIR/new.tar" ]
+    [ ! -e "$BATS_TEST_TMPDIR/there/results/a" ]
+}
+
+@test "bundles of one moment from two machines are both fetched" {
+    local folder
+    for where in here there; do
+        bundle "$where" 1
+        folder=$BATS_TEST_TMPDIR/$where/results/nights/2026-11-28T00-00-00.000001Z
+        rm -r "$folder"
+        mkdir "$folder"
+        PYTHONPATH=$BATS_TEST_TMPDIR/here/lib python3 -c '
+import sys
+from pathlib import Path
+from arena.base.hashing import sha256_of
+from arena.record.bundle import MANIFEST, Kept, write_bundle
+folder = Path(sys.argv[1])
+kept = Kept(f"a/1/{sys.argv[2]}/2026-11-28T00-00-00.000000Z.json", b"[\"%s\"]" % sys.argv[2].encode(), {})
+manifest = write_bundle(folder, folder.name, [kept])
+folder.rename(folder.with_name(manifest.names(sha256_of(folder / MANIFEST))[0]))
+' "$folder" "$where"
+        push "$where"
+        [ "$output" = '1 new bundles in results' ]
+    done
+    fetch here
+    [ "$output" = '3 new files from results' ]
+    [ "$(find "$BATS_TEST_TMPDIR/here/results/nights" -name manifest.json | wc -l)" -eq 2 ]
 }
 
 @test "a bundle whose parts are not those of its manifest is not taken" {

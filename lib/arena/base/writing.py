@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -58,22 +58,17 @@ def _write(path: Path, text: str, put: Any) -> None:
 
 def sweep_checkout(workspace: Workspace) -> None:
     """Remove what killed programs left in a checkout, and in the folder of temporary files."""
-    sweep(workspace.results, 3, {workspace.rounds.name})
+    sweep(workspace.results, 3)
     for folder in (workspace.frameworks, workspace.tools):
         sweep(folder)
     sweep(Path(tempfile.gettempdir()), named=re.compile(re.escape(DRAFT) + ".*"))
 
 
-def sweep(
-    folder: Path,
-    depth: int = 0,
-    spared: Container[str] = (),
-    named: re.Pattern[str] = _LEFT,
-) -> None:
+def sweep(folder: Path, depth: int = 0, *, named: re.Pattern[str] = _LEFT) -> None:
     """Remove what killed programs of this user left in a folder more than a day ago.
 
-    Folders below are swept down to a depth, except those that are `spared` by name. Links are not
-    followed, and what cannot be removed stays.
+    Folders below are swept down to a depth. Links are not followed, and what cannot be removed
+    stays.
     """
     with suppress(OSError), os.scandir(folder) as found:
         for each in list(found):
@@ -83,7 +78,7 @@ def sweep(
                 is_folder = each.is_dir(follow_symlinks=False)
                 if named.fullmatch(each.name) and is_ours:
                     shutil.rmtree(each.path) if is_folder else Path(each.path).unlink()
-                elif is_folder and depth and each.name not in spared:
+                elif is_folder and depth:
                     sweep(Path(each.path), depth - 1, named=named)
 
 

@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -26,6 +26,7 @@ from arena.base.errors import HostError
 from arena.base.hashing import sha256_of, tree_sha256
 from arena.base.progress import Progress
 from arena.base.text import printable, shown
+from arena.base.writing import DRAFT
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, disagreement, entry_from, entry_of
 from arena.judge.flags import UNPROVEN, judged_again
@@ -67,8 +68,8 @@ class Archive:
     folder: Path
     entries: Mapping[str, Entry]
     broken: Mapping[str, str]
-    bundles: Mapping[str, Bundle] = field(compare=False)
-    opened: Sequence[Bundle] = field(compare=False)
+    bundles: dict[str, Bundle] = field(compare=False)
+    opened: list[Bundle] = field(compare=False)
     _records: "_Records" = field(repr=False, compare=False)
 
     def read(self, path: str) -> Record:
@@ -82,6 +83,20 @@ class Archive:
     def missing_proof(self, path: str) -> str:
         """Return what of a good record's proof is missing, or nothing."""
         return self._records.missing_proof(self.read(path))
+
+    def raw_problems(self, bundle: Bundle) -> Mapping[str, Sequence[str]]:
+        """Return what is wrong with the raw outputs of a bundle's records, which is read once.
+
+        ValueError if it has no sound raw outputs.
+        """
+        return self._records.raw_problems(bundle)
+
+    def packed(self, bundle: Bundle, paths: Iterable[str]) -> None:
+        """Note that records, which were loose, are in a bundle now."""
+        self.opened.append(bundle)
+        for path in paths:
+            self.bundles[path] = bundle
+            self._records.bundled[path] = bundle, self.entries[path].sha256
 
     def log(self, path: str, name: str) -> bytes | None:
         """Return a log that was saved with a record; None if it is not there."""
@@ -140,6 +155,7 @@ class _Records:
         self._folder = folder
         self.bundled: dict[str, tuple[Bundle, str]] = {}
         self.read = lru_cache(_PARSED)(self._parsed)
+        self.raw_problems = cache(self._raw_problems)
 
     def _parsed(self, path: str) -> tuple[Record, str, str]:
         if found := self.bundled.get(path):
@@ -159,6 +175,12 @@ class _Records:
         """Return what of a good record's proof is missing, or nothing."""
         bundle, _ = self.bundled.get(record.path, (None, ""))
         return _missing(self._folder, record, bundle)
+
+    def _raw_problems(self, bundle: Bundle) -> Mapping[str, Sequence[str]]:
+        with tempfile.TemporaryDirectory(prefix=DRAFT) as made:
+            bundle.extract(folder := Path(made))
+            every = (self.of_line(line, bundle) for line in bundle.lines())
+            return {it.path: [said for said, _ in raw_problems(folder, it)] for it in every}
 
     def may_change(self, record: Record) -> bool:
         """Return whether a record may read otherwise later, although its files stay the same."""
@@ -180,9 +202,11 @@ class _Records:
 def open_archive(
     folder: Path, kept: Cache | None = None, progress: Progress | None = None
 ) -> Archive:
-    """Read every record below a folder; `kept` caches their entries for the next time.
+    """Read every record that lies here: loose, or in a bundle, whether a round names that or not.
 
-    Flags are those of today's rules. A loose record that is in a bundle, too, counts once.
+    So boards, the twins of all nights, comparisons, what has changed and what is frozen are of the
+    same records. A record that is there several times counts once. Flags are those of today's
+    rules. `kept` caches entries for the next time.
     """
     records = _Records(folder)
     good, broken = _loose(folder, records, kept, progress)
@@ -204,6 +228,8 @@ def open_archive(
             if known and known.sha256 != entry.sha256:
                 broken[f"{where}: {name}"] = "there is another record of this name"
                 continue
+            if name in bundles and bundles[name].has_raw:
+                continue  # Two machines have bundled it.
             good[name], bundles[name] = entry, bundle
             records.bundled[name] = bundle, entry.sha256
     if opened:
@@ -213,18 +239,18 @@ def open_archive(
 
 def _bundled(bundle: Bundle, records: _Records, kept: Cache | None) -> Mapping[str, Entry]:
     """Return the entries of a bundle, by path; ValueError if it is not what its manifest says."""
-    for part in (RECORDS, RAW):
-        problem = bundle.problem(part)
-        if problem and (part == RECORDS or (bundle.folder / RAW).exists()):
+    state = " ".join(_states(str(bundle.folder)))
+    space = f"bundle {bundle.sha256}" + " without proof" * (not bundle.has_raw)
+    known = [it for _, it in _remembered(kept, space)]
+    is_known = len(known) == bundle.manifest.records
+    found = {what.path: what for _, what in known if is_known and isinstance(what, Entry)}
+    if is_known and all(each == state for each, _ in known):
+        return found
+    for part in (RECORDS, RAW) if bundle.has_raw else (RECORDS,):
+        if problem := bundle.problem(part):
             raise ValueError(problem)
-    is_proven = (bundle.folder / RAW).exists()
-    space = f"bundle {bundle.sha256}" + " without proof" * (not is_proven)
-    known = [what for _, (_, what) in _remembered(kept, space) if isinstance(what, Entry)]
-    if len(known) == bundle.manifest.records:
-        return {each.path: each for each in known}
-    found: dict[str, Entry] = {}
     changes = False
-    for line in bundle.lines():
+    for line in () if is_known else bundle.lines():
         record = records.of_line(line, bundle)
         _require_place(record, record.path)
         if record.path in found:
@@ -232,7 +258,7 @@ def _bundled(bundle: Bundle, records: _Records, kept: Cache | None) -> Mapping[s
         found[record.path] = entry_of(record, name_of(line))
         changes |= records.may_change(record)
     if kept and not changes:
-        texts = {each.path: json.dumps(("", each), default=Entry.values) for each in found.values()}
+        texts = {it.path: json.dumps((state, it), default=Entry.values) for it in found.values()}
         kept.save(space, _version(), texts)
     return found
 
@@ -361,7 +387,7 @@ def _one_line(said: object) -> str:
 def _missing(folder: Path, record: Record, bundle: Bundle | None) -> str:
     """Return what of a good record's proof is missing: of a bundle, all raw outputs; or nothing."""
     if bundle:
-        is_there = record.status != "ok" or (bundle.folder / RAW).exists()
+        is_there = record.status != "ok" or bundle.has_raw
         return "" if is_there else f"{RAW} is missing"
     return missing_proof(folder, record)
 

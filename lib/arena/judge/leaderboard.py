@@ -267,6 +267,14 @@ def shown_records(boards: Iterable[Board]) -> list[str]:
     return sorted({part.record for row in rows for part in (row.result, row.failure) if part})
 
 
+def named_records(boards: Sequence[Board]) -> Iterator[str]:
+    """Yield the path of every record that boards name: also the visits of a night."""
+    yield from shown_records(boards)
+    for board in boards:
+        yield from (each.record for each in board.altered)
+        yield from (path for row in board.rows if row.estimate for path in row.estimate.records)
+
+
 def night_records(boards: Iterable[Board], entries: Iterable[Entry]) -> list[str]:
     """Return the paths of all visits of the nights that boards show: twins and voids too."""
     nights = {(board.key, board.night.night) for board in boards if board.night}

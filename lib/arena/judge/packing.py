@@ -8,21 +8,22 @@ import re
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
+from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.writing import DRAFT, locked, sync, sync_tree
 from arena.judge.archive import NIGHTS, Archive, open_archive, plain_files
+from arena.judge.cache import Cache
 from arena.judge.flags import UNPROVEN
 from arena.judge.store import SUMS
 from arena.machine.interrupts import held
 from arena.record.arrivals import record_of
-from arena.record.bundle import Bundle, Kept, Manifest, write_bundle
-from arena.record.times import utc_now
+from arena.record.bundle import MANIFEST, Bundle, Kept, Manifest, write_bundle
 
 # Files that nobody needs of a good visit, which is one of many.
 _LEFT_OUT = re.compile(r"warm-up.*|.*\.log|.*\.stderr")
@@ -31,60 +32,70 @@ _LEFT_OUT = re.compile(r"warm-up.*|.*\.log|.*\.stderr")
 _PART = f"{DRAFT}bundle-"
 
 
-def pack(archive: Archive, paths: Collection[str], name: str = "") -> Path | None:
-    """Move loose records into one bundle; return its folder, or None if none of them is left.
+@contextmanager
+def archive_to_pack(
+    results: Path, kept: Cache | None = None, progress: Progress | None = None
+) -> Iterator[Archive]:
+    """Open the archive for the block, in which no other process packs.
 
-    It has this name, which is a night's, or else that of the first record's start. HostError if it
-    cannot be written, or does not hold what it should; then the records stay where they are.
+    What a packing that was cut short has left is removed first.
     """
-    folder = archive.folder / NIGHTS
-    with locked(folder):
-        for left in folder.glob(f"{_PART}*"):
+    with locked(results / NIGHTS):
+        for left in (results / NIGHTS).glob(f"{_PART}*"):
             shutil.rmtree(left, ignore_errors=True)
-        # Another process may have packed some of them meanwhile.
-        archive = open_archive(archive.folder)
-        own = [it for it in paths if it in archive.entries and it not in archive.bundles]
-        if not own:
-            return None
-        begun = min(archive.entries[path].started_at for path in own)
-        target = folder / (name or begun)
-        if target.exists():
-            target = folder / begun  # The rest of a night.
-        _write(archive, own, target)
-        for path in own:
-            _remove(archive.folder / path)
-    return target
+        archive = open_archive(results, kept, progress)
+        finish(archive)
+        yield archive
 
 
-def pack_night(archive: Archive, night: str) -> Path | None:
-    """Move what was measured since a night began into its bundle; None if there is nothing.
+def pack(archive: Archive, paths: Collection[str], night: str = "") -> Path | None:
+    """Move loose records into one bundle; return its folder, or None if none of them is loose.
+
+    Its id is the night's, or else the first record's start. HostError if it cannot be written, or
+    does not hold what it should; then the records stay where they are.
+    """
+    own = [it for it in paths if it in archive.entries and it not in archive.bundles]
+    if not own:
+        return None
+    bundle = _write(archive, own, night or min(archive.entries[it].started_at for it in own))
+    archive.packed(bundle, own)
+    for path in own:
+        _remove(archive.folder / path)
+    return bundle.folder
+
+
+def pack_night(archive: Archive, night: str, until: str) -> Path | None:
+    """Move what was measured from a night's beginning `until` a time into its bundle, if anything.
 
     Records that are not as they were saved stay loose, and so do those that lack a raw output.
     """
-    finish(archive)
-    now = utc_now()
     paths = [
         path
         for path, entry in archive.entries.items()
         if path not in archive.bundles
         and not entry.problem
         and UNPROVEN not in entry.flags
-        and (night <= entry.started_at <= now or (entry.turn and entry.turn.night == night))
+        and (entry.turn.night == night if entry.turn else night <= entry.started_at <= until)
     ]
     return pack(archive, paths, night) if paths else None
 
 
-def _write(archive: Archive, paths: Sequence[str], target: Path) -> None:
+def _write(archive: Archive, paths: Sequence[str], id_: str) -> Bundle:
+    folder = archive.folder / NIGHTS
+    target = folder / id_
     try:
-        draft = Path(tempfile.mkdtemp(prefix=_PART, dir=target.parent))
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))
         try:
             draft.chmod(0o755)
-            manifest = write_bundle(draft, target.name, (_kept(archive, path) for path in paths))
+            manifest = write_bundle(draft, id_, (_kept(archive, path) for path in paths))
             _require_whole(archive, Bundle(draft, manifest, ""), paths)
+            target = folder / manifest.names(sha256_of(draft / MANIFEST))[0]
             sync_tree(draft)
             with held():
                 draft.rename(target)
-                sync(target.parent)
+                sync(folder)
+            return Bundle.open(target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:

@@ -5,8 +5,8 @@ manifests. Its boards are kept as they were judged, with the version of the rule
 boards and replace none.
 """
 
+import hashlib
 import json
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,18 +21,20 @@ from arena.base.model import BOUNDED, Frozen
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.base.writing import DRAFT, locked, write_atomic, write_new
-from arena.judge.archive import NIGHTS, Archive, open_archive, raw_problems
+from arena.base.writing import locked, write_atomic, write_new
+from arena.judge.archive import NIGHTS, Archive, open_archive
 from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import (
     RULES,
     Leaderboard,
+    named_records,
     night_records,
     rank_entries,
     shown_records,
 )
 from arena.judge.nights import TwinHistory
-from arena.judge.packing import pack
+from arena.judge.packing import archive_to_pack, pack
+from arena.judge.store import SUMS, sums_of
 from arena.judge.twins import TwinBook, load_name, read_book
 from arena.record.arrivals import record_of
 from arena.record.bundle import RAW, Bundle, text_of
@@ -41,16 +43,34 @@ from arena.record.times import UtcTime, utc_now
 # Names have no dots: on the site, a round's folder is next to rounds/index.html.
 _NAME = r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$"
 
+_MOVE = "move the folders of its profiles into results/, remove the rest, and freeze it again"
+
 LICENCE = "CC-BY-4.0"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Judged(Frozen):
-    """The boards of a round by one version of the rules, and when they were derived."""
+    """The boards of a round by one version of the rules, and when they were derived.
+
+    `sha256` is that of the leaderboard's JSON here, with sorted keys and without white space: only
+    the newest rules can judge again.
+    """
 
     derived_at: UtcTime
+    sha256: Sha256 | Literal[""] = ""
     leaderboard: Annotated[Leaderboard, BOUNDED]
+
+    @property
+    def is_unaltered(self) -> bool:
+        """Whether the boards have the sum that was saved with them."""
+        return self.sha256 == _sum_of(self.leaderboard)
+
+
+def _sum_of(boards: Leaderboard) -> str:
+    plain = boards.model_dump(mode="json", exclude_defaults=True)
+    text = json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Round(Frozen):
@@ -87,7 +107,7 @@ class Round(Frozen):
     @property
     def twin_book(self) -> TwinBook:
         """What its boards know of twins."""
-        return TwinBook(frozen=self.twins)
+        return TwinBook(known=self.twins)
 
 
 @dataclass(frozen=True)
@@ -110,10 +130,9 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         made = Round(name=name, frozen_at=utc_now(), note=note, records={}, bundles={})
     except pydantic.ValidationError as error:
         raise UsageError(_refusal(error)) from error
-    with locked(workspace.rounds):
+    with locked(workspace.rounds), archive_to_pack(workspace.results) as archive:
         if file.exists() or file.is_symlink():
             raise UsageError(f"{shown(file)}: exists already, and a round is never changed")
-        archive = open_archive(workspace.results)
         for path, problem in archive.broken.items():
             progress.say(f"warning: {shown(archive.folder / path)} is left out: {problem}")
         entries, book = archive.entries.values(), read_book(workspace.host)
@@ -130,7 +149,6 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
                 loose[turn.night if turn else ""].append(path)
         for night, own in sorted(loose.items()):
             pack(archive, own, night)
-        archive = open_archive(workspace.results)
         bundles = {archive.bundles[path] for path in kept}
         made = made.model_copy(
             update={
@@ -169,7 +187,7 @@ def _with_boards(it: Round, archive: Archive) -> Round:
     """Return a round with the boards of its records by today's rules as well."""
     own = archive.only(it.records)
     boards = rank_entries(own.entries.values(), own.read, it.twin_book)
-    judged = Judged(derived_at=utc_now(), leaderboard=boards)
+    judged = Judged(derived_at=utc_now(), sha256=_sum_of(boards), leaderboard=boards)
     return it.model_copy(update={"judged": (*it.judged, judged)})
 
 
@@ -192,9 +210,14 @@ def derive(workspace: Workspace, name: str) -> Path:
 
 def _require_raw(own: Archive) -> None:
     """Raise ValueError if the raw outputs of some records are not there."""
-    for bundle in set(map(own.bundles.__getitem__, own.entries)):
+    for bundle in _bundles_of(own):
         if problem := bundle.problem(RAW):
             raise ValueError(f"{NIGHTS}/{bundle.folder.name}: {problem}")
+
+
+def _bundles_of(own: Archive) -> list[Bundle]:
+    """Return the bundles that the records of a round are in."""
+    return sorted({own.bundles[path] for path in own.entries}, key=lambda each: each.folder)
 
 
 def require_records(it: Round, archive: Archive) -> Archive:
@@ -207,46 +230,47 @@ def require_records(it: Round, archive: Archive) -> Archive:
             raise ValueError(f"{where}: {problem}" if problem else f"{where} is missing")
         if there[name] != sha256:
             raise ValueError(f"{NIGHTS}/{name}: is another bundle than the one that was frozen")
+    for path in it.records:
+        if path in archive.entries and path not in archive.bundles:
+            raise ValueError(f"{path}: is in no bundle")
     return archive.only(it.records)
 
 
 def problems_of(it: Round, archive: Archive, *, raw: bool) -> Iterator[str]:
-    """Yield what is wrong with a round: its bundles, its records, and its boards by today's rules.
+    """Yield what is wrong with a round: its bundles, its records, and its boards.
 
-    With `raw`, each raw output must be the one that its record names, where the bundle has it.
+    Those by today's rules are derived again. The others must have the sum that was saved with them,
+    and so must all if raw outputs lie elsewhere: without these, records have no ranks. With `raw`,
+    each raw output must be there, and the one that its record names.
     """
     try:
         own = require_records(it, archive)
     except ValueError as error:
         yield str(error)
         return
-    bundles = sorted({own.bundles[path] for path in it.records}, key=lambda each: each.folder)
-    found = {each: each.problem(RAW) for each in bundles}
-    for each, problem in found.items():
-        if problem:
-            yield f"{NIGHTS}/{each.folder.name}: {problem}"
-    whole = [each for each in bundles if not found[each]]
-    # Without their raw outputs, records have no ranks.
-    if it.newest.rules == RULES and whole == bundles:
-        again = rank_entries(own.entries.values(), own.read, it.twin_book)
-        if again != it.newest:
-            yield f"its boards by rules {RULES} are not those of its records"
-    for bundle in whole if raw else ():
+    bundles = _bundles_of(own)
+    for each in it.judged:
+        rules = each.leaderboard.rules
+        if rules == RULES and all(bundle.has_raw for bundle in bundles):
+            again = rank_entries(own.entries.values(), own.read, it.twin_book)
+            if again != each.leaderboard:
+                yield f"its boards by rules {rules} are not those of its records"
+        elif not each.is_unaltered:
+            yield f"its boards by rules {rules} have another sum than the one that was saved"
+    for bundle in bundles if raw else ():
         yield from _raw_problems(it, own, bundle)
 
 
 def _raw_problems(it: Round, own: Archive, bundle: Bundle) -> Iterator[str]:
     """Yield what is wrong with the raw outputs of a round's records in a bundle."""
-    with tempfile.TemporaryDirectory(prefix=DRAFT) as folder:
-        try:
-            bundle.extract(Path(folder))
-        except ValueError as error:
-            yield f"{NIGHTS}/{bundle.folder.name}: {error}"
-            return
-        for path in it.records:
-            if own.bundles[path] == bundle:
-                for problem, _ in raw_problems(Path(folder), own.read(path)):
-                    yield f"{path}: {problem}"
+    try:
+        found = own.raw_problems(bundle)
+    except ValueError as error:
+        yield f"{NIGHTS}/{bundle.folder.name}: {error}"
+        return
+    for path in it.records:
+        if own.bundles[path] == bundle:
+            yield from (f"{path}: {problem}" for problem in found[path])
 
 
 def export(it: Round, archive: Archive, folder: Path) -> None:
@@ -258,13 +282,14 @@ def export(it: Round, archive: Archive, folder: Path) -> None:
         own = require_records(it, archive)
         _require_raw(own)
         folder.mkdir(parents=True)
-        for bundle in {own.bundles[path] for path in it.records}:
+        for bundle in _bundles_of(own):
             paths = [path for path in it.records if own.bundles[path] == bundle]
             bundle.extract(folder, lambda path: record_of(path) in it.records)
             for path in paths:
                 file = folder / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(text_of(bundle.by_name[it.records[path]]))
+                (beside := file.with_suffix("")).mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text := text_of(bundle.by_name[it.records[path]]))
+                (beside / SUMS).write_text(sums_of(file, text))
     except FileExistsError as error:
         raise UsageError(f"{shown(folder)}: exists already") from error
     except ValueError as error:
@@ -287,6 +312,12 @@ def read_round(file: Path) -> Round:
         raise ValueError(f"name: it is that of {found.name}")
     if not found.judged:
         raise ValueError("judged: it has no boards")
+    rules = [each.leaderboard.rules for each in found.judged]
+    if rules != sorted({*rules}):
+        raise ValueError("judged: the rules are not in order, each once")
+    for each in found.judged:
+        if lacking := set(named_records(each.leaderboard.boards)) - found.records.keys():
+            raise ValueError(f"judged: {min(lacking)} is none of its records")
     return found
 
 
@@ -297,7 +328,12 @@ def round_files(folder: Path) -> list[Path]:
 
 
 def read_rounds(folder: Path) -> Iterator[tuple[Path, Round | ValueError]]:
-    """Yield each round's file with the round or what is wrong with it, sorted by name."""
+    """Yield each round's file with the round or what is wrong with it, sorted by name.
+
+    Those of older runners, which were folders, come first.
+    """
+    for old in sorted(folder.glob("*/round.json")):
+        yield old.parent, ValueError("is a round of an older runner: " + _MOVE)
     for path in round_files(folder):
         try:
             yield path, read_round(path)

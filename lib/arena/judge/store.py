@@ -75,16 +75,20 @@ def saved_sum(record: Path) -> str | None:
     return next((sha256 for sha256, _, name in sums if name == f"../{record.name}"), "")
 
 
+def sums_of(record: Path, text: bytes) -> str:
+    """Return what SHA256SUMS has of a record's file with this text."""
+    return f"{hashlib.sha256(text).hexdigest()}  ../{record.name}\n"
+
+
 def _put(folder: Path, path: Path, text: str) -> None:
     """Move the folder of a record to its place, and create the record's file beside it.
 
     In the folder, SHA256SUMS has the sum of that file.
     """
     beside = path.with_suffix("")
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
     with held():
         try:
-            (folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
+            (folder / SUMS).write_text(sums_of(path, text.encode()))
             sync_tree(folder)
             beside.parent.mkdir(parents=True, exist_ok=True)
             folder.rename(beside)

@@ -51,12 +51,13 @@ def load_name(key: Key) -> str:
 class TwinBook:
     """What is known of twins besides the records.
 
-    `looks` lift suspensions. A round has only the nights that its boards show, so it has the
-    `frozen` histories as they were, by the loads' names.
+    `looks` lift suspensions. A set of records may have only some of the nights: a round those that
+    its boards show, the current one what is in no round. `known` has the histories of all nights,
+    by the loads' names.
     """
 
     looks: Sequence[Look] = ()
-    frozen: Mapping[str, TwinHistory] | None = None
+    known: Mapping[str, TwinHistory] | None = None
 
     def looked_at(self, load: LoadKey) -> str:
         """Return when somebody last looked at a load; empty if never."""
@@ -66,8 +67,8 @@ class TwinBook:
         self, load: LoadKey, nights: Iterable[Night], groups: Iterable[Collection[str]]
     ) -> TwinHistory | None:
         """Return the history of a load's twins; each group of frameworks is ranked apart."""
-        if self.frozen is not None:
-            return self.frozen.get(load_name(load.key))
+        if self.known is not None:
+            return self.known.get(load_name(load.key))
         groups = list(groups)
         found: dict[str, list[Twin]] = {each.id: twins_of(each, groups) for each in nights}
         return history_of(found, self.looked_at(load))

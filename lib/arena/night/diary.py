@@ -10,6 +10,8 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -22,9 +24,8 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_new
-from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
-from arena.judge.packing import pack_night
+from arena.judge.packing import archive_to_pack, pack_night
 from arena.night.schedule import PlannedNight
 from arena.record.times import UtcTime, utc_now
 from arena.run.request import Request
@@ -157,12 +158,15 @@ class Diary:
         """Record that the night has ended and cannot be resumed."""
         self.append({"ended": ended_at})
 
-    def close(self, workspace: Workspace, shows: Progress) -> None:
-        """End the night, and bundle what was measured in it; report if that cannot be."""
+    def close(self, workspace: Workspace, shows: Progress, until: str = "") -> None:
+        """End the night, and bundle what was measured in it; report if that cannot be.
+
+        It was measured `until` a time, or until now.
+        """
         try:
-            archive = open_archive(workspace.results, Cache(workspace.cache), shows)
-            if bundle := pack_night(archive, self.started_at):
-                shows.say(f"bundle: {shown(bundle)}")
+            with archive_to_pack(workspace.results, Cache(workspace.cache), shows) as archive:
+                if bundle := pack_night(archive, self.started_at, until or utc_now()):
+                    shows.say(f"bundle: {shown(bundle)}")
         except HostError as error:
             shows.say(f"warning: {error}: the records stay loose")
         # Until here, --resume would do it again.
@@ -304,3 +308,16 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
     such = " of such blocks" if of_blocks else ""
     shows.say(f"no night{such} was cut short: a new one begins")
     return None
+
+
+def close_others(workspace: Workspace, scope: Scope, shows: Progress) -> None:
+    """End and bundle the nights that were cut short, and that none resumes once this one begins.
+
+    That is what `to_resume` says: of nights of blocks those of this scope, and all other nights.
+    """
+    paths = sorted(workspace.nights.glob("[0-9]*Z.jsonl"))
+    for path, after in zip_longest(paths, paths[1:]):
+        with suppress(ValueError):
+            found = Diary.read(path)
+            if found.is_open and (not found.scope.blocks or found.scope == scope):
+                found.close(workspace, shows, after.stem if after else "")

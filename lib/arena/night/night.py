@@ -27,7 +27,7 @@ from arena.judge.ranking import RANKED_BLOCKS
 from arena.judge.twins import read_book
 from arena.load.find import Located
 from arena.load.generators import Generator
-from arena.night.diary import Diary, Log, Scope, scope_of, to_resume, unresumable
+from arena.night.diary import Diary, Log, Scope, close_others, scope_of, to_resume, unresumable
 from arena.night.engine import RESUME, Blocks, CutShortError, Engine, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
@@ -126,6 +126,8 @@ def measure(job: Job, publish: Publish) -> int:
     with _place(job, shows) as runner:
         if job.diary:
             job = replace(job, diary=job.diary.as_it_is(shows))
+        if not job.diary:
+            close_others(workspace, job.scope, shows)
         found = runner.find_generators(job.plans)
         made = _Night(job, runner.once() if job.scope.blocks else runner, found)
         try:

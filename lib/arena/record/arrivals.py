@@ -26,7 +26,9 @@ _RECORD = re.compile(
     # profile, connections, framework, time
     rf"(?!rounds/)({_NAME}/[0-9]{{1,9}}/{_NAME}/{_TIME})(?:\.json|(?:/{_NAME}){{1,3}})"
 )
-_BUNDLED = re.compile(rf"(nights/{_TIME})/(?:manifest\.json|records\.jsonl\.xz|raw\.tar\.xz)")
+_BUNDLED = re.compile(
+    rf"(nights/{_TIME}(?:-[0-9a-f]{{16}})?)/(?:manifest\.json|records\.jsonl\.xz|raw\.tar\.xz)"
+)
 
 
 def record_of(path: str) -> str | None:

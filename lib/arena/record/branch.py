@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,8 +23,8 @@ from arena.base.errors import ArenaError, HostError, UsageError
 from arena.base.hashing import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
-from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, unpack
-from arena.record.bundle import MANIFEST, Manifest
+from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, record_of, unpack
+from arena.record.bundle import MANIFEST, RAW, Bundle, Manifest, name_of
 
 # A commit needs an author, even where git has no user.
 _AUTHOR = {
@@ -194,6 +194,28 @@ def _damaged(folders: Sequence[Path], paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def _wanted(
+    draft: Path, results: Path, paths: Collection[str], bad: Container[str] = ()
+) -> list[str]:
+    """Return what to take of a draft's files; remove the others.
+
+    These are the `bad` bundles, and loose records that a bundle has, here or in the draft.
+    """
+    bundled: set[str] = set()
+    for folder in (results, draft):
+        for manifest in folder.glob(f"nights/[0-9]*/{MANIFEST}"):
+            if folder == results or manifest.relative_to(draft).as_posix() not in bad:
+                with suppress(ValueError, OSError):
+                    bundled |= Bundle.open(manifest.parent).by_name.keys()
+    left = {owner for owner in map(owner_of, paths) if owner in bad}
+    for path in filter(record_of, paths):
+        if path == owner_of(path) and name_of((draft / path).read_bytes()) in bundled:
+            left.add(path)
+    for path in (each for each in paths if owner_of(each) in left):
+        (draft / path).unlink()
+    return [path for path in paths if owner_of(path) not in left]
+
+
 def _place(draft: Path, results: Path, paths: Iterable[str]) -> int:
     """Move files to their places, each in one step, records after the files beside them.
 
@@ -214,12 +236,18 @@ def _place(draft: Path, results: Path, paths: Iterable[str]) -> int:
 
 
 def fetch(branch: Branch, results: Path) -> str:
-    """Add the branch's files that are missing here."""
+    """Add the branch's files that are missing here.
+
+    Loose records that a bundle has are left out, and raw outputs that were removed from a bundle.
+    """
     branch.fetch()
     if not branch.tip:
         return f"{branch.remote} has no branch {branch.name} yet"
     missing = {
-        path: blob for path, blob in branch.files().items() if not os.path.lexists(results / path)
+        path: blob
+        for path, blob in branch.files().items()
+        if not os.path.lexists(results / path)
+        and not (path.endswith(f"/{RAW}") and (results / path).with_name(MANIFEST).exists())
     }
     with _draft(results) as draft:
         contents = branch.contents(list(missing.values()))
@@ -229,8 +257,9 @@ def fetch(branch: Branch, results: Path) -> str:
             with place.open("xb") as file:
                 file.write(content)
         bad = _damaged([draft, results], missing)
+        wanted = _wanted(draft, results, missing, bad)
         sync_tree(draft)
-        count = _place(draft, results, [each for each in missing if owner_of(each) not in bad])
+        count = _place(draft, results, wanted)
     if bad:
         raise HostError(f"{branch.name}: left out {'; '.join(bad.values())}")
     return f"{count} new files from {branch.name}"
@@ -277,7 +306,7 @@ def take(results: Path, file: Path) -> str:
             names = unpack(archive, draft, owner_of)
             if bad := _damaged([draft, results], names):
                 raise UsageError(f"{file}: {'; '.join(bad.values())}")
-            count = _place(draft, results, names)
+            count = _place(draft, results, _wanted(draft, results, names))
     except ValueError as error:
         raise UsageError(f"{file}: cannot be unpacked: {error}") from error
     except OSError as error:

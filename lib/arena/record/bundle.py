@@ -10,11 +10,12 @@ import json
 import lzma
 import os
 import re
+import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -31,6 +32,9 @@ _LONGEST_MANIFEST = 64 << 10
 
 _LOG = re.compile(r"\.(log|stderr)$")
 _ID = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{6}Z")
+# The digits of its manifest's SHA-256 in the name of a bundle's folder.
+_DIGITS = 16
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ADDRESS = re.compile(r"https://[!-~]{1,1000}")
 
@@ -82,6 +86,9 @@ class Part:
 class Manifest:
     """The content of manifest.json; `id` is the time of the bundle's first record or its night.
 
+    Bundles of one id may come from two machines, so their folders have other `names`: the id, a
+    dash and the beginning of the manifest's SHA-256. Those of the first bundles are the id alone.
+
     `records` and `raw_files` are how many are in the `parts`, which are by name.
     """
 
@@ -94,6 +101,10 @@ class Manifest:
     def text(self) -> str:
         """Return it as JSON."""
         return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2) + "\n"
+
+    def names(self, sha256: str) -> tuple[str, str]:
+        """Return what the bundle's folder is called if that is the manifest's SHA-256."""
+        return f"{self.id}-{sha256[:_DIGITS]}", self.id
 
     @classmethod
     def parse(cls, text: bytes) -> Self:
@@ -116,9 +127,11 @@ class Manifest:
             and _ID.fullmatch(self.id)
             and self.parts.keys() == {RECORDS, RAW}
             and all(type(each) is int and 0 <= each <= MOST_BYTES for each in numbers)
-            and all(_SHA256.fullmatch(str(each.sha256)) for each in self.parts.values())
             and all(
-                each.address == "" or _ADDRESS.fullmatch(str(each.address))
+                isinstance(each.sha256, str)
+                and _SHA256.fullmatch(each.sha256)
+                and isinstance(each.address, str)
+                and (each.address == "" or _ADDRESS.fullmatch(each.address))
                 for each in self.parts.values()
             )
         )
@@ -148,17 +161,26 @@ class Bundle:
             raise ValueError(f"{MANIFEST}: {error}") from error
         except OSError as error:
             raise ValueError(f"{MANIFEST}: {error.strerror}") from error
-        if manifest.id != folder.name:
-            raise ValueError(f"{MANIFEST}: is that of {manifest.id}")
-        return cls(folder, manifest, hashlib.sha256(text).hexdigest())
+        sha256 = hashlib.sha256(text).hexdigest()
+        if folder.name not in (names := manifest.names(sha256)):
+            raise ValueError(f"{MANIFEST}: is that of {names[0]}")
+        return cls(folder, manifest, sha256)
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether anything has the name of its raw outputs, which may lie elsewhere."""
+        return os.path.lexists(self.folder / RAW)
 
     def problem(self, part: str) -> str:
         """Return what is wrong with a part, or nothing."""
         path, known = self.folder / part, self.manifest.parts[part]
         try:
-            if path.is_symlink() or not path.is_file():
-                return f"{part} is missing" + f" (it is at {known.address})" * bool(known.address)
-            is_same = path.stat().st_size == known.size_bytes and sha256_of(path) == known.sha256
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode):
+                return f"{part} is not a plain file"
+            is_same = found.st_size == known.size_bytes and _sum(path, found) == known.sha256
+        except FileNotFoundError:
+            return f"{part} is missing" + f" (it is at {known.address})" * bool(known.address)
         except OSError as error:
             return f"{part}: {error.strerror}"
         return "" if is_same else f"{part} was altered"
@@ -211,6 +233,16 @@ class Bundle:
                 raise ValueError(f"{RAW}: {error}") from error
 
 
+def _sum(path: Path, found: os.stat_result) -> str:
+    """Return the SHA-256 of a file, which is read once as long as it stays the same."""
+    return _sum_of(path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+@lru_cache(1000)
+def _sum_of(path: Path, *_: int) -> str:
+    return sha256_of(path)
+
+
 @dataclass(frozen=True)
 class Kept:
     """A record to be bundled: its path below results/, its JSON, and the files of its folder."""
@@ -220,8 +252,8 @@ class Kept:
     beside: Mapping[str, Path]
 
 
-def write_bundle(folder: Path, name: str, records: Iterable[Kept]) -> Manifest:
-    """Write the three files of the bundle of this name into an empty folder.
+def write_bundle(folder: Path, id_: str, records: Iterable[Kept]) -> Manifest:
+    """Write the three files of a bundle with this id into an empty folder.
 
     Equal records make equal files. OSError if a file cannot be read or written.
     """
@@ -242,6 +274,6 @@ def write_bundle(folder: Path, name: str, records: Iterable[Kept]) -> Manifest:
         name: Part(sha256_of(folder / name), (folder / name).stat().st_size)
         for name in (RECORDS, RAW)
     }
-    manifest = Manifest(name, len(kept), count, parts)
+    manifest = Manifest(id_, len(kept), count, parts)
     (folder / MANIFEST).write_text(manifest.text, encoding="utf-8")
     return manifest

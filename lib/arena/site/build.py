@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,8 @@ from arena.judge.cache import Cache
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import read_rounds, require_records
-from arena.judge.twins import NO_LOOKS, read_book
+from arena.judge.twin_list import list_twins
+from arena.judge.twins import NO_LOOKS, load_name, read_book
 from arena.site.edition import Edition, Link, Site
 from arena.site.outputs import Page, write_changed
 from arena.site.pages import boards, compare, files, frameworks, home, records, texts
@@ -111,7 +113,10 @@ def _without_collector() -> Iterator[None]:
 
 
 def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
-    """Return the current edition, which is of all records that are in no round, and the rounds."""
+    """Return the current edition, which is of all records that are in no round, and the rounds.
+
+    The history of twins is that of all records here.
+    """
     archive = open_archive(workspace.results, kept, progress)
     for name, problem in archive.broken.items():
         where = shown(workspace.results / name)
@@ -132,6 +137,8 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     )
     of, folder = "what was reviewed of twins is", workspace.frameworks
     book = _said(read_book, workspace.host, NO_LOOKS, of, progress)
+    twins = {load_name(each.load.key): each.history for each in list_twins(archive, book)}
+    book = replace(book, known=twins)  # A night that was frozen counts for the next one.
     ranked = rank_entries(left.entries.values(), left.read, book, left.broken)
     return Site(
         editions=(Edition("", None, ranked, left), *frozen),

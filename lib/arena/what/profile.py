@@ -197,6 +197,10 @@ _KEYS = sorted(
 )
 
 
+# Folders of results/ that are no profile's.
+_TAKEN = ("host", "nights", "rounds")
+
+
 def load_profile(folder: Path, name: str) -> Profile:
     """Read one profile; UsageError names the file and the key, or the nearest names."""
     known = profile_names(folder)
@@ -213,6 +217,8 @@ def load_profile(folder: Path, name: str) -> Profile:
             raise UsageError(f"{shown(path)}: {error}") from error
     for key, problem in _problems(profile):
         raise UsageError(f"{shown(path)}: {key}: {problem}")
+    if name in _TAKEN:
+        raise UsageError(f"{shown(path)}: name: results/{name}/ is no profile's: take another name")
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
     return profile

@@ -64,14 +64,16 @@ def list_rounds(workspace: Workspace) -> int:
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--raw", is_flag=True, help="Check every raw output, too, where the bundle is there.")
+@click.option("--raw", is_flag=True, help="Check every raw output, too; all must be there.")
 @click.pass_obj
 def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int:
-    """Check rounds, or all: their bundles, their records, and the boards by today's rules.
+    """Check rounds, or all: their bundles, their records, and their boards.
 
-    Each problem is reported on stderr; the exit code is then 2.
+    Boards by today's rules are derived again, those by older rules have a sum. Each problem is
+    reported on stderr; the exit code is then 2.
     """
     from arena.judge.archive import open_archive
+    from arena.judge.leaderboard import RULES
     from arena.judge.rounds import Round, problems_of, read_rounds
 
     shows, is_broken = progress(), False
@@ -87,8 +89,10 @@ def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int
         ]
         for each in problems:
             report_error(f"{shown(file)}: {each}")
-        if not problems:
-            click.echo(f"{file.stem}: is as it was frozen")
+        if isinstance(found, Round) and not problems:
+            is_old = found.newest.rules < RULES
+            older = f", with boards by older rules: arena.sh round derive {found.name}" * is_old
+            click.echo(f"{found.name}: is as it was frozen{older}")
         is_broken |= bool(problems)
     return UsageError.exit_code if is_broken else 0
 

@@ -281,12 +281,12 @@ def test_what_killed_programs_left_is_swept_by_name_and_age(
         left(visits / f".{record.name}.zxcv_bn1"),
         left(workspace.host / ".reviewed.json.abcdefg1"),
         left(workspace.results / ".leaderboard.json.0_1_2_3_"),
+        left(workspace.rounds / f"{writing.DRAFT}2026-12.json.ab_cd123"),
     ]
     draft = f"{writing.DRAFT}x"
     kept = [
         left(record),
         left(record.with_suffix("") / draft),  # An entry may name its files as it likes.
-        left(workspace.rounds / draft, is_folder=True),
         left(temporary / "tmpabcdefgh", is_folder=True),
         left(workspace.frameworks / ".hidden.json"),
         left(workspace.frameworks / "mine" / draft),

@@ -4,7 +4,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from arena.judge.archive import Archive, open_archive
-from arena.judge.packing import finish, pack
+from arena.judge.packing import archive_to_pack, finish, pack
 from tests import fakes
 from tests.fakes import a_record
 
@@ -45,7 +45,7 @@ def require_all(results: Path, known: object, beside: dict[str, dict[str, bytes]
 
 def packs(results: Path, said: Connection) -> None:
     """Pack all records; say when it begins, and when it is done."""
-    archive = open_archive(results)
-    said.send_bytes(b"ready")
-    pack(archive, list(archive.entries))
-    said.send_bytes(b"done")
+    with archive_to_pack(results) as archive:
+        said.send_bytes(b"ready")
+        pack(archive, list(archive.entries))
+        said.send_bytes(b"done")

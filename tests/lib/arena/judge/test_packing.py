@@ -1,6 +1,7 @@
 """Packing: whenever it ends, every record is there with its proof, and the next try ends it."""
 
 import shutil
+import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from arena.base.errors import HostError
+from arena.base.hashing import sha256_of
 from arena.judge import packing
 from arena.judge.archive import NIGHTS, open_archive
-from arena.judge.packing import finish, pack, pack_night
+from arena.judge.packing import archive_to_pack, finish, pack, pack_night
 from arena.judge.store import SUMS
 from arena.record.bundle import MANIFEST, RAW, RECORDS, Bundle, Kept, write_bundle
 from tests import fakes
@@ -31,7 +33,9 @@ def test_loose_records_become_one_bundle_and_nothing_else_is_left(results: Path)
     saved, before = fakes.records_in(results), open_archive(results)
     known, beside = names(before), contents(before)
     folder = pack(before, list(before.entries))
-    assert folder == results / NIGHTS / at(0)
+    assert folder
+    assert folder.parent == results / NIGHTS
+    assert folder.name == f"{at(0)}-{sha256_of(folder / MANIFEST)[:16]}"
     assert sorted(each.name for each in folder.iterdir()) == [MANIFEST, RAW, RECORDS]
     assert folder.stat().st_mode & 0o777 == 0o755
     after = open_archive(results)
@@ -50,7 +54,7 @@ def test_the_rest_of_a_night_is_a_bundle_of_its_own(tmp_path: Path) -> None:
     one, other = pack(archive, first, night.night), pack(archive, second, night.night)
     assert one
     assert other
-    assert [one.name, other.name] == [night.night, min(each.started_at for each in visits[2:])]
+    assert [Bundle.open(each).manifest.id for each in (one, other)] == [night.night] * 2
     found = open_archive(tmp_path)
     assert (names(found), found.broken) == (names(archive), {})
 
@@ -61,23 +65,61 @@ def test_the_bundle_of_a_night_has_what_is_proven_and_not_older(tmp_path: Path) 
     )
     ((tmp_path / bare.path).with_suffix("") / SUMS).unlink()
     (tmp_path / edited.runs[0].raw.path).write_text("nicer")
-    folder = pack_night(open_archive(tmp_path), at(3))
-    assert folder == tmp_path / NIGHTS / at(3)
+    folder = pack_night(open_archive(tmp_path), at(3), at(7))
+    assert folder
+    assert Bundle.open(folder).manifest.id == at(3)
     assert list(open_archive(tmp_path).bundles) == [good.path]
     assert loose(tmp_path) == [old.path, bare.path, edited.path]
-    assert pack_night(open_archive(tmp_path), at(3)) is None
+    assert pack_night(open_archive(tmp_path), at(3), at(7)) is None
 
 
 def test_what_cannot_be_packed_stays_where_it_is(results: Path) -> None:
-    archive = open_archive(results)
+    shutil.copytree(results, before := results.with_name("before"))
     paths = loose(results)
-    taken = results / NIGHTS / NIGHT
-    pack(archive, paths[:1], NIGHT)
-    fakes.save(results, a_record("e"))  # Its bundle would have the same name.
-    with pytest.raises(HostError, match=f"{NIGHT}: cannot be written"):
-        pack(open_archive(results), [a_record("e").path], NIGHT)
-    assert a_record("e").path in loose(results)
-    assert [each.name for each in taken.parent.iterdir()] == [NIGHT]
+    folder = pack(open_archive(results), paths, NIGHT)
+    assert folder
+    shutil.copytree(before, results, dirs_exist_ok=True)
+    (folder / RAW).write_bytes(b"x")  # It does not count, and what is packed again has its name.
+    with pytest.raises(HostError, match=f"{NIGHT}-[0-9a-f]{{16}}: cannot be written"):
+        pack(open_archive(results), paths, NIGHT)
+    assert loose(results) == paths
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_bundles_of_one_id_from_two_machines_are_both_there(results: Path, tmp_path: Path) -> None:
+    """Those of one night, and those whose first records began at the same moment."""
+    fakes.save(other := tmp_path / "other", a_record("e"))
+    for folder, night in ((results, NIGHT), (other, NIGHT)):
+        pack(open_archive(folder), loose(folder), night)
+    shutil.copytree(other, results, dirs_exist_ok=True)
+    found = open_archive(results)
+    assert found.broken == {}
+    assert [each.manifest.id for each in found.opened] == [NIGHT] * 2
+    assert {path.split("/")[2] for path in found.bundles} == {*"abcde"}
+
+
+def test_a_bundle_whose_name_is_its_id_alone_is_one(results: Path) -> None:
+    folder = pack(open_archive(results), loose(results))
+    assert folder
+    folder.rename(folder.with_name(at(0)))
+    found = open_archive(results)
+    assert (len(found.bundles), found.broken) == (4, {})
+    folder.with_name(at(0)).rename(folder.with_name(f"{at(0)}-{'0' * 16}"))
+    (said,) = open_archive(results).broken.values()
+    assert said == f"{MANIFEST}: is that of {folder.name}"
+
+
+def test_a_record_in_two_bundles_is_the_one_that_has_its_raw_output(results: Path) -> None:
+    folder = pack(open_archive(results), loose(results))
+    assert folder
+    archive = open_archive(results)
+    (other := results / NIGHTS / at(9)).mkdir()
+    write_bundle(other, at(9), (Kept(it, archive.text(it).encode(), {}) for it in archive.bundles))
+    (other / RAW).unlink()
+    found = open_archive(results)
+    assert (len(found.opened), found.broken) == (2, {})
+    assert {each.folder for each in found.bundles.values()} == {folder}
+    assert names(found) == names(archive)
 
 
 def test_what_a_killed_packing_left_is_removed(results: Path) -> None:
@@ -86,10 +128,8 @@ def test_what_a_killed_packing_left_is_removed(results: Path) -> None:
     shutil.copytree(results, results.with_name("before"))
     pack(archive, loose(results))
     shutil.copytree(results.with_name("before"), results, dirs_exist_ok=True)
-    finish(open_archive(results))
-    assert loose(results) == []
-    (late,) = fakes.save(results, a_record("late", minute=9))
-    pack(open_archive(results), [late.path])
+    with archive_to_pack(results):
+        assert loose(results) == []
     assert [each for each in (results / NIGHTS).iterdir() if each.name.startswith(".")] == []
 
 
@@ -122,7 +162,25 @@ def test_a_loose_record_stays_if_the_bundle_lacks_one_of_its_files(results: Path
     assert loose(results) == [path for path in sorted(known) if "/d/" not in path]
 
 
-def test_what_another_process_has_packed_meanwhile_is_not_packed_again(results: Path) -> None:
+def test_who_packs_waits_for_another_who_does(results: Path) -> None:
+    """So what that one has packed is not packed again."""
+    begun, found = threading.Event(), []
+
+    def other() -> None:
+        begun.set()
+        with archive_to_pack(results) as archive:
+            found.append(pack(archive, list(archive.entries)))
+
+    with archive_to_pack(results) as archive:
+        (thread := threading.Thread(target=other)).start()
+        begun.wait()
+        pack(archive, list(archive.entries))
+    thread.join()
+    assert found == [None]
+    assert len(list((results / NIGHTS).iterdir())) == 1
+
+
+def test_what_is_packed_already_is_not_packed_again(results: Path) -> None:
     before = open_archive(results)
     *rest, first = loose(results)
     assert pack(before, [first])

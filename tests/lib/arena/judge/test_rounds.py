@@ -13,6 +13,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.judge import packing, rounds
 from arena.judge.archive import NIGHTS, open_archive
+from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import RULES, rank_entries
 from arena.judge.packing import pack
 from arena.judge.rounds import (
@@ -26,7 +27,8 @@ from arena.judge.rounds import (
     read_rounds,
 )
 from arena.judge.store import SUMS
-from arena.record.bundle import MANIFEST, RAW, RECORDS, line_of
+from arena.record import bundle as bundling
+from arena.record.bundle import MANIFEST, RAW, RECORDS, Bundle, line_of
 from arena.record.record import Record
 from tests import fakes
 from tests.fakes import FakeProgress, a_record, a_run, a_trial, at
@@ -345,6 +347,11 @@ def the_bundle(workspace: Workspace) -> Path:
     return folder
 
 
+def link_elsewhere(folder: Path) -> None:
+    (folder / RAW).rename(elsewhere := folder.parent.parent / RAW)
+    (folder / RAW).symlink_to(elsewhere)
+
+
 def flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -357,12 +364,13 @@ def flip(path: Path) -> None:
         (lambda folder: flip(folder / RECORDS), f"{RECORDS} was altered"),
         (lambda folder: flip(folder / RAW), f"{RAW} was altered"),
         (lambda folder: (folder / RECORDS).unlink(), f"{RECORDS} is missing"),
-        (lambda folder: (folder / RAW).unlink(), f"{RAW} is missing"),
+        (lambda folder: (folder / RAW).rename(folder / "x"), ""),
+        (link_elsewhere, f"{RAW} is not a plain file"),
         (lambda folder: (folder / MANIFEST).write_text("{}"), "is not the manifest of a bundle"),
         (lambda folder: (folder / MANIFEST).unlink(), f"{MANIFEST} is missing"),
         (
             lambda folder: (folder / MANIFEST).write_text((folder / MANIFEST).read_text() + "\n"),
-            "is another bundle than the one that was frozen",
+            f"{MANIFEST}: is that of ",
         ),
         (shutil.rmtree, " is missing"),
     ],
@@ -373,7 +381,11 @@ def test_a_bundle_that_is_not_the_frozen_one_is_noticed(
 ) -> None:
     assert problems(workspace, raw=raw) == []
     harm(the_bundle(workspace))
+    if not said and not raw:  # Raw outputs may lie elsewhere.
+        assert problems(workspace, raw=raw) == []
+        return
     (problem,) = problems(workspace, raw=raw)
+    said = said or f"{RAW} is missing"
     assert problem.startswith(f"{NIGHTS}/{first.started_at}")
     assert said in problem
 
@@ -479,6 +491,107 @@ def test_hidden_files_and_folders_are_no_rounds(workspace: Workspace, first: Rec
     assert [file.name for file, _ in read_rounds(workspace.rounds)] == ["first.json"]
 
 
+def test_a_round_of_an_older_runner_is_one_line(workspace: Workspace, first: Record) -> None:
+    (old := workspace.rounds / "old").mkdir()
+    (old / "round.json").write_text("{}")
+    (folder, said), (file, _) = read_rounds(workspace.rounds)
+    assert (folder, file.stem) == (old, "first")
+    assert str(said).startswith("is a round of an older runner: move ")
+
+
+def test_a_record_that_is_in_no_bundle_is_one_line(workspace: Workspace, first: Record) -> None:
+    loose = save(workspace, a_record("loose", minute=3))
+    (name,) = (it.sha256 for it in open_archive(workspace.results).entries.values()
+               if it.path == loose.path)  # fmt: skip
+    edited(workspace, lambda data: data["records"].update({loose.path: name}))
+    assert problems(workspace) == [f"{loose.path}: is in no bundle"]
+
+
+def the_boards(data: dict[str, Any]) -> Any:
+    return data["judged"][0]["leaderboard"]
+
+
+def with_another_record(data: dict[str, Any]) -> None:
+    the_boards(data)["boards"][0]["rows"][0]["result"]["record"] = a_record("none").path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda data: data["judged"].append(data["judged"][0]),
+            "judged: the rules are not in order, each once",
+        ),
+        (with_another_record, f"judged: {a_record('none').path} is none of its records"),
+    ],
+)
+def test_a_round_whose_boards_make_no_sense_is_one_line(
+    workspace: Workspace, first: Record, change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    edited(workspace, change)
+    ((_, found),) = read_rounds(workspace.rounds)
+    assert str(found) == said
+
+
+def test_boards_that_cannot_be_derived_again_have_a_sum(
+    workspace: Workspace, first: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those by older rules, and all if raw outputs lie elsewhere."""
+    said = f"its boards by rules {RULES} have another sum than the one that was saved"
+    whole = (workspace.rounds / "first.json").read_bytes()
+    edited(workspace, a_nicer_board)
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "RULES", RULES + 1)
+        assert problems(workspace) == [said]
+    (the_bundle(workspace) / RAW).unlink()
+    assert problems(workspace, raw=False) == [said]
+    (workspace.rounds / "first.json").write_bytes(whole)
+    assert problems(workspace, raw=False) == []
+    edited(workspace, lambda data: data["judged"][0].pop("sha256"))
+    assert problems(workspace, raw=False) == [said]
+
+
+def test_a_bundle_is_read_once_however_many_rounds_have_it(
+    workspace: Workspace, first: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(workspace, a_record("b", minute=1))
+    frozen(workspace, "second")
+    archive = open_archive(workspace.results)
+    unpacked = count_calls(monkeypatch, Bundle, "extract")
+    for name in ("first", "second"):
+        assert list(problems_of(round_of(workspace, name), archive, raw=True)) == []
+    assert len(unpacked) == 2
+
+
+def test_a_freeze_opens_the_archive_once_and_nothing_that_is_the_same_is_hashed_again(
+    workspace: Workspace, first: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(workspace, a_record("b", minute=1))
+    opened = [count_calls(monkeypatch, it, "open_archive") for it in (packing, rounds)]
+    frozen(workspace, "second")
+    assert list(map(len, opened)) == [1, 0]
+    open_archive(workspace.results)
+    hashed = count_calls(monkeypatch, bundling, "sha256_of")
+    open_archive(workspace.results)
+    assert hashed == []
+    flip(next((workspace.results / NIGHTS).iterdir()) / RAW)
+    assert len(open_archive(workspace.results).broken) == 1
+    assert len(hashed) == 1
+
+
+def count_calls(patch: pytest.MonkeyPatch, where: Any, name: str) -> list[None]:
+    """Return a list that has an element for each call from now on."""
+    calls: list[None] = []
+    real = getattr(where, name)
+
+    def counted(*given: Any, **more: Any) -> Any:
+        calls.append(None)
+        return real(*given, **more)
+
+    patch.setattr(where, name, counted)
+    return calls
+
+
 # ---- derived anew, exported
 
 
@@ -521,8 +634,11 @@ def test_what_is_exported_is_what_was_there(workspace: Workspace, tmp_path: Path
     frozen(workspace)
     save(workspace, a_record("later"))
     export(round_of(workspace), open_archive(workspace.results), tmp_path / "out" / "first")
-    kept = {name: text for name, text in before.items() if not name.endswith(SUMS)}
-    assert files(tmp_path / "out" / "first") == kept
+    out = tmp_path / "out" / "first"
+    assert files(out) == before
+    again = open_archive(out)
+    assert (len(again.entries), again.broken) == (3, {})
+    assert all(not it.problem and UNPROVEN not in it.flags for it in again.entries.values())
 
 
 def test_an_export_writes_over_nothing_and_not_from_what_is_broken(

@@ -100,11 +100,11 @@ def test_a_round_has_the_history_that_it_was_frozen_with() -> None:
     records = nights(TIED)
     board = board_of(records)
     known = TwinHistory(tied=1, of=9, low=0.1, high=0.4, is_suspended=True)
-    frozen = board_of(records, TwinBook(frozen={load_name(board.key): known}))
+    frozen = board_of(records, TwinBook(known={load_name(board.key): known}))
     assert frozen.twin_history == known
     assert frozen.night
     assert not frozen.night.is_ranked
-    assert board_of(records, TwinBook(frozen={})).twin_history is None
+    assert board_of(records, TwinBook(known={})).twin_history is None
 
 
 def test_a_load_without_a_night_has_no_history() -> None:

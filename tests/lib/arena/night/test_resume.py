@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from arena.base.errors import UsageError
-from tests.fakes import FakeGenerator
+from arena.night.diary import Diary, Scope, close_others
+from arena.record.bundle import Bundle
+from tests.fakes import FakeGenerator, FakeProgress
 from tests.lib.arena.night.shop import QUICK, SLOW, Shop
 
 
@@ -125,3 +127,31 @@ def test_a_diary_whose_last_line_was_cut_off_is_good(shop: Shop) -> None:
     assert len(shop.records()) == 4
     assert shop.night(profiles=(QUICK,), resume=True) == 0
     assert len(shop.records()) == 6
+
+
+def bundled(shop: Shop) -> list[tuple[str, int]]:
+    """Return the id of each bundle, and how many records it has."""
+    found = (Bundle.open(each) for each in sorted(shop.workspace.nights.glob("*/")))
+    return [(each.manifest.id, each.manifest.records) for each in found]
+
+
+def test_a_night_that_nobody_resumes_is_bundled_when_another_one_begins(shop: Shop) -> None:
+    cut_short(shop, 2)
+    assert bundled(shop) == []
+    shop.night("beta", profiles=(QUICK,))
+    cut, next_ = (Diary.read(each) for each in sorted(shop.workspace.nights.glob("*.jsonl")))
+    assert [cut.is_open, next_.is_open] == [False, False]
+    assert bundled(shop) == [(cut.started_at, 2), (next_.started_at, 1)]
+
+
+def test_a_night_of_blocks_that_can_still_be_resumed_stays_as_it_is(shop: Shop) -> None:
+    """Another one of the same blocks would take its place, other nights do not."""
+    scope = Scope(blocks=2)
+    blocks = Diary.new(shop.workspace.nights, "2026-01-01T00-00-00.000000Z", scope)
+    cut_short(shop, 1)
+    shop.night("beta", profiles=(QUICK,))
+    assert Diary.read(blocks.path).is_open
+    close_others(shop.workspace, scope.changed(blocks=3), FakeProgress())
+    assert Diary.read(blocks.path).is_open
+    close_others(shop.workspace, scope, FakeProgress())
+    assert not Diary.read(blocks.path).is_open

@@ -4,13 +4,16 @@ import hashlib
 import json
 import lzma
 import tarfile
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.base.model import to_json
+from arena.record.arrivals import owner_of
 from arena.record.bundle import (
     MANIFEST,
     RAW,
@@ -160,8 +163,58 @@ def test_a_manifest_that_makes_no_sense_is_refused(
         Bundle.open(bundle.folder)
 
 
-@given(st.binary(max_size=200))
+PART = {"sha256": "0" * 64, "size_bytes": 1, "address": ""}
+SOUND = {"schema": 1, "id": ID, "records": 1, "raw_files": 1, "parts": {RECORDS: PART, RAW: PART}}
+
+
+def changed(sound: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
+    """Return what is like this, with anything in place of some values, or some keys left out."""
+    keys = {key: st.just(value) | near(value) | VALUES for key, value in sound.items()}
+    return st.fixed_dictionaries({}, optional=keys) | st.fixed_dictionaries(keys)
+
+
+def near(value: object) -> st.SearchStrategy[object]:
+    if isinstance(value, dict):
+        return changed(value)
+    numbers = st.sampled_from([True, -1, 0, 1.0, 1 << 80, int("1" * 64)])
+    texts = st.sampled_from([ID + "\n", "0" * 63, "https://x/y", "https://x y", "http://x/y"])
+    return numbers | texts | st.lists(texts, max_size=1)
+
+
+@given(st.binary(max_size=200) | changed(SOUND).map(lambda it: json.dumps(it).encode()))
+@example(json.dumps(SOUND).encode())
+@example(json.dumps(SOUND).encode().replace(b'"' + b"0" * 64 + b'"', b"1" * 64))
 def test_any_bytes_are_a_manifest_or_a_value_error(data: bytes) -> None:
-    """Nothing else may come of what arrives from elsewhere."""
-    with pytest.raises(ValueError):
-        Manifest.parse(data)
+    """Nothing else may come of what arrives from elsewhere, and what is one is so again."""
+    try:
+        found = Manifest.parse(data)
+    except ValueError:
+        return
+    assert Manifest.parse(found.text.encode()) == found
+    assert owner_of(f"nights/{found.names('0' * 64)[0]}/{RAW}")
+    for part in found.parts.values():
+        assert (type(part.sha256), type(part.size_bytes), type(part.address)) == (str, int, str)
+
+
+@given(st.binary(max_size=200) | st.lists(VALUES, max_size=4).map(lambda it: b"".join(
+    json.dumps(each).encode() + b"\n" for each in it)), st.sampled_from([RECORDS, RAW]),
+    st.integers(0, 3), st.booleans())  # fmt: skip
+def test_any_part_is_read_or_a_value_error(
+    data: bytes, part: str, records: int, is_xz: bool
+) -> None:
+    """Also one that its manifest names, and that unpacks."""
+    data = lzma.compress(data) if is_xz else data
+    with tempfile.TemporaryDirectory() as made:
+        (folder := Path(made) / ID).mkdir()
+        write_bundle(folder, ID, [])
+        (folder / part).write_bytes(data)
+        about = json.loads((folder / MANIFEST).read_bytes()) | {"records": records}
+        about["parts"][part] |= {
+            "sha256": hashlib.sha256(data).hexdigest(), "size_bytes": len(data),
+        }  # fmt: skip
+        (folder / MANIFEST).write_text(json.dumps(about))
+        bundle = Bundle.open(folder)
+        with suppress(ValueError):
+            assert len([*bundle.lines()]) == records
+        with suppress(ValueError):
+            assert bundle.extract(Path(made)) == []

@@ -44,7 +44,7 @@ def given(*records: Record, folder: Path = NOWHERE) -> Given:
     """Return an archive of these records; what lies beside them is in `folder`."""
     of = {each.path: each for each in records}
     entries = {path: entry_of(each, name_of(to_json(each).encode())) for path, each in of.items()}
-    return Given(folder, entries, {}, {}, (), open_archive(folder)._records, given=of)
+    return Given(folder, entries, {}, {}, [], open_archive(folder)._records, given=of)
 
 
 def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE) -> Edition:

@@ -13,14 +13,18 @@ import pytest
 
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
 from arena.judge.leaderboard import Leaderboard
 from arena.judge.rounds import freeze
+from arena.judge.twin_list import list_twins
+from arena.judge.twins import NO_LOOKS
 from arena.record.bundle import name_of
 from arena.record.record import Record
 from arena.site import build as built
 from arena.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
+from tests.lib.arena.judge.visits import blocks
 from tests.lib.arena.site.editions import HOST, files_in, put
 from tests.lib.arena.site.loads import lasting
 from tools.site_check import check
@@ -121,13 +125,29 @@ def test_the_newest_round_is_the_first(whole: Workspace) -> None:
     assert re.findall(r'href="rounds/(\w)/index.html"', home) == ["a", "c", "b"]
 
 
-def test_a_round_whose_bundle_is_gone_is_left_out_and_said(whole: Workspace) -> None:
+def test_a_night_in_a_round_counts_for_the_twins_of_the_next_one(whole: Workspace) -> None:
+    rates = {"a": 1e6, "a~twin": 1.2e6, "b": 2e6}
+    save(whole.results, *blocks(rates))
+    freeze(whole, "spring", "", FakeProgress())
+    save(whole.results, *blocks(rates, hour=5))
+    published(whole)
+    found = Leaderboard.model_validate_json((whole.results / "leaderboard.json").read_bytes())
+    (listed,) = list_twins(open_archive(whole.results), NO_LOOKS)
+    assert [board.twin_history for board in found.boards] == [listed.history]
+    assert (listed.history.of, listed.history.is_suspended) == (2, True)
+
+
+def test_a_round_whose_bundle_is_gone_is_left_out_and_said(
+    whole: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(whole.root)
     save(whole.results, a_record("a"))
     freeze(whole, "spring", "", FakeProgress())
     assert published(whole) == []
-    shutil.rmtree(whole.results / "nights")
+    (bundle,) = (whole.results / "nights").iterdir()
+    shutil.rmtree(bundle)
     (line,) = published(whole)
-    where = f"nights/{a_record('a').started_at}"
+    where = f"nights/{bundle.name}"
     assert line == f"warning: results/rounds/spring.json is left out: {where} is missing"
     assert not (whole.public / "rounds" / "spring").exists()
     assert check(whole.public, FakeProgress()).problems == []

@@ -166,12 +166,13 @@ def test_a_raw_output_is_named_and_one_command_shows_it() -> None:
 
 def test_a_bundled_record_names_its_bundle(tmp_path: Path) -> None:
     (record,) = save(tmp_path, a_record("a", failure="broke"))
-    pack(open_archive(tmp_path), [record.path])
+    bundle = pack(open_archive(tmp_path), [record.path])
+    assert bundle
     found = open_archive(tmp_path)
     ranked = rank_entries(found.entries.values(), found.read)
     (html,) = pages_of(site_of(Edition("", None, ranked, found)), records).values()
     said = text_of(html)
-    assert f"are in the bundle results/nights/{record.started_at} of the repository" in said
+    assert f"are in the bundle results/nights/{bundle.name} of the repository" in said
     assert "The last lines of server.log :" in said
     assert "last words</pre>" in html
 

@@ -356,3 +356,10 @@ def test_what_does_not_go_with_the_kind_is_named_with_its_file(
 def test_a_scheduled_load_without_one_of_its_keys_is_refused(folder: Path, key: str) -> None:
     said = f"x.yaml: {key}: is missing: a scheduled load needs it"
     assert said in refusal(folder, *without(key, SCHEDULED))
+
+
+@pytest.mark.parametrize("name", ["host", "nights", "rounds"])
+def test_a_name_that_a_folder_of_results_has_is_refused(folder: Path, name: str) -> None:
+    (folder / f"{name}.yaml").write_text(f"extends: stream-grpc\nname: {name}\n")
+    with pytest.raises(UsageError, match=rf"^{name}\.yaml: name: results/{name}/ is no profile's"):
+        load_profile(folder, name)
