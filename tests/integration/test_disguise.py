@@ -9,7 +9,7 @@ import hpack
 import pytest
 from hyperframe.frame import DataFrame, HeadersFrame, SettingsFrame, WindowUpdateFrame
 
-from arena.contract.disguise import disguise_of
+from arena.contract.scope import disguise_of
 from arena.contract.wire import PREFACE, Wire
 from tests.lib.arena.contract.peer import frames
 

@@ -5,11 +5,17 @@ libraries (hyperframe, hpack, h11), so it sends nothing by itself.
 """
 
 from arena.contract.checks import Report, check, wait_ready
-from arena.contract.disguise import disguise_of
-from arena.contract.idle import Watched
+from arena.contract.flow_control import Watched, ending
 from arena.contract.sampling import Sampler
-from arena.contract.scope import AnyScope, Call, ItemScope, Scope, scope_of, scopes_of
-from arena.contract.sigterm import ending
+from arena.contract.scope import (
+    AnyScope,
+    Call,
+    ItemScope,
+    Scope,
+    disguise_of,
+    scope_of,
+    scopes_of,
+)  # fmt: skip
 from arena.contract.standard import offers
 
 __all__ = [

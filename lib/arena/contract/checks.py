@@ -8,12 +8,10 @@ from functools import partial
 from typing import Literal
 
 from arena.base.errors import FrameworkError
-from arena.contract import concurrency, flow_control, garbage, items, streams, tls, values
-from arena.contract.asks import usual
-from arena.contract.client import Client
-from arena.contract.expected import stream_request
-from arena.contract.idle import Watched, rest
-from arena.contract.link import HangError
+from arena.contract import connections, flow_control, garbage, items, values
+from arena.contract.asks import stream_request, usual
+from arena.contract.client import Client, HangError
+from arena.contract.flow_control import Watched, rest
 from arena.contract.messages import WrongError
 from arena.contract.scope import AnyScope, ItemScope, Scope
 from arena.record.record import Check
@@ -111,15 +109,8 @@ def _checks(
 ) -> Iterator[tuple[str, _Run]]:
     """Yield the checks of a scope in their order."""
     if isinstance(scope, ItemScope):
-        if scope.is_known:
-            yield from items.checks(scope)
-    else:
-        yield from _checks_of_calls(scope, server, measured)
-
-
-def _checks_of_calls(
-    scope: Scope, server: Watched | None, measured: list[float]
-) -> Iterator[tuple[str, _Run]]:
+        yield from items.checks(scope) if scope.is_known else ()
+        return
     streams_long = "StreamSum" in scope.calls and not scope.light
     judged = streams_long and server is not None and _rests(server)
     yield from _checks_of_values(scope, measured)
@@ -131,15 +122,15 @@ def _checks_of_calls(
             yield "cancel", partial(flow_control.cancel, scope, server, judged=judged)
         yield from _checks_of_any_call(scope)
     if "CollectSum" in scope.calls:
-        yield "collect-sum", partial(streams.collect_sum, scope)
+        yield "collect-sum", partial(values.collect_sum, scope)
     if "EchoSum" in scope.calls:
-        yield "echo-sum", partial(streams.echo_sum, scope)
+        yield "echo-sum", partial(values.echo_sum, scope)
     if scope.calls & {"CollectSum", "EchoSum"}:
-        yield "half-close", partial(streams.half_close, scope)
+        yield "half-close", partial(values.half_close, scope)
     if scope.tls:
-        yield "tls-alpn", partial(tls.alpn, scope)
-        yield "tls-version", partial(tls.version, scope)
-        yield "tls-downgrade", partial(tls.downgrade, scope)
+        yield "tls-alpn", partial(connections.alpn, scope)
+        yield "tls-version", partial(connections.version, scope)
+        yield "tls-downgrade", partial(connections.downgrade, scope)
 
 
 def _checks_of_values(scope: Scope, measured: list[float]) -> Iterator[tuple[str, _Run]]:
@@ -157,8 +148,8 @@ def _checks_of_values(scope: Scope, measured: list[float]) -> Iterator[tuple[str
 def _checks_of_any_call(scope: Scope) -> Iterator[tuple[str, _Run]]:
     """Yield the checks that are made with the usual call."""
     if usual(scope).replies <= _MANY_REPLIES:
-        yield "four-streams", partial(concurrency.streams, scope)
-        yield f"connections-{concurrency.CONNECTIONS}", partial(concurrency.connections, scope)
+        yield "four-streams", partial(connections.streams, scope)
+        yield f"connections-{connections.CONNECTIONS}", partial(connections.connections, scope)
     yield "unknown-method", partial(garbage.unknown_method, scope)
     yield "malformed-message", partial(garbage.malformed_message, scope)
     yield "truncated-message", partial(garbage.truncated_message, scope)

@@ -1,25 +1,199 @@
-"""The contract's client: a Wire on a socket, and the calls made over it."""
+"""The contract's client: a socket to a server on localhost with a deadline, and a Wire on it.
 
+Every failure is a WrongError, but what this host cannot do is a HostError.
+"""
+
+import errno
 import math
+import os
+import socket
+import ssl
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Self
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Self
 
 from google.protobuf.message import Message
 
-from arena.contract.link import Link, LostError, Place
 from arena.contract.messages import WrongError, frame
-from arena.contract.scope import Call
+from arena.contract.scope import AnyScope, Call
 from arena.contract.wire import Answer, Wire, code_name
+from arena.machine.blame import judged
+from arena.machine.ports import localhost
 
 SERVICE = "benchmark.BenchmarkService"
 
 _MANY = 10_000  # more replies than any call has whose end is awaited
 _STEP_S = 0.1
+_READ = 1 << 16
+_WHAT = "talk to the server"
+_NOBODY = (errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
-class Client:
+class HangError(WrongError):
+    """The awaited event did not come in time."""
+
+
+class LostError(WrongError):
+    """The connection is closed or broken."""
+
+
+class Link:
+    """One connection; over TLS, the server must choose `protocol` by ALPN.
+
+    All waiting ends at the deadline, `timeout_s` from now.
+    """
+
+    def __init__(
+        self, place: AnyScope, timeout_s: float, protocol: str, receive_buffer: int | None = None
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + timeout_s
+        try:
+            self._socket = connected(place.port, self.left(), receive_buffer)
+            if place.tls:
+                self._socket = tls_over(self._socket, tls_context((protocol,)))
+                if self._socket.selected_alpn_protocol() != protocol:
+                    self._socket.close()
+                    raise WrongError(f"the server does not choose {protocol} by ALPN")
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(OSError):
+            self._socket.close()
+
+    def write(self, data: bytes) -> None:
+        """Send all of it."""
+        try:
+            self._socket.settimeout(self.left())
+            self._socket.sendall(data)
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def read(self, timeout_s: float) -> bytes:
+        """Return the next bytes, none at the end; TimeoutError if there are none in time."""
+        try:
+            self._socket.settimeout(timeout_s)
+            return self._socket.recv(_READ)
+        except TimeoutError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def fileno(self) -> int:
+        """Return the socket's number, for select(2)."""
+        return self._socket.fileno()
+
+    def ready(self) -> Iterator[bytes]:
+        """Yield what can be read without waiting; no bytes at the end of the connection."""
+        data = b"x"
+        while data:
+            try:
+                self._socket.settimeout(0)
+                data = self._socket.recv(_READ)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                return
+            except (OSError, ValueError) as error:
+                raise self._failure(error) from error
+            yield data
+
+    def left(self) -> float:
+        """Return the seconds until the deadline; HangError if it has passed."""
+        if (left := self._deadline - time.monotonic()) <= 0:
+            raise self.hang()
+        return left
+
+    def hang(self) -> HangError:
+        """Return the error of a server that lets the deadline pass."""
+        return HangError(f"no answer within {self._timeout_s:g} s")
+
+    def _failure(self, error: OSError | ValueError) -> Exception:
+        if isinstance(error, OSError) and (other := judged(error, "contract", _WHAT)):
+            return other
+        if isinstance(error, TimeoutError):
+            return self.hang()
+        if isinstance(error, ConnectionRefusedError):
+            return LostError("nothing listens there")
+        if isinstance(error, ConnectionError):
+            return LostError(f"the connection broke ({error.strerror or error})")
+        if isinstance(error, ssl.SSLError):
+            return LostError(f"TLS failed ({error.reason or error})")
+        return LostError(str(error).strip() or type(error).__name__)
+
+
+def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
+    """Connect to the first address of localhost that answers.
+
+    OSError if that is the server's fault, else HostError: what an address that was reached says
+    of the server weighs more than that another one cannot be used here.
+    """
+    problem: OSError | None = None
+    try:
+        found = localhost(port)
+    except OSError as error:
+        found, problem = [], error
+    for family, kind, protocol, _, address in found:
+        try:
+            plain = socket.socket(family, kind, protocol)
+            return _connected(plain, address, timeout_s, receive_buffer)
+        except OSError as error:
+            if problem is None or judged(problem, "contract", _WHAT):
+                problem = error
+    problem = problem or ConnectionRefusedError(*_NOBODY)
+    raise judged(problem, "contract", "connect to the server") or problem
+
+
+def _connected(
+    plain: socket.socket, address: Any, timeout_s: float, receive_buffer: int | None
+) -> socket.socket:
+    """Connect a socket; close it if that fails."""
+    with _closed_on_error(plain):
+        # The kernel limits the offered window only if the size is set before connect (tcp(7)).
+        if receive_buffer is not None:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain.settimeout(timeout_s)
+        plain.connect(address)
+        # If no server listens, a port of this range can be given to the client, which then
+        # has itself at the other end.
+        if plain.getsockname() == plain.getpeername():
+            raise ConnectionRefusedError(*_NOBODY)
+        return plain
+
+
+def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
+    """Return a client context that trusts any certificate: the test's is self-signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(list(protocols))
+    return context
+
+
+def tls_over(plain: socket.socket, context: ssl.SSLContext) -> ssl.SSLSocket:
+    """Do the TLS handshake over a connected socket; close the socket if that fails."""
+    with _closed_on_error(plain):
+        return context.wrap_socket(plain, server_hostname="localhost")
+
+
+@contextmanager
+def _closed_on_error(plain: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        plain.close()
+        raise
+
+
+class Client(Link):
     """One connection to a server on localhost; every failure is a WrongError.
 
     It looks like the generator that the place names. All waiting ends at the deadline, `timeout_s`
@@ -28,7 +202,7 @@ class Client:
 
     def __init__(
         self,
-        place: Place,
+        place: AnyScope,
         timeout_s: float,
         *,
         window: int | None = None,
@@ -45,21 +219,11 @@ class Client:
             tight=tight,
             timeout_s=timeout_s,
         )
-        self._link = Link(place, timeout_s, "h2", receive_buffer)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
+        super().__init__(place, timeout_s, "h2", receive_buffer)
 
     def call(self, call: Call, *requests: Message, end: bool = True) -> Answer:
         """Open a call with these requests; `end` closes the client's side."""
-        return self.wire.request(f"{SERVICE}/{call}", _framed(requests), end=end)
+        return self.wire.request(f"{SERVICE}/{call}", framed(*requests), end=end)
 
     def ask(self, path: str, body: bytes) -> Answer:
         """Open a call with all its requests, framed, and close the client's side."""
@@ -67,7 +231,7 @@ class Client:
 
     def send(self, answer: Answer, *requests: Message, end: bool = False) -> None:
         """Send more requests of an open call."""
-        self.wire.send(answer, _framed(requests), end=end)
+        self.wire.send(answer, framed(*requests), end=end)
 
     def finish(self, *answers: Answer) -> None:
         """Wait until these calls are over; WrongError if one is reset or never seems to end."""
@@ -98,18 +262,14 @@ class Client:
             if condition():
                 return
             with suppress(TimeoutError):
-                self._taken(self._link.read(min(step, self._link.left())))
+                self._taken(self.read(min(step, self.left())))
             if meanwhile and time.monotonic() >= due:
                 meanwhile()
                 due = time.monotonic() + step
 
-    def fileno(self) -> int:
-        """Return the socket's number, for select(2)."""
-        return self._link.fileno()
-
     def take_ready(self) -> None:
         """Take what has come, without waiting, and send what that calls for."""
-        for data in self._link.ready():
+        for data in self.ready():
             self._taken(data)
         self.flush()
 
@@ -117,12 +277,12 @@ class Client:
         """Exchange bytes until none has come for `quiet_s`, or the server has hung up."""
         while True:
             self.flush()
-            left = self._link.left()
+            left = self.left()
             try:
-                data = self._link.read(min(quiet_s, left))
+                data = self.read(min(quiet_s, left))
             except TimeoutError:
                 if left < quiet_s:
-                    raise self._link.hang() from None
+                    raise self.hang() from None
                 return
             if not data:
                 return
@@ -134,11 +294,11 @@ class Client:
             return
         data, self.wire.output = bytes(self.wire.output), bytearray()
         try:
-            self._link.send(data)
+            self.write(data)
         except LostError:
             # The server may have sent the reason before it closed the connection.
             with suppress(TimeoutError):
-                self._taken(self._link.read(_STEP_S))
+                self._taken(self.read(_STEP_S))
             raise
 
     def _taken(self, data: bytes) -> None:
@@ -149,5 +309,6 @@ class Client:
         self.wire.take(data)
 
 
-def _framed(requests: Sequence[Message]) -> bytes:
+def framed(*requests: Message) -> bytes:
+    """Return requests as they are sent, one after the other."""
     return b"".join(frame(each.SerializeToString()) for each in requests)

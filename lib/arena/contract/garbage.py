@@ -3,17 +3,15 @@
 The checks return what is merely odd: a client could live with it.
 """
 
-from arena.contract.asks import still_right, usual
-from arena.contract.client import Client
-from arena.contract.link import HangError
-from arena.contract.messages import PREFIX, WrongError, frame, hexadecimal
+from arena.contract.asks import UNIMPLEMENTED, still_right, usual
+from arena.contract.client import Client, HangError
+from arena.contract.messages import PREFIX, WrongError, frame, hexadecimal, showing
 from arena.contract.scope import Scope
 from arena.contract.wire import Answer, code_name
 
 _TIMEOUT_S = 2.0  # a server needs little time to refuse garbage
 _AFTERWARDS_S = 10.0
 
-_UNIMPLEMENTED = "12"
 _NOT_FOUND = "404"
 
 # Field 1 with a varint that never ends; a length that reaches beyond the message.
@@ -30,7 +28,7 @@ def unknown_method(scope: Scope) -> str:
         answer = _answered(scope, path, frame(b""), timeout_s=_AFTERWARDS_S)
         if answer is None:
             raise WrongError(f"/{path}: no answer within {_AFTERWARDS_S:g} s")
-        if answer.status == _UNIMPLEMENTED:
+        if answer.status == UNIMPLEMENTED:
             continue
         status = (answer.headers or {}).get(":status")
         if answer.status is None and status == _NOT_FOUND:
@@ -70,11 +68,8 @@ def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
     """Send each body to the usual call; return what is odd in how they were refused."""
     odd = ""
     for body in bodies:
-        try:
+        with showing(body):
             answer = _answered(scope, usual(scope).path, body, may_end_twice=True)
-        except WrongError as error:
-            error.wire = error.wire or hexadecimal(body)
-            raise
         if answer is None:
             odd = f"never answered: {hexadecimal(body)}"
         elif _is_ok(answer):

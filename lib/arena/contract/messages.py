@@ -29,6 +29,16 @@ def named(what: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def showing(sent: bytes) -> Iterator[None]:
+    """Let a WrongError raised in the block show what was sent, if it shows no bytes."""
+    try:
+        yield
+    except WrongError as error:
+        error.wire = error.wire or hexadecimal(sent)
+        raise
+
+
 def is_grpc(content_type: str) -> bool:
     """Return whether a content-type is gRPC's, like `application/grpc+proto`; grpc-web's is not."""
     return content_type.partition(";")[0].partition("+")[0].strip() == "application/grpc"

@@ -18,11 +18,9 @@ from typing import Any
 
 from arena.base.errors import HostError
 from arena.contract import asks
-from arena.contract.asks import Ask
-from arena.contract.client import SERVICE, Client
-from arena.contract.expected import int32, require, stream_request, sum_request
-from arena.contract.link import HangError, LostError
-from arena.contract.messages import WrongError, frame
+from arena.contract.asks import Ask, stream_request, sum_request
+from arena.contract.client import Client, HangError, LostError
+from arena.contract.messages import WrongError
 from arena.contract.scope import Scope
 from arena.contract.wire import Answer
 from arena.record.measurement import Sampled
@@ -212,16 +210,6 @@ def _sum_of(profile: Profile, *, is_own: bool) -> Ask:
     values: dict[str, Any] = dict(profile.request)
     if profile.method == "StreamSum":
         own = StreamRequest(**values)
-        return asks.sum_of(own if is_own else stream_request(own.count))
+        return asks.sum_of("StreamSum", own if is_own else stream_request(own.count))
     request = SumRequest(**values) if is_own else sum_request()
-    if profile.method == "GetSum":
-        return asks.sum_of(request)
-    requests = [request] * profile.requests_per_call
-    sums = [int32(each.a + each.b) for each in requests]
-    expected = [int32(sum(sums))] if profile.method == "CollectSum" else sums
-    return Ask(
-        f"{SERVICE}/{profile.method}",
-        b"".join(frame(each.SerializeToString()) for each in requests),
-        len(expected),
-        lambda answer: require(answer, expected),
-    )
+    return asks.sum_of(profile.method, *[request] * profile.requests_per_call)

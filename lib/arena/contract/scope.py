@@ -1,20 +1,106 @@
-"""What is checked on each port of a server, derived from its framework's profiles."""
+"""What is checked on each port of a server, and what its clients look like.
 
+A check must look to a server as the load does: a test holds each `Disguise` against what the load
+generators themselves send.
+"""
+
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from arena.contract.disguise import Disguise
+from hyperframe.frame import SettingsFrame
+
 from arena.what.framework import Framework
 from arena.what.loads import Scenario
 from arena.what.profile import Profile
 
-Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
-# HTTP/1.1 and HTTP/2.
-Version = Literal["h1", "h2"]
+DEFAULT_WINDOW = 65_535
 
 # The scenario whose service is known: items (requests/crud.openapi.yaml).
 _ITEMS = "requests/crud.yaml"
+
+_ENABLE_PUSH = SettingsFrame.ENABLE_PUSH
+_INITIAL_WINDOW = SettingsFrame.INITIAL_WINDOW_SIZE
+_MAX_FIELDS = SettingsFrame.MAX_HEADER_LIST_SIZE
+
+
+@dataclass(frozen=True)
+class Disguise:
+    """A generator as a server sees it: its SETTINGS, its windows, and its request's fields.
+
+    `fields` are in their order, with `{…}` for what depends on the call. `connection` is the
+    connection's window in bytes, which a WINDOW_UPDATE opens if it is not the default. One that
+    `counts_down` announces what is left of a call's limit when it is sent.
+    """
+
+    generator: str
+    settings: tuple[tuple[int, int], ...]
+    connection: int
+    fields: tuple[tuple[str, str], ...]
+    counts_down: bool = False
+
+    @property
+    def window(self) -> int:
+        """The window of each stream, in bytes."""
+        return dict(self.settings).get(_INITIAL_WINDOW, DEFAULT_WINDOW)
+
+    def announced_us(self, limit_us: int) -> int:
+        """Return the limit of a call as it is announced."""
+        spent_us = random.randrange(20, 800) if self.counts_down else 0  # noqa: S311 - no secret
+        return limit_us - spent_us
+
+    @property
+    def agent(self) -> str:
+        """The user agent."""
+        return dict(self.fields)["user-agent"]
+
+    @property
+    def accepts(self) -> str:
+        """The compression that its requests offer; empty for none."""
+        return dict(self.fields).get("grpc-accept-encoding", "")
+
+
+_START = (
+    (":method", "POST"), (":scheme", "{scheme}"), (":path", "{path}"),
+    (":authority", "{authority}"),
+)  # fmt: skip
+GHZ = Disguise("ghz", settings=(), connection=DEFAULT_WINDOW, counts_down=True, fields=(
+    *_START, ("content-type", "{type}"), ("user-agent", "grpc-go/1.56.3"), ("te", "trailers"),
+    ("grpc-accept-encoding", "gzip"), ("grpc-timeout", "{timeout}"),
+))  # fmt: skip
+VOLLEY = Disguise("volley", connection=16 << 20, settings=(
+    (_ENABLE_PUSH, 0), (_INITIAL_WINDOW, 16 << 20), (_MAX_FIELDS, 64 << 10),
+), fields=(
+    *_START, ("te", "trailers"), ("content-type", "{type}"), ("user-agent", "volley/0.1.0"),
+    ("grpc-timeout", "{timeout}"), ("grpc-accept-encoding", "gzip"),
+))  # fmt: skip
+H2LOAD = Disguise("h2load", connection=(1 << 30) - 1, settings=(
+    (_ENABLE_PUSH, 0), (_INITIAL_WINDOW, (1 << 30) - 1),
+), fields=(
+    (":path", "{path}"), (":scheme", "{scheme}"), (":authority", "{authority}"),
+    (":method", "POST"), ("user-agent", "h2load nghttp2/1.52.0"), ("content-type", "{type}"),
+    ("te", "trailers"), ("content-length", "{length}"),
+))  # fmt: skip
+ALL = (GHZ, VOLLEY, H2LOAD)
+
+
+def disguise_of(generator: str = "", version: str = "") -> Disguise:
+    """Return the look of a generator by its name, also in a fleet; without one, any look.
+
+    The user agent of h2load and volley has their `version`; that of ghz has its library's.
+    """
+    found = [each for each in ALL if each.generator in generator]
+    look = found[0] if found else random.choice(ALL)  # noqa: S311 - not a secret
+    if not found or not version or look is GHZ:
+        return look
+    agent = look.agent.rpartition("/")[0] + "/" + version
+    fields = tuple((name, agent if name == "user-agent" else each) for name, each in look.fields)
+    return replace(look, fields=fields)
+
+
+Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
+Version = Literal["h1", "h2"]  # HTTP/1.1 and HTTP/2
 
 
 @dataclass(frozen=True)
@@ -62,10 +148,6 @@ def scope_of(profile: Profile) -> AnyScope:
         version: Version = "h1" if load.http_version == 1 else "h2"
         is_known = load.scenario.file == _ITEMS
         return ItemScope(profile.port, profile.tls, (version,), is_known=is_known)
-    return _scope_of_calls(profile)
-
-
-def _scope_of_calls(profile: Profile) -> Scope:
     if profile.proto:
         return Scope(profile.port, profile.tls, frozenset(), own=(profile,))
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}

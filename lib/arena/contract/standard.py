@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from arena.contract.asks import usual
+from arena.contract.asks import UNIMPLEMENTED, usual
 from arena.contract.client import Client
 from arena.contract.messages import WrongError, frame
 from arena.contract.scope import Scope
@@ -28,7 +28,7 @@ _VERSIONS: tuple[Literal["v1", "v1alpha"], ...] = ("v1", "v1alpha")
 # A ServerReflectionRequest with only `list_services` (field 7), whose content servers ignore.
 _LIST = b"\x3a\x01*"
 
-_OK, _UNIMPLEMENTED, _NOT_FOUND = "0", "12", "404"
+_OK, _NOT_FOUND = "0", "404"
 
 _STATUSES: dict[int, Literal["unknown", "serving", "not-serving"]] = {
     0: "unknown",
@@ -95,7 +95,7 @@ def _answer(scope: Scope, path: str, request: bytes, kind: str) -> Any:
         answer = client.ask(path, frame(request))
         client.wait(lambda: answer.over or answer.messages)
         # A status of OK may still be on its way after a reply.
-        if answer.status == _UNIMPLEMENTED or _is_not_found(answer.headers or {}, answer.status):
+        if answer.status == UNIMPLEMENTED or _is_not_found(answer.headers or {}, answer.status):
             raise _AbsentError
         if answer.status not in {None, _OK} or not answer.messages:
             raise WrongError("there is no reply")

@@ -1,18 +1,9 @@
-"""Whether the replies are right: their number, order, values and form."""
+"""Whether the replies are right: their number, order, values and form, and their time."""
 
 from collections.abc import Sequence
 
 from arena.contract import asks
-from arena.contract.client import Client
-from arena.contract.expected import (
-    INT32_MAX,
-    INT32_MIN,
-    int32,
-    require,
-    stream_request,
-    sum_request,
-    sums_of,
-)
+from arena.contract.client import Client, HangError
 from arena.contract.messages import WrongError, named
 from arena.contract.scope import Scope
 from arena.contract.wire import Answer
@@ -20,25 +11,16 @@ from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 
 TIMEOUT_S = 20.0
 _LONGEST_REPLY = 11  # a tag and the longest varint
+_REQUESTS = 100
+_ROUNDS = 10
+_QUIET_S = 0.05  # a reply that comes too early would have arrived by then
 
+_LEAST, _MOST = asks.INT32_MIN, asks.INT32_MAX
 _EXTREMES = (
-    (0, 0), (1, -1), (-1, -1), (INT32_MAX, 0), (INT32_MIN, 0), (INT32_MAX, INT32_MIN),
-    (INT32_MIN, INT32_MAX), (INT32_MIN + 1, -1), (INT32_MAX - 1, 1),
+    (0, 0), (1, -1), (-1, -1), (_MOST, 0), (_LEAST, 0), (_MOST, _LEAST), (_LEAST, _MOST),
+    (_LEAST + 1, -1), (_MOST - 1, 1),
 )  # fmt: skip
-_OVERFLOWS = ((INT32_MAX, 1), (INT32_MAX, INT32_MAX), (INT32_MIN, -1), (INT32_MIN, INT32_MIN))
-
-
-def finish(client: Client, answer: Answer, expected: Sequence[int]) -> Answer:
-    """Wait until a call is over; its answer must match exactly."""
-    client.finish(answer)
-    require(answer, expected)
-    return answer
-
-
-def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
-    """Make one call of GetSum, with random operands by default; the reply must be right."""
-    request = request or sum_request()
-    return finish(client, client.call("GetSum", request), sums_of(request))
+_OVERFLOWS = ((_MOST, 1), (_MOST, _MOST), (_LEAST, -1), (_LEAST, _LEAST))
 
 
 def own_calls(scope: Scope) -> None:
@@ -51,15 +33,15 @@ def own_calls(scope: Scope) -> None:
 def unary_sum(scope: Scope) -> None:
     """Call GetSum with random operands, with small and negative ones, and without operands."""
     with Client(scope, TIMEOUT_S) as client:
-        some = sum_request()
+        some = asks.sum_request()
         for request in (
-            *(sum_request() for _ in range(3)),
+            *(asks.sum_request() for _ in range(3)),
             SumRequest(a=-3, b=2),
             SumRequest(a=some.a),
             SumRequest(b=some.b),
             SumRequest(),
         ):
-            get_sum(client, request)
+            _get_sum(client, request)
 
 
 def unary_extremes(scope: Scope) -> str:
@@ -72,29 +54,25 @@ def unary_extremes(scope: Scope) -> str:
                 _saying(client, a, b)
             except WrongError as error:
                 # Another value, or a refusal, is odd; anything that breaks later calls is wrong.
-                get_sum(client)
+                _get_sum(client, asks.sum_request())
                 return f"sums do not wrap around: {error.detail}"
     return ""
 
 
 def _saying(client: Client, a: int, b: int) -> None:
-    with named(f"{a} + {b} = {int32(a + b)}"):
-        get_sum(client, SumRequest(a=a, b=b))
+    with named(f"{a} + {b} = {asks.int32(a + b)}"):
+        _get_sum(client, SumRequest(a=a, b=b))
+
+
+def _get_sum(client: Client, request: SumRequest) -> None:
+    """Make one call of GetSum; the reply must be right."""
+    _finish(client, client.call("GetSum", request), asks.sums_of(request))
 
 
 def stream(scope: Scope, request: StreamRequest, window: int | None = None) -> Answer:
     """Call StreamSum: exactly the expected replies, in order, and status OK."""
     with Client(scope, TIMEOUT_S, window=window) as client:
-        return finish_stream(client, client.call("StreamSum", request), request)
-
-
-def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> Answer:
-    """Wait for the rest of a stream, or for one reply too many; all of it must be right."""
-    most = max(request.count, 1)
-    client.wait(lambda: answer.over or len(answer.messages) > most)
-    if not answer.over:
-        raise WrongError(f"there are more than {most} replies")
-    return finish(client, answer, sums_of(request))
+        return asks.make(client, asks.sum_of("StreamSum", request))
 
 
 def framing(scope: Scope) -> None:
@@ -103,7 +81,7 @@ def framing(scope: Scope) -> None:
         is_sum = "GetSum" in scope.calls
         _require_framing(asks.make(client, asks.usual(scope)), is_sum=is_sum)
         if "StreamSum" in scope.calls:
-            streamed = client.call("StreamSum", stream_request(10))
+            streamed = client.call("StreamSum", asks.stream_request(10))
             client.finish(streamed)
             _require_framing(streamed, is_sum=True)
 
@@ -121,3 +99,60 @@ def _require_framing(answer: Answer, *, is_sum: bool) -> None:
     for message in answer.messages:
         if len(message) > _LONGEST_REPLY:
             raise WrongError(f"{len(message)} bytes are too long for a SumReply", message)
+
+
+def collect_sum(scope: Scope) -> None:
+    """Call CollectSum: no reply before the half-close, then one, the sum of all."""
+    requests = [asks.sum_request() for _ in range(_REQUESTS)]
+    with Client(scope, TIMEOUT_S) as client:
+        answer = client.call("CollectSum", *requests[:-1], end=False)
+        client.until_quiet(_QUIET_S)
+        asks.require_ok(answer)
+        if answer.messages or answer.over:
+            raise WrongError("the answer comes before the client has ended its requests")
+        client.send(answer, requests[-1], end=True)
+        _finish(client, answer, [asks.int32(sum(each.a + each.b for each in requests))])
+
+
+def echo_sum(scope: Scope) -> None:
+    """Call EchoSum: each request is answered before the next is sent."""
+    requests = [asks.sum_request() for _ in range(_ROUNDS)]
+    with Client(scope, TIMEOUT_S) as client:
+        answer = client.call("EchoSum", end=False)
+        for number, request in enumerate(requests):
+            client.send(answer, request)
+            _await_reply(client, answer, number, request)
+        client.send(answer, end=True)
+        _finish(client, answer, asks.sums_of(*requests))
+
+
+def half_close(scope: Scope) -> None:
+    """Half-close streams with no request, and with many at once: the server ends them too."""
+    with Client(scope, TIMEOUT_S) as client:
+        if "CollectSum" in scope.calls:
+            nothing = client.call("CollectSum", end=False)
+            client.until_quiet(_QUIET_S)
+            client.send(nothing, end=True)
+            _finish(client, nothing, [0])
+        if "EchoSum" in scope.calls:
+            _finish(client, client.call("EchoSum"), [])
+            requests = [asks.sum_request() for _ in range(_REQUESTS)]
+            _finish(client, client.call("EchoSum", *requests), asks.sums_of(*requests))
+
+
+def _await_reply(client: Client, answer: Answer, number: int, request: SumRequest) -> None:
+    try:
+        client.wait(lambda: answer.over or len(answer.messages) > number)
+    except HangError as error:
+        error.detail = f"request {number} is not answered before the next: {error.detail}"
+        raise
+    if len(answer.messages) <= number:
+        asks.require_ok(answer)
+        raise WrongError(f"the call ends after {number} of {_ROUNDS} requests")
+    asks.require_value(answer.messages[number], asks.sums_of(request)[0], number)
+
+
+def _finish(client: Client, answer: Answer, expected: Sequence[int]) -> None:
+    """Wait until a call is over; its answer must match exactly."""
+    client.finish(answer)
+    asks.require(answer, expected)

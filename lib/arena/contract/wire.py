@@ -13,8 +13,8 @@ import hpack
 from hyperframe import frame
 from hyperframe.exceptions import HyperframeError
 
-from arena.contract.disguise import DEFAULT_WINDOW, Disguise, disguise_of
 from arena.contract.messages import WrongError, is_grpc, split
+from arena.contract.scope import DEFAULT_WINDOW, Disguise, disguise_of
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 LARGEST_WINDOW = 2**31 - 1
@@ -165,13 +165,10 @@ class Wire:
     ) -> Answer:
         """Open a gRPC call with the first bytes of its body."""
         values = {
-            "scheme": self._scheme,
-            "path": f"/{path}",
-            "authority": self._authority,
-            "type": content_type,
+            "scheme": self._scheme, "path": f"/{path}", "authority": self._authority,
+            "type": content_type, "length": str(len(body)),
             "timeout": f"{self._look.announced_us(self._timeout_us)}u",
-            "length": str(len(body)),
-        }
+        }  # fmt: skip
         fields = [
             (name, value.format_map(values))
             for name, value in self._look.fields
@@ -187,13 +184,9 @@ class Wire:
         self, method: str, path: str, fields: Iterable[tuple[str, str]] = (), *, end: bool = False
     ) -> Answer:
         """Open a stream with the head of a request, which may be all of it."""
-        start = [
-            (":method", method),
-            (":scheme", self._scheme),
-            (":path", path),
-            (":authority", self._authority),
-        ]
-        return self._opened([*start, *fields, ("user-agent", self._look.agent)], end=end)
+        start = [(":method", method), (":scheme", self._scheme), (":path", path)]
+        agent = ("user-agent", self._look.agent)
+        return self._opened([*start, (":authority", self._authority), *fields, agent], end=end)
 
     def _opened(self, fields: Sequence[tuple[str, str]], *, end: bool = False) -> Answer:
         answer = Answer(self._next_stream, self._window)
@@ -298,9 +291,8 @@ class Wire:
         settings = seen.settings
         table = settings.get(frame.SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
         self._encoder.header_table_size = min(table, _LARGEST_TABLE)
-        self.most_streams = settings.get(
-            frame.SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams
-        )
+        most = settings.get(frame.SettingsFrame.MAX_CONCURRENT_STREAMS)
+        self.most_streams = self.most_streams if most is None else most
         self._send(frame.SettingsFrame(0, flags=["ACK"]))
         window = settings.get(frame.SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
         for sending in self._sending.values():

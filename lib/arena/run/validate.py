@@ -23,7 +23,7 @@ from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import sweep_checkout
-from arena.contract import AnyScope, Scope, concurrency
+from arena.contract import AnyScope, Scope, connections
 from arena.judge.proofs import Proofs
 from arena.machine import certs, facts, lock, needs
 from arena.machine import ports as machine_ports
@@ -278,7 +278,7 @@ def _started(
     def require_able() -> None:
         for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
             machine_ports.require_free_port(port)
-        machine_ports.require_able(ports.h2c, concurrency.CONNECTIONS, logs)
+        machine_ports.require_able(ports.h2c, connections.CONNECTIONS, logs)
 
     try:
         require_able()

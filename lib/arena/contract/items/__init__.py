@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from arena.contract import tls
-from arena.contract.items import conditions, connections, refusals, values
+from arena.contract import connections
+from arena.contract.items import refusals, values
 from arena.contract.items.calls import ITEMS
 from arena.contract.items.http import Request, speaker
 from arena.contract.messages import WrongError
@@ -17,24 +17,24 @@ _Check = Callable[[ItemScope, Version], str | None]
 
 _LIGHT: dict[str, _Check] = {
     "values": values.values,
-    "change": values.change,
+    "change": values.changes,
     "delete": values.delete,
 }
 _FULL: dict[str, _Check] = {
     **_LIGHT,
     "ids": values.ids,
     "isolation": values.isolation,
-    "conflict": conditions.conflict,
-    "race": conditions.race,
+    "conflict": refusals.conflict,
+    "race": refusals.race,
     "unknown-id": refusals.unknown_id,
     "methods": refusals.methods,
     "malformed-json": refusals.malformed_json,
     "oversized-body": refusals.oversized_body,
-    "pieces": connections.pieces,
+    "pieces": values.pieces,
 }
 _OF_VERSION: dict[Version, dict[str, _Check]] = {
-    "h1": {"keep-alive": connections.keep_alive},
-    "h2": {"streams": connections.streams, "stream-limit": connections.stream_limit},
+    "h1": {"keep-alive": values.keep_alive},
+    "h2": {"streams": values.streams, "stream-limit": values.stream_limit},
 }
 
 
@@ -48,10 +48,10 @@ def checks(scope: ItemScope) -> Iterator[tuple[str, Callable[[], str | None]]]:
             many = f"{version}-connections-{values.CONNECTIONS}"
             yield many, partial(values.connections, scope, version)
     if scope.tls:
-        yield "tls-alpn", partial(tls.alpn, scope)
-        yield "tls-http1", partial(connections.http1_over_tls, scope)
-        yield "tls-version", partial(tls.version, scope)
-        yield "tls-downgrade", partial(tls.downgrade, scope)
+        yield "tls-alpn", partial(connections.alpn, scope)
+        yield "tls-http1", partial(values.http1_over_tls, scope)
+        yield "tls-version", partial(connections.version, scope)
+        yield "tls-downgrade", partial(connections.downgrade, scope)
 
 
 def probe(scope: ItemScope, timeout_s: float) -> str | None:

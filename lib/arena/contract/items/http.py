@@ -3,18 +3,17 @@
 Sources: RFC 9110, RFC 9112, RFC 9113.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import h11
 
-from arena.contract.client import Client
-from arena.contract.disguise import disguise_of
-from arena.contract.link import Link, LostError, Place
+from arena.contract.client import Client, Link, LostError
 from arena.contract.messages import WrongError
-from arena.contract.scope import Version
+from arena.contract.scope import AnyScope, Version, disguise_of
 from arena.contract.wire import Answer
 
 TIMEOUT_S = 20.0
@@ -70,35 +69,32 @@ class Reply:
 Wait = Callable[[], Reply]
 
 
-class Speaker(Protocol):
+class Speaker(ABC):
     """A connection that is closed when the block is left."""
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-
-    def send(self, request: Request) -> Wait:
-        """Send a request, and return what waits for its reply."""
-
-
-def speaker(place: Place, version: Version, timeout_s: float | None = None) -> "Speaker":
-    """Connect to a server."""
-    return (Http2 if version == "h2" else Http1)(place, timeout_s or TIMEOUT_S)
-
-
-class Http2:
-    """An HTTP/2 connection: requests that are sent before a reply is awaited are concurrent."""
-
-    def __init__(self, place: Place, timeout_s: float) -> None:
-        self.client = Client(place, timeout_s)
+    link: Link
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.client.close()
+        self.link.close()
+
+    @abstractmethod
+    def send(self, request: Request) -> Wait:
+        """Send a request, and return what waits for its reply."""
+
+
+def speaker(place: AnyScope, version: Version, timeout_s: float | None = None) -> Speaker:
+    """Connect to a server."""
+    return (Http2 if version == "h2" else Http1)(place, timeout_s)
+
+
+class Http2(Speaker):
+    """An HTTP/2 connection: requests that are sent before a reply is awaited are concurrent."""
+
+    def __init__(self, place: AnyScope, timeout_s: float | None = None) -> None:
+        self.link = self.client = Client(place, timeout_s or TIMEOUT_S)
 
     def send(self, request: Request) -> Wait:
         """Send a request, as far as the server's windows allow."""
@@ -132,28 +128,22 @@ class Http2:
         return Reply(int(status), fields, body)
 
 
-class Http1:
+class Http1(Speaker):
     """HTTP/1.1, with another connection after one that the server has closed.
 
     `closings` counts the replies after which the server closed it, or said that it would.
     """
 
-    def __init__(self, place: Place, timeout_s: float) -> None:
+    def __init__(self, place: AnyScope, timeout_s: float | None = None) -> None:
         self._place = place
-        self._timeout_s = timeout_s
+        self._timeout_s = timeout_s or TIMEOUT_S
         self._connect()
         self.closings = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._link.close()
 
     def send(self, request: Request) -> Wait:
         """Send a request; the reply to the one before must have come."""
         if self._h11.our_state is not h11.IDLE:
-            self._link.close()
+            self.link.close()
             self._connect()
         head = [
             ("host", f"localhost:{self._place.port}"),
@@ -169,11 +159,11 @@ class Http1:
         # A server may refuse a body, and hang up, before all of it was sent.
         with suppress(LostError):
             for piece in pieces if request.in_pieces else [b"".join(pieces)]:
-                self._link.send(piece)
+                self.link.write(piece)
         return lambda: self._reply(request)
 
     def _connect(self) -> None:
-        self._link = Link(self._place, self._timeout_s, "http/1.1")
+        self.link = Link(self._place, self._timeout_s, "http/1.1")
         self._h11 = h11.Connection(h11.CLIENT)
 
     def _reply(self, request: Request) -> Reply:
@@ -196,9 +186,9 @@ class Http1:
         try:
             while (event := self._h11.next_event()) is h11.NEED_DATA:
                 try:
-                    data = self._link.read(self._link.left())
+                    data = self.link.read(self.link.left())
                 except TimeoutError:
-                    raise self._link.hang() from None
+                    raise self.link.hang() from None
                 if not data and self._h11.their_state is h11.SEND_RESPONSE:
                     raise LostError(f"{request}: the server closed the connection unanswered")
                 self._h11.receive_data(data)

@@ -1,31 +1,24 @@
-"""Whether a server refuses what it cannot do, and goes on. Checks return what is merely odd."""
+"""Whether a server refuses what it cannot do, or must not, and goes on.
+
+A client that knows an old revision is refused even by the narrowest of races. Checks return what is
+merely odd.
+"""
 
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
 
-from arena.contract.items.calls import (
-    BAD_REQUEST,
-    CREATED,
-    ITEMS,
-    NO_CONTENT,
-    NOT_ALLOWED,
-    NOT_FOUND,
-    OK,
-    TOO_LARGE,
-    Item,
-    ask,
-    create,
-    read,
-    require_absent,
-    some_values,
-)
-from arena.contract.items.http import Reply, Request, speaker
-from arena.contract.link import LostError
-from arena.contract.messages import WrongError, hexadecimal, named
+from arena.contract.client import LostError
+from arena.contract.items import calls
+from arena.contract.items.http import Request, Speaker, speaker
+from arena.contract.messages import WrongError, named, showing
 from arena.contract.scope import ItemScope, Version
 
 LARGEST = 64 << 10
 
+_RACERS = 16
+_RACES = 4
 _UNPROCESSABLE, _NOT_IMPLEMENTED = 422, 501
 
 # What no reader of JSON takes (RFC 8259), and what some take all the same.
@@ -44,35 +37,42 @@ _OTHER = (b"[1]", b"3", b"null", b'"sku"', b'{"sku":7}', b'{"owner":{"name":"ann
 def unknown_id(scope: ItemScope, version: Version) -> None:
     """Ask for items that there are not, and for paths: 404."""
     with speaker(scope, version) as one:
-        item = create(one)
+        item = calls.create(one)
         last = "1" if item.name[-1] == "0" else "0"
         for name in (item.name[:-1] + last, item.name + "0", str(uuid.uuid4()), "0", "x" * 200,
                      "%C3%A9"):  # fmt: skip
-            require_absent(one, Item(name, {}))
-        for path in ("/", "/v1", f"{ITEMS}x", f"{item.path}/more"):
-            ask(one, Request("GET", path), NOT_FOUND)
-        read(one, item)
+            calls.require_absent(one, calls.Item(name, {}))
+        for path in ("/", "/v1", f"{calls.ITEMS}x", f"{item.path}/more"):
+            calls.ask(one, Request("GET", path), calls.NOT_FOUND)
+        calls.read(one, item)
 
 
 def methods(scope: ItemScope, version: Version) -> str:
     """Use methods that a path does not have: 405. HEAD is answered as GET is, without a body."""
     odd = ""
     with speaker(scope, version) as one:
-        item = create(one)
-        for method, path in (("PUT", item.path), ("POST", item.path), ("DELETE", ITEMS)):
+        item = calls.create(one)
+        for method, path in (("PUT", item.path), ("POST", item.path), ("DELETE", calls.ITEMS)):
             request = Request(method, path, None if method == "DELETE" else b"{}")
-            reply = ask(one, request, NOT_ALLOWED, NOT_FOUND, _NOT_IMPLEMENTED)
-            if reply.status != NOT_ALLOWED:
+            reply = calls.ask(one, request, calls.NOT_ALLOWED, calls.NOT_FOUND, _NOT_IMPLEMENTED)
+            if reply.status != calls.NOT_ALLOWED:
                 odd = odd or f"{request}: status {reply.status}, not 405"
             elif "allow" not in reply.fields:  # RFC 9110, 15.5.6
                 odd = odd or f"{request}: 405 without `allow`"
         head = Request("HEAD", item.path)
-        if (reply := ask(one, head, OK, NOT_ALLOWED)).body:
+        if (reply := calls.ask(one, head, calls.OK, calls.NOT_ALLOWED)).body:
             raise WrongError(f"{head}: the answer has a body", reply.body)
-        if reply.status != OK:
+        if reply.status != calls.OK:
             odd = odd or f"{head}: status {reply.status}, not 200"
-        read(one, item)
-        ask(one, Request("BREW", item.path), NOT_ALLOWED, NOT_FOUND, _NOT_IMPLEMENTED, BAD_REQUEST)
+        calls.read(one, item)
+        calls.ask(
+            one,
+            Request("BREW", item.path),
+            calls.NOT_ALLOWED,
+            calls.NOT_FOUND,
+            _NOT_IMPLEMENTED,
+            calls.BAD_REQUEST,
+        )
     _require_alive(scope, version, item)
     return odd
 
@@ -81,23 +81,24 @@ def malformed_json(scope: ItemScope, version: Version) -> str:
     """Send what is no JSON: 400, and nothing is changed."""
     odd = ""
     with speaker(scope, version) as one:
-        item = create(one)
+        item = calls.create(one)
         for body in (*_MALFORMED, *_LENIENT, *_OTHER):
             for method, path, done in (
-                ("POST", ITEMS, CREATED), ("PATCH", item.path, NO_CONTENT),
+                ("POST", calls.ITEMS, calls.CREATED), ("PATCH", item.path, calls.NO_CONTENT),
             ):  # fmt: skip
                 request = Request(method, path, body)
-                allowed = [BAD_REQUEST] if body in _MALFORMED else [BAD_REQUEST, done]
+                allowed = [calls.BAD_REQUEST] if body in _MALFORMED else [calls.BAD_REQUEST, done]
                 if body in _OTHER:
                     allowed.append(_UNPROCESSABLE)
-                reply = _sent(request, lambda: ask(one, request, *allowed))  # noqa: B023
+                with showing(body):
+                    reply = calls.ask(one, request, *allowed)
                 if reply.status == done and body in _LENIENT:
                     odd = odd or _LENIENT[body]
                 if reply.status == done and method == "PATCH":
-                    item = Item(item.name, item.values, item.rev + 1)
+                    item = item.changed({})
         # One that refused a change has not made it; one that took it has left values alone.
         if not odd:
-            read(one, item)
+            calls.read(one, item)
     _require_alive(scope, version)
     return odd
 
@@ -106,20 +107,20 @@ def oversized_body(scope: ItemScope, version: Version) -> str:
     """Send bodies of 64 KiB, and longer ones: 413, before all of it has come or after."""
     odd = ""
     with speaker(scope, version) as one:
-        item = create(one)
-        ask(one, Request("POST", ITEMS, _body(LARGEST)), CREATED)
-        ask(one, Request("PATCH", item.path, _body(LARGEST)), NO_CONTENT)
-    item = Item(item.name, item.values, item.rev + 1)
-    for method, path in (("POST", ITEMS), ("PATCH", item.path)):
+        item = calls.create(one)
+        calls.ask(one, Request("POST", calls.ITEMS, _body(LARGEST)), calls.CREATED)
+        calls.ask(one, Request("PATCH", item.path, _body(LARGEST)), calls.NO_CONTENT)
+    item = item.changed({})
+    for method, path in (("POST", calls.ITEMS), ("PATCH", item.path)):
         for size in (LARGEST + 1, 16 * LARGEST):
             for sized in (True, False):
                 how = "with" if sized else "without"
                 with named(f"{size} bytes {how} content-length"), speaker(scope, version) as one:
                     request = Request(method, path, _body(size), sized=sized)
                     try:
-                        ask(one, request, TOO_LARGE)
+                        calls.ask(one, request, calls.TOO_LARGE)
                         with named("after it was refused"):
-                            read(one, item)
+                            calls.read(one, item)
                     except LostError as error:
                         odd = odd or f"{size} bytes {how} content-length: {error.detail}"
     _require_alive(scope, version, item)
@@ -132,18 +133,71 @@ def _body(size: int) -> bytes:
     return start + b"n" * (size - len(start) - 2) + b'"}'
 
 
-def _sent(request: Request, make: Callable[[], Reply]) -> Reply:
-    """Make a request; an error shows its body, if nothing came back."""
-    try:
-        return make()
-    except WrongError as error:
-        error.wire = error.wire or hexadecimal(request.body or b"")
-        raise
-
-
-def _require_alive(scope: ItemScope, version: Version, item: Item | None = None) -> None:
+def _require_alive(scope: ItemScope, version: Version, item: calls.Item | None = None) -> None:
     """Require that the service works, on another connection."""
     with named("afterwards"), speaker(scope, version) as again:
         if item:
-            read(again, item)
-        read(again, create(again, some_values()))
+            calls.read(again, item)
+        calls.read(again, calls.create(again))
+
+
+def conflict(scope: ItemScope, version: Version) -> None:
+    """Change and delete with `if-match`: only the present revision is right."""
+    with speaker(scope, version) as one:
+        item = calls.create(one)
+        for match in ('"2"', '"0"', '"11"', '"-1"', '"x"', '""'):
+            calls.ask(one, calls.change(item, calls.some_values(), match), calls.CHANGED)
+            calls.ask(one, calls.removal(item, match), calls.CHANGED)
+        calls.ask(
+            one,
+            calls.change(item, calls.some_values(), "nonsense"),
+            calls.CHANGED,
+            calls.BAD_REQUEST,
+        )
+        calls.read(one, item)
+        item = calls.patch(one, item, calls.some_values(), '"1"')
+        calls.read(one, item)
+        calls.ask(one, calls.change(item, calls.some_values(), '"1"'), calls.CHANGED)
+        item = calls.patch(one, item, calls.some_values(), "*")
+        calls.read(one, item)
+        calls.remove(one, item, '"3"')
+        # A condition cannot hold for what there is not (RFC 9110, 13.1.1).
+        calls.ask(one, calls.change(item, calls.some_values(), "*"), calls.NOT_FOUND, calls.CHANGED)
+        calls.ask(one, calls.removal(item, '"3"'), calls.NOT_FOUND, calls.CHANGED)
+
+
+def race(scope: ItemScope, version: Version) -> None:
+    """Change and delete an item from 16 connections at once: each change counts, once."""
+    with ExitStack() as stack:
+        crowd = [stack.enter_context(speaker(scope, version)) for _ in range(_RACERS)]
+        for _ in range(_RACES):
+            _race(crowd)
+
+
+def _race(crowd: Sequence[Speaker]) -> None:
+    item = calls.create(crowd[0])
+    request = calls.change(item, {"owner": "first"}, f'"{item.rev}"')
+    _require_one(f"{request} if-match {item.rev}", _at_once(crowd, request), calls.CHANGED)
+    item = item.changed({"owner": "first"})
+    request = calls.change(item, {})
+    if set(found := _at_once(crowd, request)) != {calls.NO_CONTENT}:
+        raise WrongError(f"{request}, {_RACERS} times at once: {_words(found)}")
+    item = calls.Item(item.name, item.values, item.rev + _RACERS)
+    calls.read(crowd[0], item)
+    _require_one(str(calls.removal(item)), _at_once(crowd, calls.removal(item)), calls.NOT_FOUND)
+
+
+def _at_once(crowd: Sequence[Speaker], request: Request) -> Counter[int]:
+    waits = [one.send(request) for one in crowd]
+    return Counter(wait().status for wait in waits)
+
+
+def _require_one(what: str, found: Counter[int], otherwise: int) -> None:
+    """Raise WrongError unless one request was carried out, and all others were refused."""
+    if found != {calls.NO_CONTENT: 1, otherwise: _RACERS - 1}:
+        expected = f"1 × {calls.NO_CONTENT} and {_RACERS - 1} × {otherwise}"
+        raise WrongError(f"{what}, {_RACERS} times at once: {_words(found)}, not {expected}")
+
+
+def _words(found: Counter[int]) -> str:
+    return ", ".join(f"{count} × {status}" for status, count in sorted(found.items()))

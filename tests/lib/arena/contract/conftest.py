@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.contract import checks, concurrency, flow_control, idle, streams
+from arena.contract import checks, connections, flow_control, values
 from arena.contract.wire import Answer
 from arena.machine import certs
-from tests.lib.arena.contract.liar import CONNECTIONS, LONG
+from tests.lib.arena.contract.lies import CONNECTIONS, LONG
 from tests.lib.arena.contract.lying_server import Clock
 from tests.lib.arena.contract.peer import Peer
 
@@ -19,10 +19,10 @@ from tests.lib.arena.contract.peer import Peer
 def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make the contract small, and let its thread and the server's take turns quickly."""
     monkeypatch.setattr(flow_control, "LONG", LONG)
-    monkeypatch.setattr(concurrency, "CONNECTIONS", CONNECTIONS)
+    monkeypatch.setattr(connections, "CONNECTIONS", CONNECTIONS)
     monkeypatch.setattr(flow_control, "_QUIET_S", 0.02)
     monkeypatch.setattr(flow_control, "_SILENT_S", 0.02)
-    monkeypatch.setattr(streams, "_QUIET_S", 0.02)
+    monkeypatch.setattr(values, "_QUIET_S", 0.02)
     monkeypatch.setattr(checks, "_LAST_BREATH_S", 0.05)
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
@@ -34,7 +34,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stop the time for whoever watches a server."""
     clock = Clock()
-    monkeypatch.setattr(idle, "time", clock)
+    monkeypatch.setattr(flow_control, "time", clock)
     return clock
 
 

@@ -1,15 +1,23 @@
-"""The server's side of a Wire, without a socket: frames to give to it, and frames it sent."""
+"""What a client may meet: a server without a socket, one of any manner, and what is no server."""
 
-from collections.abc import Callable, Iterable
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import hpack
 import pytest
 from hyperframe.frame import DataFrame, Frame, HeadersFrame, SettingsFrame
 
-from arena.contract.disguise import Disguise
+from arena.contract import Scope
+from arena.contract.asks import sum_request
+from arena.contract.client import Client
 from arena.contract.messages import WrongError, frame
+from arena.contract.scope import Disguise
 from arena.contract.wire import Answer, Wire
+from tests.lib.arena.contract.lying_server import serving
+from tests.lib.arena.contract.talk import Manner, honest
 
 OK_HEADERS = ((":status", "200"), ("content-type", "application/grpc"))
 OK_TRAILERS = (("grpc-status", "0"),)
@@ -119,3 +127,71 @@ def taking(peer: Peer, *seen: Frame | bytes) -> WrongError:
 def head(length: int, kind: int, flags: int = 0, stream: int = 0) -> bytes:
     """Return nine bytes that begin a frame of any kind."""
     return length.to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big")
+
+
+SOON_S = 0.1
+LONG_S = 60.0
+
+Converse = Callable[[socket.socket], object]
+
+
+@contextmanager
+def answering(converse: Converse, *, tls: bool = False) -> Iterator[Scope]:
+    """Hold every connection with this, one after the other."""
+
+    def run() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.settimeout(LONG_S)
+                with connection, suppress(OSError):
+                    converse(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield Scope(listener.getsockname()[1], tls=tls)
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(LONG_S)
+            assert not thread.is_alive()
+
+
+def until_end(connection: socket.socket) -> None:
+    """Read, and send nothing, until the client has hung up."""
+    while connection.recv(1 << 16):
+        pass
+
+
+def hearing(connection: socket.socket) -> None:
+    """Hang up at the first bytes."""
+    assert connection.recv(1 << 16)
+
+
+def speaking_http1(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    until_end(connection)
+
+
+@contextmanager
+def a_client(
+    manner: Manner = honest, timeout_s: float = LONG_S, window: int = 1 << 20
+) -> Iterator[Client]:
+    """Connect to a server of this manner."""
+    with serving(manner) as server, Client(server.scope, timeout_s, window=window) as client:
+        yield client
+
+
+def get_sum(client: Client) -> None:
+    client.finish(client.call("GetSum", sum_request()))
+
+
+def problem(scope: Scope, timeout_s: float = LONG_S) -> str:
+    """Return what is wrong with GetSum."""
+
+    def call() -> None:
+        with Client(scope, timeout_s) as client:
+            get_sum(client)
+
+    return wrong(call).detail

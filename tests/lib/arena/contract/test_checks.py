@@ -8,18 +8,25 @@ from typing import Any, Literal
 
 import pytest
 
-from arena.contract import Call, Report, Scope, check, concurrency, flow_control, values
-from arena.contract.client import Client
-from arena.contract.expected import stream_request
-from arena.contract.idle import Watched
-from arena.contract.wire import Answer
+from arena.contract import Call, Report, Scope, check, connections, flow_control, values
+from arena.contract.asks import stream_request
+from arena.contract.flow_control import Watched
+from arena.contract.wire import Answer, Wire
 from arena.record.measurement import Cost
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 from tests.lib.arena.contract import lies
-from tests.lib.arena.contract.liar import CONNECTIONS, EARNEST, LONG, PROFILE
-from tests.lib.arena.contract.liars_of_garbage import given
-from tests.lib.arena.contract.lies import endlessly, lying, streaming, unary
+from tests.lib.arena.contract.liars_of_flow import given
+from tests.lib.arena.contract.lies import (
+    CONNECTIONS,
+    EARNEST,
+    LONG,
+    PROFILE,
+    endlessly,
+    lying,
+    streaming,
+    unary,
+)
 from tests.lib.arena.contract.lying_server import Clock, Outside, Tls, context_of, serving
 from tests.lib.arena.contract.peer import wrong
 from tests.lib.arena.contract.talk import Manner, Steps, Talk, changed, honest
@@ -120,14 +127,14 @@ def test_a_call_that_is_not_subscribed_to_may_be_anything() -> None:
 def test_no_more_calls_at_a_time_are_opened_than_the_100_that_h2_allows(
     streams: int, odd: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "_STREAMS", streams)
+    monkeypatch.setattr(connections, "_STREAMS", streams)
     with serving(honest) as server:
-        assert concurrency.streams(server.scope) == odd
+        assert connections.streams(server.scope) == odd
 
 
 def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is answered once the last has asked."""
-    monkeypatch.setattr(concurrency, "CONNECTIONS", 64)
+    monkeypatch.setattr(connections, "CONNECTIONS", 64)
     everybody = threading.Barrier(64)
 
     def together(talk: Talk) -> Steps[None]:
@@ -135,7 +142,7 @@ def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
         yield from honest(talk)
 
     with serving(streaming(together, 50)) as server:
-        concurrency.connections(Scope(server.port, tls=False, calls=frozenset(ALL)))
+        connections.connections(Scope(server.port, tls=False, calls=frozenset(ALL)))
 
 
 # What is measured.
@@ -215,12 +222,7 @@ def jamming(talk: Talk) -> Steps[None]:
     ids=["it ends", "its end is not seen", "it lives but does not answer"],
 )
 def test_once_the_server_is_gone_nothing_more_is_made(
-    lie: Manner,
-    count: int,
-    watched: bool,
-    said: str,
-    clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
+    lie: Manner, count: int, watched: bool, said: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.contract.checks._PROBE_TIMEOUT_S", 0.1)
     report = report_on(streaming(lie, count), "StreamSum", clock=clock if watched else None)
@@ -275,13 +277,13 @@ def test_a_server_that_hoards_an_endless_stream_fails_and_is_not_given_another(
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
     """Collect what the contract is answered."""
     found = []
-    call = Client.call
+    call = Wire.request
 
     def noting(*arguments: object, **options: object) -> Answer:
         found.append(call(*arguments, **options))  # type: ignore[arg-type]
         return found[-1]
 
-    monkeypatch.setattr(Client, "call", noting)
+    monkeypatch.setattr(Wire, "request", noting)
     return found
 
 

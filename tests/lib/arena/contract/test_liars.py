@@ -12,11 +12,9 @@ from arena.contract import Call, Scope, check, checks
 from arena.contract.messages import frame, hexadecimal
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import SumReply
-from tests.lib.arena.contract.liar import PROFILE, Liar
-from tests.lib.arena.contract.liars_of_flow import FLOW
-from tests.lib.arena.contract.liars_of_garbage import GARBAGE
-from tests.lib.arena.contract.liars_of_replies import STREAMS, TLS, UNARY
-from tests.lib.arena.contract.liars_of_requests import REQUESTS
+from tests.lib.arena.contract.liars_of_flow import FLOW, GARBAGE
+from tests.lib.arena.contract.liars_of_values import REQUESTS, STREAMS, TLS, UNARY
+from tests.lib.arena.contract.lies import PROFILE, Liar
 from tests.lib.arena.contract.lying_server import (
     Clock,
     Outside,

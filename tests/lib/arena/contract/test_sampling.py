@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from arena.contract.client import Client
-from arena.contract.link import LostError
+from arena.contract.client import Client, LostError
 from arena.contract.sampling import _CONNECTIONS, CALLS, Sampler
 from arena.contract.scope import Scope
 from arena.record.measurement import Sampled
@@ -37,11 +36,7 @@ def profile_of(method: str) -> MeasuredProfile:
             "requests_per_call": 50,
             "messages_per_call": 51,
         },
-        "EchoSum": {
-            "request": {"a": 1, "b": 2},
-            "requests_per_call": 50,
-            "messages_per_call": 100,
-        },
+        "EchoSum": {"request": {"a": 1, "b": 2}, "requests_per_call": 50, "messages_per_call": 100},
     }[method]
     call = f"benchmark.BenchmarkService/{method}"
     return a_profile(call=call, duration_s=WINDOW_S, **requests)
@@ -67,10 +62,7 @@ def test_right_replies_of_every_kind_of_call_are_right(method: str, calls: int) 
     assert found.cpu_s > 0
 
 
-@pytest.mark.parametrize(
-    "lie",
-    [changed(change=off_by_one), payload(lambda _: b"\0\0\0\0\1\xff")],
-)
+@pytest.mark.parametrize("lie", [changed(change=off_by_one), payload(lambda _: b"\0\0\0\0\1\xff")])
 def test_one_wrong_reply_is_found(lie: Manner) -> None:
     once = iter([False] * 7 + [True])
     sometimes = choosing(about=lambda _: next(once, False), lie=lie)

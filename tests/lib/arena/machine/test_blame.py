@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from arena.base.errors import HostError
-from arena.contract.link import connected
+from arena.contract.client import connected
 from arena.machine import blame, facts, ports
 from arena.machine.blame import Stage, Whose
 from arena.machine.child import Child, whole_command
@@ -183,7 +183,7 @@ def test_a_host_whose_loopback_is_down_is_named(call: str) -> None:
     script = (
         "from pathlib import Path\nfrom arena.base.errors import HostError\n"
         "from arena.machine import ports\n"
-        "from arena.contract.link import connected\n"
+        "from arena.contract.client import connected\n"
         f"try:\n    {call}\nexcept HostError as error:\n    print(error)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(blame.__file__).parents[2])}

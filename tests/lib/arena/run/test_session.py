@@ -11,7 +11,7 @@ from arena import contract
 from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.contract import AnyScope, ItemScope, Report, Scope
-from arena.contract.disguise import GHZ
+from arena.contract.scope import GHZ
 from arena.judge.store import Draft
 from arena.load.find import Located
 from arena.load.generators import Shot

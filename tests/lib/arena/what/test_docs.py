@@ -9,7 +9,8 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.contract import ItemScope, Scope, checks, items, sigterm
+from arena.contract import ItemScope, Scope, checks, items
+from arena.contract.flow_control import SIGTERM
 from arena.judge.proofs import CONTRACT
 from arena.site.pages.frameworks import anchor_of_check
 from arena.site.pages.texts import read
@@ -88,12 +89,12 @@ def of_items() -> list[str]:
 
 
 def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
-    assert sorted(explained("The contract")) == sorted([*of_calls(), sigterm.NAME])
+    assert sorted(explained("The contract")) == sorted([*of_calls(), SIGTERM])
 
 
 def test_every_check_of_items_is_explained_and_no_other() -> None:
     made = {re.sub(r"^h[12]-", "", name) for name in of_items()}
-    assert sorted(explained("The contract of items")) == sorted({*made, sigterm.NAME})
+    assert sorted(explained("The contract of items")) == sorted({*made, SIGTERM})
 
 
 def test_every_check_has_a_row_of_the_rules_to_which_the_page_of_a_framework_leads() -> None:
@@ -102,14 +103,14 @@ def test_every_check_has_a_row_of_the_rules_to_which_the_page_of_a_framework_lea
     for names, of_items_, table in ((of_calls(), False, tables[0]), (of_items(), True, tables[2])):
         rows = {
             f' id="{anchor_of_check(name, of_items=of_items_)}">{re.sub("^h[12]-", "", name)}<'
-            for name in (*names, sigterm.NAME)
+            for name in (*names, SIGTERM)
         }
         assert sorted(row for row in rows if row not in table) == []
 
 
 def test_other_checks_are_another_version_of_the_contract() -> None:
     """If it fails: raise CONTRACT, so that every framework is validated again, and pin both."""
-    digest = hashlib.sha256(" ".join((*of_calls(), *of_items(), sigterm.NAME)).encode()).hexdigest()
+    digest = hashlib.sha256(" ".join((*of_calls(), *of_items(), SIGTERM)).encode()).hexdigest()
     assert (CONTRACT, digest[:12]) == (3, "9e838cba5da5")
 
 

@@ -116,6 +116,8 @@ VALUES = [
          "GET /v1/items/[0-9a-f]{32}: the answer has no item"),
     Liar("values", "a revision that is text", showing(lambda item: item.update(rev="1")),
          "POST /v1/items: rev is '1', not 1"),
+    Liar("values", "a revision with a fraction", showing(lambda item: item.update(rev=1.0)),
+         "POST /v1/items: rev is 1.0, not 1"),
     Liar("values", "a first revision of 0", showing(lambda item: item.update(rev=0)),
          "POST /v1/items: rev is 0, not 1"),
     Liar("values", "null for what was not sent",

@@ -7,14 +7,13 @@ import pytest
 
 from arena.base.errors import FrameworkError
 from arena.contract import ItemScope, Scope, check, items, wait_ready
-from arena.contract.items import calls, connections
+from arena.contract.items import calls, values
 from arena.contract.items.http import Reply, Request, speaker
 from arena.contract.messages import WrongError
 from arena.contract.wire import Answer
-from tests.lib.arena.contract.clients import answering, until_end
 from tests.lib.arena.contract.items.service import Asked, Said, Service, serving
 from tests.lib.arena.contract.lying_server import serving as serving_h2
-from tests.lib.arena.contract.peer import wrong
+from tests.lib.arena.contract.peer import answering, until_end, wrong
 from tests.lib.arena.contract.talk import Field, Manner, Steps, Talk, manner
 
 GET = Request("GET", "/v1/items/0")
@@ -116,8 +115,8 @@ def test_204_has_no_body() -> None:
 
 def test_a_stream_beyond_the_limit_is_refused_with_one_of_two_codes() -> None:
     answers = [Answer(stream, 0, reset=code) for stream, code in ((1, None), (3, 7), (5, 1))]
-    assert connections._refused(answers) == {1, 2}
-    error = wrong(connections._refused, [Answer(1, 0, reset=11)])
+    assert values._refused(answers) == {1, 2}
+    error = wrong(values._refused, [Answer(1, 0, reset=11)])
     assert error.detail == "a stream beyond the limit ends with ENHANCE_YOUR_CALM"
 
 

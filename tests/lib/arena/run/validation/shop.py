@@ -12,12 +12,7 @@ from arena.contract import AnyScope, Report
 from arena.record.record import Check
 from arena.run import validate as validating
 from arena.run.validate import ValidateOptions, validate
-from tests.fakes import (
-    OFFERS,
-    FakeRuntime,
-    a_report,
-    add_framework,
-)
+from tests.fakes import OFFERS, FakeRuntime, a_report, add_framework
 
 Tell = Callable[[Check], None]
 

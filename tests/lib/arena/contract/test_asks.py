@@ -4,14 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from arena.contract import expected
-from arena.contract.expected import (
-    INT32_MAX,
-    INT32_MIN,
-    require,
-    require_form,
-    require_value,
-)
+from arena.contract import asks
+from arena.contract.asks import INT32_MAX, INT32_MIN, require, require_form, require_value
 from arena.contract.messages import WrongError, frame, hexadecimal, split
 from arena.contract.wire import Answer
 from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
@@ -51,11 +45,11 @@ ALONE = an_answer(headers={**HEADERS, **OK}, trailers=None)
      (INT32_MIN - 1, INT32_MAX), (2 * INT32_MAX, -2), (2 * INT32_MIN, 0), (2**32 * 7 + 5, 5)],
 )  # fmt: skip
 def test_a_sum_wraps_around(value: int, held: int) -> None:
-    assert expected.int32(value) == held
+    assert asks.int32(value) == held
 
 
 def test_operands_are_random_and_their_sums_do_not_overflow() -> None:
-    drawn = [tuple(expected.operands().values()) for _ in range(500)]
+    drawn = [tuple(asks.operands().values()) for _ in range(500)]
     assert len(set(drawn)) == 500
     for numbers in zip(*drawn, strict=True):
         assert min(numbers) < -(1 << 28) < 1 << 28 < max(numbers)
@@ -64,15 +58,15 @@ def test_operands_are_random_and_their_sums_do_not_overflow() -> None:
 
 
 def test_requests_hold_random_operands() -> None:
-    assert len({(each.a, each.b) for each in (expected.sum_request() for _ in range(50))}) == 50
-    streams = [expected.stream_request(-3) for _ in range(50)]
+    assert len({(each.a, each.b) for each in (asks.sum_request() for _ in range(50))}) == 50
+    streams = [asks.stream_request(-3) for _ in range(50)]
     assert len({(each.a, each.b) for each in streams}) == 50
     assert {each.count for each in streams} == {-3}
 
 
 def test_the_answer_to_a_sum_is_a_plus_b() -> None:
     requests = SumRequest(a=-5, b=3), SumRequest(a=INT32_MAX, b=2)
-    assert expected.sums_of(*requests) == [-2, INT32_MIN + 1]
+    assert asks.sums_of(*requests) == [-2, INT32_MIN + 1]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +77,7 @@ def test_the_answer_to_a_sum_is_a_plus_b() -> None:
 def test_the_answer_to_a_stream_is_a_plus_b_plus_i(
     a: int, b: int, count: int, sums: list[int]
 ) -> None:
-    assert expected.sums_of(StreamRequest(a=a, b=b, count=count)) == sums
+    assert asks.sums_of(StreamRequest(a=a, b=b, count=count)) == sums
 
 
 # Answers.
