@@ -2,8 +2,8 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,18 +19,64 @@ from arena.load.generators import Shot, WarmUp
 from arena.load.program import Program
 from arena.load.volley import VOLLEY
 from arena.machine.cpus import CpuPlan
-from arena.record.measurement import Cost
+from arena.record.measurement import SATURATED, Cost, GeneratorHost, Raw
 from arena.record.record import GeneratorInfo
 from arena.what.loads import Closed, Scheduled
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import FLEET_GENERATOR
-from arena_fleet.clock import monotonic_ns
-from arena_fleet.facts import HostFacts, boot_id, server_cpus
-from arena_fleet.fleet import Fleet, join
-from arena_fleet.members import Member, not_ready
-from arena_fleet.report import Read, misfits, read
-from arena_fleet.volley import find_volley
-from arena_fleet.window import Load, Made, Problem, make
+from arena_fleet.facts import HostFacts, boot_id, find_volley, monotonic_ns, server_cpus
+from arena_fleet.fleet import Fleet, Member, join
+from arena_fleet.window import MOST_APART_NS, Load, Made, Part, Problem, make
+
+# A host that used this share of its threads, or of one of them, was at its limit.
+SATURATED_SHARE = 0.90
+
+
+def section_of(member: Member, part: Part, raw: Path) -> GeneratorHost:
+    """Return a host's section in the record; its report is in the file `raw`."""
+    told, after = part.told, part.after
+    elapsed_s = told.elapsed_ns / 1e9
+    busy_s = SATURATED_SHARE * elapsed_s
+    is_saturated = (
+        told.cost.cpu_s >= busy_s * min(told.threads, member.facts.cpus)
+        or told.busiest_thread_s >= busy_s
+    )
+    return GeneratorHost(
+        number=member.number,
+        cpu=member.facts.words,
+        share=str(member.share),
+        threads=told.threads,
+        offset_ns=part.before.ns,
+        offset_bound_ns=part.before.bound_ns,
+        offset_after_ns=after and after.ns,
+        offset_after_bound_ns=after and after.bound_ns,
+        lateness_ns=told.lateness_ns,
+        calls=told.calls,
+        latency_ns=told.latency_ns,
+        cpu_s=told.cost.cpu_s,
+        flags=(SATURATED,) if is_saturated else (),
+        raw=Raw(path=raw.name, sha256=part.sha256),
+    )
+
+
+def misfits(parts: Sequence[Part], *, close_together: bool) -> Iterator[str]:
+    """Yield why the windows are not one: they opened, or closed, at different times.
+
+    The window of a schedule's share closes with its last call, and so at a moment of its own.
+    """
+    opened = [each.before.here(each.told.opened_ns) for each in parts]
+    edges = {"opened": opened}
+    if close_together:
+        lasted = (each.told.window_ns for each in parts)
+        edges["closed"] = [sum(both) for both in zip(opened, lasted, strict=True)]
+    for what, moments in edges.items():
+        apart_ns = max(moments) - min(moments)
+        if apart_ns > MOST_APART_NS:
+            yield (
+                f"generator {1 + moments.index(max(moments))} of {len(parts)} {what} its window "
+                f"{apart_ns / 1e6:.1f} ms after the first (limit {MOST_APART_NS / 1e6:g} ms)"
+            )
+
 
 # A warm-up before the window of a closed load: the window's edge is then a moment in a flow of
 # calls, and no host's late awakening can move it. The calls of a schedule have due times anyway.
@@ -109,9 +155,8 @@ class FleetProgram(Program):
             on_start=opening.set,
         )
         began = time.monotonic()
-        with self.fleet.link.doing(work) as future:
-            while not future.done():
-                future.wait(min(_TICK_S, opening.left_s()))
+        with closing(self.fleet.link.begin(work)) as future:
+            while not future.wait(min(_TICK_S, opening.left_s())):
                 opening.look()
                 on_tick(time.monotonic() - began)
             made = future.result()
@@ -119,34 +164,29 @@ class FleetProgram(Program):
 
     def _shot(self, made: Made, profile: MeasuredProfile, stem: Path) -> Shot:
         """Save what the hosts handed over, and merge it."""
-        raw, found = self.raw(stem), list[Read]()
+        raw, parts, sections = self.raw(stem), list[Part](), list[GeneratorHost]()
         problems = [each for each in made.parts if isinstance(each, Problem)]
         for member, part in zip(self.fleet.members, made.parts, strict=True):
-            if isinstance(part, Problem):
-                continue
-            name = f"{stem.name}-generator-{member.number}"
-            try:
-                found.append(read(member, part, stem.with_name(f"{name}.json")))
-            except ValueError as error:
-                words = f"generator {member.number}'s output cannot be read"
-                why = printable(" ".join(str(error).split()))[:300]
-                problems.append(Problem(words, f"{member.facts.name}: {why}"))
+            if isinstance(part, Part):
+                own = stem.with_name(f"{stem.name}-generator-{member.number}.json")
+                own.write_bytes(part.content)
+                parts.append(part)
+                sections.append(section_of(member, part, own))
         if not problems and stem.name != _WARM_UP:
             close_together = not profile.load.follows_schedule
-            problems += map(Problem, misfits(found, close_together=close_together))
+            problems += map(Problem, misfits(parts, close_together=close_together))
         if not problems:
-            raws = [stem.with_name(each.section.raw.path) for each in found]
-            problems += self._merge(raws, raw)
+            problems += self._merge([stem.with_name(each.raw.path) for each in sections], raw)
         return Shot(
             raw=raw,
             log=raw,
             cost=Cost(
-                cpu_s=sum(each.cost.cpu_s for each in found),
-                peak_bytes=sum(each.cost.peak_bytes for each in found),
+                cpu_s=sum(each.told.cost.cpu_s for each in parts),
+                peak_bytes=sum(each.told.cost.peak_bytes for each in parts),
             ),
             problem=problems[0].words if problems else None,
             output="\n".join(each.detail for each in problems if each.detail),
-            generators=tuple(each.section for each in found),
+            generators=tuple(sections),
         )
 
     def _merge(self, raws: Sequence[Path], merged: Path) -> list[Problem]:
@@ -235,7 +275,7 @@ def joined(
     fleet = join(workspace, address, rack)
     for each in fleet.members:
         if why := _misplaced(each.facts, version):
-            raise not_ready(each.number, len(fleet.members), f"{each.facts.name} {why}")
+            raise each.not_ready(f"{each.facts.name} {why}")
     return located(fleet, str(program), version)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena_fleet.shares import divide
+from arena_fleet.facts import divide
 
 
 @pytest.mark.parametrize(
