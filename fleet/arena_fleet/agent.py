@@ -327,9 +327,7 @@ class Agent(HostAgent):
 
     async def _share(self, folder: Path) -> Path:
         """Return the report of all parts of this host; ValueError if one is missing."""
-        parts, merged = sorted(folder.glob("part-*.json")), folder / "share.json"
-        if len(parts) != int((folder / _COUNT).read_text()):
-            raise ValueError("not every part has a report")
+        parts, merged = _parts(folder), folder / "share.json"
         if len(parts) == 1:
             return parts[0]
         if not merged.exists():
@@ -358,6 +356,13 @@ def run_folder(folder: Path, run: str) -> Path:
     if not _RUN.fullmatch(run):
         raise RefusedError("an id is 32 hex digits")
     return folder / run
+
+
+def _parts(folder: Path) -> list[Path]:
+    parts = sorted(folder.glob("part-*.json"))
+    if len(parts) != int((folder / _COUNT).read_text()):
+        raise ValueError("not every part has a report")
+    return parts
 
 
 async def _have_ended(armed: _Armed) -> bool:

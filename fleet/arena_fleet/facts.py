@@ -6,9 +6,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import pydantic
 from pydantic import AfterValidator, Field
@@ -28,8 +29,7 @@ from arena.machine.cpus import CpuPlan
 EXCHANGES = 15
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A message to a host and back: sent and back on the own clock, there on the host's."""
 
     sent_ns: int
@@ -77,7 +77,7 @@ def monotonic_ns() -> int:
 
 
 # The number of the messages between coordinator and hosts; both must speak the same ones.
-PROTOCOL = 2
+PROTOCOL = 3
 
 # An estimate of a clock's offset that may be wrong by more is of no use.
 MOST_BOUND_NS = 2_000_000
@@ -174,24 +174,13 @@ def read_facts(
     """Return the facts of this host."""
     described = facts.describe(None)
     return HostFacts(
-        protocol=PROTOCOL,
-        name=name,
-        host_class=host_class,
-        is_local=is_local,
-        boot_id=boot_id(),
+        protocol=PROTOCOL, name=name, host_class=host_class, is_local=is_local, boot_id=boot_id(),
         cpu=printable(" ".join(described.cpu.split()))[:160],
-        cpus=cpus or min(described.cpus, quota_cpus() or described.cpus),
-        parts=parts,
-        open_files=most_open_files(),
-        ports=_port_count(),
-        load=os.getloadavg()[0],
-        is_busy=False,
-        volley_version=volley_version,
-        volley_sha256=sha256_of(volley),
-        python=platform.python_version(),
-        dask=dask,
-        pid=os.getpid(),
-    )
+        cpus=cpus or min(described.cpus, quota_cpus() or described.cpus), parts=parts,
+        open_files=most_open_files(), ports=_port_count(), load=os.getloadavg()[0], is_busy=False,
+        volley_version=volley_version, volley_sha256=sha256_of(volley),
+        python=platform.python_version(), dask=dask, pid=os.getpid(),
+    )  # fmt: skip
 
 
 def boot_id() -> str:
@@ -206,15 +195,10 @@ def quota_cpus(root: Path = Path("/sys/fs/cgroup"), own: Path = _PROC / "self/cg
     except OSError:
         return 0.0
     limits = []
-    folder = root / group
-    for each in (folder, *folder.parents):
-        try:
-            quota, period = (each / "cpu.max").read_text().split()
-        except (OSError, ValueError):
-            pass
-        else:
-            if quota != "max":
-                limits.append(int(quota) / int(period))
+    for each in (folder := root / group, *folder.parents):
+        with suppress(OSError, ValueError):  # Without a limit, the quota is `max`.
+            quota, period = map(int, (each / "cpu.max").read_text().split())
+            limits.append(quota / period)
         if each == root:
             break
     return min(limits, default=0.0)
@@ -311,9 +295,9 @@ class Share:
     of: int
 
     @property
-    def parts(self) -> list[str]:
-        """Each part, as volley's --share takes it."""
-        return [f"{number}/{self.of}" for number in range(self.first, self.first + self.count)]
+    def numbers(self) -> range:
+        """The numbers of its parts."""
+        return range(self.first, self.first + self.count)
 
     def __str__(self) -> str:
         last = self.first + self.count - 1
@@ -327,11 +311,9 @@ def divide(cpus: Sequence[float], told: Sequence[int | None]) -> list[Share]:
     If any host was told, a host that was not takes one part. A single host takes two at least:
     volley's report of the whole load is not one that can be merged and checked.
     """
-    if any(told):
-        counts = [each or 1 for each in told]
-    else:
-        fewest = min(cpus)
-        counts = [min(round(each / fewest), _MOST_PARTS) for each in cpus]
+    counts = [each or 1 for each in told]
+    if not any(told):
+        counts = [min(round(each / min(cpus)), _MOST_PARTS) for each in cpus]
     if sum(counts) == 1:
         counts = [2]
     shares, first = [], 1

@@ -120,7 +120,7 @@ class FleetProgram(Program):
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         """Return the version, and the command line of the first share, without an address."""
         del warm_up
-        arguments = self._part(profile, self.fleet.members[0], 0, _SERVER)
+        arguments = self._part(profile, self.fleet.members[0], 1, _SERVER)
         return GeneratorInfo(
             name=self.name, version=self.version, found=self._found, argv=("volley", *arguments)
         )
@@ -146,20 +146,19 @@ class FleetProgram(Program):
         on_open: Callable[[], None] = lambda: None,
     ) -> Shot:
         """Make the load once; HostError if it was not fired, so that nothing is known."""
-        opening = _Opening(on_open)
-        work = make(
-            self.fleet.link,
-            self.fleet.members,
-            self._load(profile),
-            is_counted=stem.name != _WARM_UP,
-            on_start=opening.set,
-        )
-        began = time.monotonic()
-        with closing(self.fleet.link.begin(work)) as future:
-            while not future.wait(min(_TICK_S, opening.left_s())):
-                opening.look()
+        at_ns, done, began = list[int](), False, time.monotonic()  # when the window opens
+        members, is_counted = self.fleet.members, stem.name != _WARM_UP
+        load, link = self._load(profile), self.fleet.link
+        work = make(link, members, load, is_counted=is_counted, on_start=at_ns.append)
+        with closing(link.begin(work)) as doing:
+            while not done:
+                left_s = (max(0.0, (each - monotonic_ns()) / 1e9) for each in at_ns)
+                done = doing.wait(min([_TICK_S, *left_s]))
+                if at_ns and at_ns[0] <= monotonic_ns():
+                    at_ns.clear()
+                    on_open()
                 on_tick(time.monotonic() - began)
-            made = future.result()
+            made = doing.result()
         return self._shot(made, profile, stem)
 
     def _shot(self, made: Made, profile: MeasuredProfile, stem: Path) -> Shot:
@@ -206,18 +205,14 @@ class FleetProgram(Program):
 
     def _load(self, profile: MeasuredProfile) -> Load:
         """Divide a profile's load among the hosts."""
-        members, count = self.fleet.members, profile.connection_count
-        of = members[0].share.of
+        members, count, server = self.fleet.members, profile.connection_count, self.fleet.server
         return Load(
             parts=[
-                [
-                    self._part(profile, each, index, self.fleet.server)
-                    for index in range(each.share.count)
-                ]
+                [self._part(profile, each, number, server) for number in each.share.numbers]
                 for each in members
             ],
             connections=[
-                sum(_own(count, each.share.first + index, of) for index in range(each.share.count))
+                sum(_own(count, number, each.share.of) for number in each.share.numbers)
                 for each in members
             ],
             lead_s=_lead_s(profile),
@@ -225,19 +220,19 @@ class FleetProgram(Program):
             drain_s=_DRAIN_S if profile.load.follows_schedule else 0.0,
         )
 
-    def _part(self, profile: MeasuredProfile, member: Member, index: int, server: str) -> list[str]:
+    def _part(self, profile: MeasuredProfile, host: Member, number: int, server: str) -> list[str]:
         """Return volley's arguments for one part of a host's share."""
         *arguments, _ = self.arguments(profile)
-        own = _own(profile.connection_count, member.share.first + index, member.share.of)
+        own = _own(profile.connection_count, number, host.share.of)
         lead = ["--warmup", format_duration(_LEAD_S)] if _lead_s(profile) else []
-        host = f"[{server}]" if ":" in server else server
+        at = f"[{server}]" if ":" in server else server
         return [
             *arguments,
-            "--share", member.share.parts[index],
-            "--threads", str(min(member.threads, own)),
+            "--share", f"{number}/{host.share.of}",
+            "--threads", str(min(host.threads, own)),
             "--start-at", "stdin",
             *lead,
-            f"{host}:{profile.port}",
+            f"{at}:{profile.port}",
         ]  # fmt: skip
 
 
@@ -309,31 +304,6 @@ def _misplaced(facts: HostFacts, version: str) -> str:
     if facts.volley_version != version:
         return f"has volley {facts.volley_version}, and this host has {version}"
     return ""
-
-
-class _Opening:
-    """The moment at which the window opens, once it is known."""
-
-    def __init__(self, on_open: Callable[[], None]) -> None:
-        self._on_open = on_open
-        self._at_ns: int | None = None
-        self._is_open = False
-
-    def set(self, at_ns: int) -> None:
-        """Take the moment, on the link's thread."""
-        self._at_ns = at_ns
-
-    def left_s(self) -> float:
-        """Return the seconds until it comes, as far as is known."""
-        if self._at_ns is None or self._is_open:
-            return _TICK_S
-        return max(0.0, (self._at_ns - monotonic_ns()) / 1e9)
-
-    def look(self) -> None:
-        """Report the opening, once."""
-        if self._at_ns is not None and not self._is_open and self._at_ns <= monotonic_ns():
-            self._is_open = True
-            self._on_open()
 
 
 def _lead_s(profile: MeasuredProfile) -> float:

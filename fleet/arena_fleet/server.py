@@ -140,6 +140,9 @@ CHUNK_BYTES = 4 << 20
 # The results of so many sessions are kept; their folders are kept for ever.
 _KEPT_SESSIONS = 20
 
+# What is said of results that there are not.
+_NOT_BEGUN = {"sha256": hashlib.sha256().hexdigest(), "bytes": 0, "events": []}
+
 _LOG, _ARCHIVE = "log", "results.tar.gz"
 
 
@@ -197,7 +200,8 @@ class ServerAgent(HostAgent):
         """
         wanted, folder = Asked.model_validate(asked), run_folder(self._folder, session)
         if self._in_hand:
-            return _ended(HostError.exit_code, "another session is in progress here", b"")
+            error = "another session is in progress here"
+            return {**_NOT_BEGUN, "code": HostError.exit_code, "error": error}
         try:
             folder.mkdir()
         except FileExistsError as error:
@@ -216,7 +220,11 @@ class ServerAgent(HostAgent):
         finally:
             self._in_hand = None
         self._forget_results()
-        return _ended(code, last_error(folder / _LOG), archive, events)
+        sha256 = hashlib.sha256(archive).hexdigest()
+        return {
+            "code": code, "error": last_error(folder / _LOG), "sha256": sha256,
+            "bytes": len(archive), "events": events,
+        }  # fmt: skip
 
     async def watch(self, session: str, at: int) -> dict[str, Any]:
         """Return what a session has printed since byte `at`; it goes on while it is asked after.
@@ -287,11 +295,13 @@ class ServerAgent(HostAgent):
         # If this worker is killed, the session is told to end, and ends its server.
         argv = ["setpriv", "--pdeathsig", "TERM", "--", *this_program()]
         root = self._workspace.root
+        # What makes trials or chooses CPUs is for the worker's own benchmarks.
+        own = {name: text for name, text in os.environ.items() if name not in {*TRIAL, *CPUS}}
         with (folder / _LOG).open("wb") as file:
             process = await asyncio.create_subprocess_exec(
                 *argv, "--root", str(root), "fleet", "work", str(folder),
                 cwd=root, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file,
-                start_new_session=True, env=_environment(),
+                start_new_session=True, env=own,
             )  # fmt: skip
         in_hand.process = process
         if in_hand.is_ending:
@@ -327,27 +337,12 @@ class ServerAgent(HostAgent):
                     each.unlink(missing_ok=True)
 
 
-def _environment() -> dict[str, str]:
-    """Return this process's environment without what makes trials or chooses CPUs."""
-    return {name: value for name, value in os.environ.items() if name not in {*TRIAL, *CPUS}}
-
-
-def _ended(
-    code: int, error: str, archive: bytes, events: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
-    """Return how a session ended, without its results."""
-    sha256 = hashlib.sha256(archive).hexdigest()
-    return {
-        "code": code, "error": error, "sha256": sha256, "bytes": len(archive), "events": events,
-    }  # fmt: skip
-
-
 def _stop(process: asyncio.subprocess.Process) -> None:
-    """Tell a benchmark to end; kill it if it has not ended in time."""
-    _signal(process, signal.SIGTERM)
-    asyncio.get_running_loop().call_later(_END_S, _signal, process, signal.SIGKILL)
+    """Tell a session to end; kill it if it has not ended in time."""
 
+    def tell(number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(number)
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        process.send_signal(number)
+    tell(signal.SIGTERM)
+    asyncio.get_running_loop().call_later(_END_S, tell, signal.SIGKILL)

@@ -97,10 +97,11 @@ class Gun:
                     [
                         *self.request, *flags,
                         "--connections", str(connections), "-O", "json",
-                        "--share", part, "--threads", "1", "--start-at", "stdin", *lead,
+                        "--share", f"{number}/{each.share.of}", "--threads", "1",
+                        "--start-at", "stdin", *lead,
                         self.target,
                     ]
-                    for part in each.share.parts
+                    for number in each.share.numbers
                 ]
                 for each in members
             ],
