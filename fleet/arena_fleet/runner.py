@@ -325,6 +325,11 @@ class RackBlocks(Blocks):
         self.log.note(begun)
         return Asked(request=request, night=self.night, block=asked), begun
 
+    def _of(self, begun: Event) -> tuple[PlannedLoad, Plan]:
+        """Return the load of a block, and the plan of its first framework."""
+        load = next(each for each in self.planned.loads if each.load == begun.load)
+        return load, self.plans[load.load][load.frameworks[0]]
+
     def _ended(self, rack: Rack, begun: Event, end: Ended) -> bool:
         """Take in a block; return whether its rack may have another one.
 
@@ -333,8 +338,7 @@ class RackBlocks(Blocks):
         """
         if end.is_lost:
             return self._lose(rack, begun, end.error)
-        load = next(each for each in self.planned.loads if each.load == begun.load)
-        plan = self.plans[load.load][load.frameworks[0]]
+        load, plan = self._of(begun)
         # Its night ends there, and this one goes on.
         why = end.error.partition(ENDS)[0] or end.why
         try:
@@ -363,14 +367,13 @@ class RackBlocks(Blocks):
 
         It `ends`, or does so if this happens three times in a row.
         """
-        load = next(each for each in self.planned.loads if each.load == begun.load)
+        load, plan = self._of(begun)
         self.log.note(begun.changed(event="lost", why=f"rack {rack.name}: {why}"))
         lost = f"{why}; {self._words(load, begun.block)} is lost, and is not repeated"
         if ends:
             self.runner.end(rack, lost)
             return False
         self.runner.fail(f"rack {rack.name}: {lost}")
-        plan = self.plans[load.load][load.frameworks[0]]
         return self.runner.goes_on(rack, Outcome(plan, HostError.exit_code, is_hosts=True))
 
 
