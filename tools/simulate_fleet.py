@@ -12,7 +12,7 @@ from statistics import quantiles
 
 import click
 
-from arena_fleet.clock import EXCHANGES
+from arena_fleet.facts import EXCHANGES
 
 _HOSTS = (4, 8, 16, 32, 64, 128, 256)
 

@@ -17,13 +17,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
+import parse_ghz
+from arena.base.model import Frozen
 from arena.base.text import printable
 from arena.base.writing import write_atomic
 from arena.machine.child import exit_words, whole_command
-from arena_fleet.clock import monotonic_ns
-from arena_fleet.facts import HostFacts, lacks
+from arena.record.measurement import Calls, Cost, Latency
+from arena_fleet.facts import HostFacts, lacks, monotonic_ns
 
 # Connections that stand without a start are closed after this time: the coordinator has gone.
 FIRE_WITHIN_S = 30.0
@@ -53,6 +55,41 @@ class RefusedError(Exception):
     """The host does not do what it was asked; the text is one line for people."""
 
 
+class Told(Frozen):
+    """What the report of a host's share says of it; its window by the host's CLOCK_MONOTONIC."""
+
+    threads: int
+    lateness_ns: int | None
+    opened_ns: int
+    window_ns: int
+    elapsed_ns: int
+    busiest_thread_s: float
+    cost: Cost
+    calls: Calls
+    latency_ns: Latency
+
+    @classmethod
+    def read(cls, report: Path) -> Self:
+        """Read a report; ValueError if it is broken, or not that of a share."""
+        text = report.read_text()
+        read = parse_ghz.parse(text)
+        try:
+            run = json.loads(text)["volley"]["tally"]["run"]
+            return cls(
+                threads=run["threads"],
+                lateness_ns=run["late_ns"],
+                opened_ns=run["opened_monotonic_ns"],
+                window_ns=run["window_ns"],
+                elapsed_ns=run["elapsed_ns"],
+                busiest_thread_s=run["cost"]["busiest_thread_s"],
+                cost=Cost(cpu_s=run["cost"]["cpu_s"], peak_bytes=run["cost"]["peak_bytes"]),
+                calls=read.calls,
+                latency_ns=read.latency,
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the report of a share ({error})") from error
+
+
 @dataclass
 class _Volley:
     """A process that makes one part of the load."""
@@ -61,6 +98,17 @@ class _Volley:
     said: deque[str]
     ready: asyncio.Event
     reader: asyncio.Task[None]
+
+    @classmethod
+    async def start(cls, command: Sequence[str], root: Path, log: Path) -> Self:
+        """Start a volley that the kernel ends together with this process."""
+        process = await asyncio.create_subprocess_exec(
+            *whole_command(command), cwd=root, start_new_session=True,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        said, ready = deque[str](maxlen=20), asyncio.Event()
+        return cls(process, said, ready, asyncio.create_task(_read(process, said, ready, log)))
 
     @property
     def how(self) -> str:
@@ -194,8 +242,7 @@ class Agent(HostAgent):
 
     async def collect(self, run: str) -> dict[str, Any]:
         """Return whether the run has ended, and its output; may be asked again and again."""
-        folder = self._run_folder(run)
-        if not (folder / "fired").exists():
+        if not (self._run_folder(run) / "fired").exists():
             raise RefusedError("this run was not fired here")
         armed, outputs = self._armed, self._outputs(run)
         if armed and armed.run == run:
@@ -206,12 +253,13 @@ class Agent(HostAgent):
             why, _, said = (outputs / _FAILED).read_text().partition("\n")
             return {"state": "failed", "why": why, "said": said}
         try:
-            content = (await self._share(outputs)).read_bytes()
-            json.loads(content)
-        except (OSError, ValueError):
-            return {"state": "failed", "why": "volley left no whole report", "said": ""}
-        digest = hashlib.sha256(content).hexdigest()
-        return {"state": "done", "sha256": digest, "content": zlib.compress(content, 1)}
+            report = await self._share(outputs)
+            content, told = report.read_bytes(), Told.read(report).model_dump(mode="json")
+        except (OSError, ValueError) as error:
+            said = printable(" ".join(str(error).split()))[:300]
+            return {"state": "failed", "why": "volley left no whole report", "said": said}
+        digest, packed = hashlib.sha256(content).hexdigest(), zlib.compress(content, 1)
+        return {"state": "done", "sha256": digest, "content": packed, "told": told}
 
     async def disarm(self, run: str) -> bool:
         """End a run if it is in hand; return whether its load had not begun."""
@@ -272,21 +320,9 @@ class Agent(HostAgent):
             self._armed.guard = asyncio.get_running_loop().call_later(seconds, self.stop)
 
     async def _start(self, arguments: Sequence[str], output: Path) -> _Volley:
-        """Start a volley that the kernel ends together with this process."""
-        process = await asyncio.create_subprocess_exec(
-            *whole_command([str(self._volley), *arguments, "-o", str(output)]),
-            cwd=self._root,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        said: deque[str] = deque(maxlen=20)
-        ready = asyncio.Event()
-        reader = asyncio.create_task(_read(process, said, ready, output.with_suffix(".stderr")))
-        volley = _Volley(process, said, ready, reader)
-        self._started = [each for each in self._started if not each.reader.done()]
-        self._started.append(volley)
+        command = [str(self._volley), *arguments, "-o", str(output)]
+        volley = await _Volley.start(command, self._root, output.with_suffix(".stderr"))
+        self._started = [*(each for each in self._started if not each.reader.done()), volley]
         return volley
 
     async def _share(self, folder: Path) -> Path:
@@ -342,18 +378,17 @@ async def _have_ended(armed: _Armed) -> bool:
 
 async def _all_ready(volleys: Sequence[_Volley]) -> None:
     """Wait until the connections of all stand; RefusedError if one ends before."""
-    ends = [asyncio.ensure_future(each.process.wait()) for each in volleys]
     ready = [asyncio.ensure_future(each.ready.wait()) for each in volleys]
     try:
         while not all(each.done() for each in ready):
-            waiting = [each for each in ready if not each.done()]
-            await asyncio.wait([*waiting, *ends], return_when=asyncio.FIRST_COMPLETED)
-            for volley, end in zip(volleys, ends, strict=True):
-                if end.done():
-                    await volley.reader
-                    raise RefusedError(": ".join(filter(None, (volley.how, volley.last))))
+            left = [each for each in ready if not each.done()]
+            readers = [each.reader for each in volleys]
+            await asyncio.wait([*left, *readers], return_when=asyncio.FIRST_COMPLETED)
+            if ended := next((each for each in volleys if each.reader.done()), None):
+                await ended.process.wait()
+                raise RefusedError(": ".join(filter(None, (ended.how, ended.last))))
     finally:
-        for each in (*ready, *ends):
+        for each in ready:
             each.cancel()
 
 
@@ -374,8 +409,3 @@ async def _read(
             said.append(line.decode(errors="replace").strip())
             if said[-1] == _READY:
                 ready.set()
-
-
-def can_die_together() -> bool:
-    """Return whether this host has the program that ends volley together with its worker."""
-    return bool(shutil.which("setpriv"))

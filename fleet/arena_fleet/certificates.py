@@ -5,35 +5,31 @@ Python's pickle. So the authority is the fleet's own, and its key stays where it
 """
 
 import os
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from arena.base.errors import HostError, UsageError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.machine.certs import pem_of, signed_certificate
 from arena_fleet.facts import host_name
 
 # The files of a host: the authority's certificate, and its own certificate and key.
 AUTHORITY, CERTIFICATE, KEY = "ca.crt", "host.crt", "host.key"
 _AUTHORITY_KEY = "ca.key"
 
-_LIFETIME = timedelta(days=825)
+_NAME = "HttpArena fleet"
 
-_Extensions = Sequence[tuple[x509.ExtensionType, bool]]
+_USES = (
+    "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
+    "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
+)  # fmt: skip
 
 
 def own_folder(workspace: Workspace) -> Path:
@@ -64,14 +60,10 @@ def make_authority(folder: Path) -> bool:
         # A first call that was interrupted has left no certificate of this host.
         return make_certificate(folder, folder)
     _make_folder(folder)
-    private, name = ec.generate_private_key(ec.SECP256R1()), _name("fleet")
-    extensions: _Extensions = (
-        (x509.BasicConstraints(ca=True, path_length=0), True),
-        (_usage(signs_certificates=True), True),
-    )
+    private = ec.generate_private_key(ec.SECP256R1())
     # The key comes first: a certificate without it is a copy.
     _write_key(folder / _AUTHORITY_KEY, private)
-    write_atomic(folder / AUTHORITY, _signed(name, private.public_key(), name, private, extensions))
+    write_atomic(folder / AUTHORITY, _signed(_NAME, private, private))
     make_certificate(folder, folder)
     return True
 
@@ -96,17 +88,8 @@ def make_certificate(authority: Path, folder: Path) -> bool:
         return False
     _make_folder(folder)
     private = ec.generate_private_key(ec.SECP256R1())
-    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-    extensions: _Extensions = (
-        (x509.BasicConstraints(ca=False, path_length=None), True),
-        (_usage(signs_certificates=False), True),
-        (x509.ExtendedKeyUsage(both), False),
-    )
-    signed = _signed(
-        _name("generator host"), private.public_key(), issuer.subject, issuer_key, extensions
-    )
     _write_key(folder / KEY, private)
-    write_atomic(folder / CERTIFICATE, signed)
+    write_atomic(folder / CERTIFICATE, _signed("HttpArena generator host", private, issuer_key))
     if folder != authority:
         write_atomic(folder / AUTHORITY, own.decode())
     return True
@@ -135,59 +118,29 @@ def _make_folder(folder: Path) -> None:
         raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
 
 
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"HttpArena {common}")])
-
-
-def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _signed(
-    subject: x509.Name,
-    key: ec.EllipticCurvePublicKey,
-    issuer: x509.Name,
-    issuer_key: ec.EllipticCurvePrivateKey,
-    extensions: _Extensions,
-) -> str:
-    now = datetime.now(UTC)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + _LIFETIME)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()),
-            critical=False,
-        )
-    )
-    for extension, is_critical in extensions:
-        builder = builder.add_extension(extension, critical=is_critical)
-    return builder.sign(issuer_key, hashes.SHA256()).public_bytes(Encoding.PEM).decode()
+def _signed(name: str, key: ec.EllipticCurvePrivateKey, by: ec.EllipticCurvePrivateKey) -> str:
+    """Return a certificate of a key, by the authority's key, which may be the same."""
+    is_own = key is by
+    uses = {"key_cert_sign", "crl_sign"} if is_own else {"digital_signature"}
+    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.public_key())
+    extensions: list[tuple[x509.ExtensionType, bool]] = [
+        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+        (issuer, False),
+        (x509.BasicConstraints(ca=is_own, path_length=0 if is_own else None), True),
+        (x509.KeyUsage(**{each: each in uses for each in _USES}), True),
+        *([] if is_own else [(x509.ExtendedKeyUsage(both), False)]),
+    ]
+    return signed_certificate(name, key, (_NAME, by), extensions)
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
         part = path.with_name(f".{path.name}")
         part.unlink(missing_ok=True)
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(pem)
+        with os.fdopen(handle, "w") as file:
+            file.write(pem_of(key))
         part.replace(path)
     except OSError as error:
         raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error

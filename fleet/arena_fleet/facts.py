@@ -3,10 +3,13 @@
 import os
 import platform
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import pydantic
 from pydantic import AfterValidator, Field
@@ -14,14 +17,67 @@ from pydantic import AfterValidator, Field
 from arena.base.errors import HostError, UsageError
 from arena.base.hashing import sha256_of
 from arena.base.model import Frozen
+from arena.base.progress import Progress
 from arena.base.text import printable
+from arena.base.workspace import Workspace
+from arena.load import generators
 from arena.machine import facts
 from arena.machine.child import most_open_files
 from arena.machine.cpus import CpuPlan
-from arena_fleet.clock import Offset
+
+# Of so many exchanges, the fastest one counts: its message waited the least.
+EXCHANGES = 15
+
+
+class Exchange(NamedTuple):
+    """A message to a host and back: sent and back on the own clock, there on the host's."""
+
+    sent_ns: int
+    there_ns: int
+    back_ns: int
+
+    @property
+    def rtt_ns(self) -> int:
+        """The time of the round trip."""
+        return self.back_ns - self.sent_ns
+
+
+@dataclass(frozen=True)
+class Offset:
+    """A host's clock minus the own one. The true offset differs by `bound_ns` at most."""
+
+    ns: int
+    bound_ns: int
+    rtt_ns: int
+
+    def there(self, own_ns: int) -> int:
+        """Return what the host's clock shows at a moment of the own clock."""
+        return own_ns + self.ns
+
+    def here(self, there_ns: int) -> int:
+        """Return what the own clock shows at a moment of the host's clock."""
+        return there_ns - self.ns
+
+
+def offset_of(exchanges: Sequence[Exchange]) -> Offset:
+    """Estimate an offset from at least one exchange.
+
+    The host read its clock at some moment between sending and coming back. Half of the round trip
+    is the best guess without knowing the delay of each direction, and the error is at most the
+    other half (Cristian 1989).
+    """
+    best = min(exchanges, key=lambda each: each.rtt_ns)
+    middle_ns = (best.sent_ns + best.back_ns) // 2
+    return Offset(best.there_ns - middle_ns, (best.rtt_ns + 1) // 2, best.rtt_ns)
+
+
+def monotonic_ns() -> int:
+    """Return what CLOCK_MONOTONIC shows: the clock that volley starts by."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
 
 # The number of the messages between coordinator and hosts; both must speak the same ones.
-PROTOCOL = 2
+PROTOCOL = 3
 
 # An estimate of a clock's offset that may be wrong by more is of no use.
 MOST_BOUND_NS = 2_000_000
@@ -118,24 +174,13 @@ def read_facts(
     """Return the facts of this host."""
     described = facts.describe(None)
     return HostFacts(
-        protocol=PROTOCOL,
-        name=name,
-        host_class=host_class,
-        is_local=is_local,
-        boot_id=boot_id(),
+        protocol=PROTOCOL, name=name, host_class=host_class, is_local=is_local, boot_id=boot_id(),
         cpu=printable(" ".join(described.cpu.split()))[:160],
-        cpus=cpus or min(described.cpus, quota_cpus() or described.cpus),
-        parts=parts,
-        open_files=most_open_files(),
-        ports=_port_count(),
-        load=os.getloadavg()[0],
-        is_busy=False,
-        volley_version=volley_version,
-        volley_sha256=sha256_of(volley),
-        python=platform.python_version(),
-        dask=dask,
-        pid=os.getpid(),
-    )
+        cpus=cpus or min(described.cpus, quota_cpus() or described.cpus), parts=parts,
+        open_files=most_open_files(), ports=_port_count(), load=os.getloadavg()[0], is_busy=False,
+        volley_version=volley_version, volley_sha256=sha256_of(volley),
+        python=platform.python_version(), dask=dask, pid=os.getpid(),
+    )  # fmt: skip
 
 
 def boot_id() -> str:
@@ -150,15 +195,10 @@ def quota_cpus(root: Path = Path("/sys/fs/cgroup"), own: Path = _PROC / "self/cg
     except OSError:
         return 0.0
     limits = []
-    folder = root / group
-    for each in (folder, *folder.parents):
-        try:
-            quota, period = (each / "cpu.max").read_text().split()
-        except (OSError, ValueError):
-            pass
-        else:
-            if quota != "max":
-                limits.append(int(quota) / int(period))
+    for each in (folder := root / group, *folder.parents):
+        with suppress(OSError, ValueError):  # Without a limit, the quota is `max`.
+            quota, period = map(int, (each / "cpu.max").read_text().split())
+            limits.append(quota / period)
         if each == root:
             break
     return min(limits, default=0.0)
@@ -240,3 +280,54 @@ def lacks(connections: int) -> str:
 def _port_count() -> int:
     lowest, highest = (_PROC / "sys/net/ipv4/ip_local_port_range").read_text().split()
     return int(highest) - int(lowest) + 1
+
+
+# A host takes at most so many parts by its CPUs; each part is a process.
+_MOST_PARTS = 8
+
+
+@dataclass(frozen=True)
+class Share:
+    """The parts `first` to `first + count - 1` of `of`, from 1."""
+
+    first: int
+    count: int
+    of: int
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its parts."""
+        return range(self.first, self.first + self.count)
+
+    def __str__(self) -> str:
+        last = self.first + self.count - 1
+        numbers = str(self.first) if self.count == 1 else f"{self.first}-{last}"
+        return f"{numbers}/{self.of}"
+
+
+def divide(cpus: Sequence[float], told: Sequence[int | None]) -> list[Share]:
+    """Return the share of each host, by its CPUs, or by the parts that it was told to take.
+
+    If any host was told, a host that was not takes one part. A single host takes two at least:
+    volley's report of the whole load is not one that can be merged and checked.
+    """
+    counts = [each or 1 for each in told]
+    if not any(told):
+        counts = [min(round(each / min(cpus)), _MOST_PARTS) for each in cpus]
+    if sum(counts) == 1:
+        counts = [2]
+    shares, first = [], 1
+    for count in counts:
+        shares.append(Share(first, count, sum(counts)))
+        first += count
+    return shares
+
+
+def find_volley(
+    workspace: Workspace, environment: Mapping[str, str], shows: Progress
+) -> tuple[Path, str]:
+    """Return volley and its version, built if need be; HostError if only an image has it."""
+    found = generators.locate("volley", workspace, environment).ready(workspace, None, shows)
+    if found.is_away:
+        raise HostError("volley: a fleet runs it as a program, not from an image (LOADGEN_DOCKER)")
+    return Path(found.program), found.version

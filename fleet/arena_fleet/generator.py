@@ -2,8 +2,8 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,18 +19,64 @@ from arena.load.generators import Shot, WarmUp
 from arena.load.program import Program
 from arena.load.volley import VOLLEY
 from arena.machine.cpus import CpuPlan
-from arena.record.measurement import Cost
+from arena.record.measurement import SATURATED, Cost, GeneratorHost, Raw
 from arena.record.record import GeneratorInfo
 from arena.what.loads import Closed, Scheduled
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import FLEET_GENERATOR
-from arena_fleet.clock import monotonic_ns
-from arena_fleet.facts import HostFacts, boot_id, server_cpus
-from arena_fleet.fleet import Fleet, join
-from arena_fleet.members import Member, not_ready
-from arena_fleet.report import Read, misfits, read
-from arena_fleet.volley import find_volley
-from arena_fleet.window import Load, Made, Problem, make
+from arena_fleet.facts import HostFacts, boot_id, find_volley, monotonic_ns, server_cpus
+from arena_fleet.fleet import Fleet, Member, join
+from arena_fleet.window import MOST_APART_NS, Load, Made, Part, Problem, make
+
+# A host that used this share of its threads, or of one of them, was at its limit.
+SATURATED_SHARE = 0.90
+
+
+def section_of(member: Member, part: Part, raw: Path) -> GeneratorHost:
+    """Return a host's section in the record; its report is in the file `raw`."""
+    told, after = part.told, part.after
+    elapsed_s = told.elapsed_ns / 1e9
+    busy_s = SATURATED_SHARE * elapsed_s
+    is_saturated = (
+        told.cost.cpu_s >= busy_s * min(told.threads, member.facts.cpus)
+        or told.busiest_thread_s >= busy_s
+    )
+    return GeneratorHost(
+        number=member.number,
+        cpu=member.facts.words,
+        share=str(member.share),
+        threads=told.threads,
+        offset_ns=part.before.ns,
+        offset_bound_ns=part.before.bound_ns,
+        offset_after_ns=after and after.ns,
+        offset_after_bound_ns=after and after.bound_ns,
+        lateness_ns=told.lateness_ns,
+        calls=told.calls,
+        latency_ns=told.latency_ns,
+        cpu_s=told.cost.cpu_s,
+        flags=(SATURATED,) if is_saturated else (),
+        raw=Raw(path=raw.name, sha256=part.sha256),
+    )
+
+
+def misfits(parts: Sequence[Part], *, close_together: bool) -> Iterator[str]:
+    """Yield why the windows are not one: they opened, or closed, at different times.
+
+    The window of a schedule's share closes with its last call, and so at a moment of its own.
+    """
+    opened = [each.before.here(each.told.opened_ns) for each in parts]
+    edges = {"opened": opened}
+    if close_together:
+        lasted = (each.told.window_ns for each in parts)
+        edges["closed"] = [sum(both) for both in zip(opened, lasted, strict=True)]
+    for what, moments in edges.items():
+        apart_ns = max(moments) - min(moments)
+        if apart_ns > MOST_APART_NS:
+            yield (
+                f"generator {1 + moments.index(max(moments))} of {len(parts)} {what} its window "
+                f"{apart_ns / 1e6:.1f} ms after the first (limit {MOST_APART_NS / 1e6:g} ms)"
+            )
+
 
 # A warm-up before the window of a closed load: the window's edge is then a moment in a flow of
 # calls, and no host's late awakening can move it. The calls of a schedule have due times anyway.
@@ -74,7 +120,7 @@ class FleetProgram(Program):
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         """Return the version, and the command line of the first share, without an address."""
         del warm_up
-        arguments = self._part(profile, self.fleet.members[0], 0, _SERVER)
+        arguments = self._part(profile, self.fleet.members[0], 1, _SERVER)
         return GeneratorInfo(
             name=self.name, version=self.version, found=self._found, argv=("volley", *arguments)
         )
@@ -100,53 +146,46 @@ class FleetProgram(Program):
         on_open: Callable[[], None] = lambda: None,
     ) -> Shot:
         """Make the load once; HostError if it was not fired, so that nothing is known."""
-        opening = _Opening(on_open)
-        work = make(
-            self.fleet.link,
-            self.fleet.members,
-            self._load(profile),
-            is_counted=stem.name != _WARM_UP,
-            on_start=opening.set,
-        )
-        began = time.monotonic()
-        with self.fleet.link.doing(work) as future:
-            while not future.done():
-                future.wait(min(_TICK_S, opening.left_s()))
-                opening.look()
+        at_ns, done, began = list[int](), False, time.monotonic()  # when the window opens
+        members, is_counted = self.fleet.members, stem.name != _WARM_UP
+        load, link = self._load(profile), self.fleet.link
+        work = make(link, members, load, is_counted=is_counted, on_start=at_ns.append)
+        with closing(link.begin(work)) as doing:
+            while not done:
+                left_s = (max(0.0, (each - monotonic_ns()) / 1e9) for each in at_ns)
+                done = doing.wait(min([_TICK_S, *left_s]))
+                if at_ns and at_ns[0] <= monotonic_ns():
+                    at_ns.clear()
+                    on_open()
                 on_tick(time.monotonic() - began)
-            made = future.result()
+            made = doing.result()
         return self._shot(made, profile, stem)
 
     def _shot(self, made: Made, profile: MeasuredProfile, stem: Path) -> Shot:
         """Save what the hosts handed over, and merge it."""
-        raw, found = self.raw(stem), list[Read]()
+        raw, parts, sections = self.raw(stem), list[Part](), list[GeneratorHost]()
         problems = [each for each in made.parts if isinstance(each, Problem)]
         for member, part in zip(self.fleet.members, made.parts, strict=True):
-            if isinstance(part, Problem):
-                continue
-            name = f"{stem.name}-generator-{member.number}"
-            try:
-                found.append(read(member, part, stem.with_name(f"{name}.json")))
-            except ValueError as error:
-                words = f"generator {member.number}'s output cannot be read"
-                why = printable(" ".join(str(error).split()))[:300]
-                problems.append(Problem(words, f"{member.facts.name}: {why}"))
+            if isinstance(part, Part):
+                own = stem.with_name(f"{stem.name}-generator-{member.number}.json")
+                own.write_bytes(part.content)
+                parts.append(part)
+                sections.append(section_of(member, part, own))
         if not problems and stem.name != _WARM_UP:
             close_together = not profile.load.follows_schedule
-            problems += map(Problem, misfits(found, close_together=close_together))
+            problems += map(Problem, misfits(parts, close_together=close_together))
         if not problems:
-            raws = [stem.with_name(each.section.raw.path) for each in found]
-            problems += self._merge(raws, raw)
+            problems += self._merge([stem.with_name(each.raw.path) for each in sections], raw)
         return Shot(
             raw=raw,
             log=raw,
             cost=Cost(
-                cpu_s=sum(each.cost.cpu_s for each in found),
-                peak_bytes=sum(each.cost.peak_bytes for each in found),
+                cpu_s=sum(each.told.cost.cpu_s for each in parts),
+                peak_bytes=sum(each.told.cost.peak_bytes for each in parts),
             ),
             problem=problems[0].words if problems else None,
             output="\n".join(each.detail for each in problems if each.detail),
-            generators=tuple(each.section for each in found),
+            generators=tuple(sections),
         )
 
     def _merge(self, raws: Sequence[Path], merged: Path) -> list[Problem]:
@@ -166,18 +205,14 @@ class FleetProgram(Program):
 
     def _load(self, profile: MeasuredProfile) -> Load:
         """Divide a profile's load among the hosts."""
-        members, count = self.fleet.members, profile.connection_count
-        of = members[0].share.of
+        members, count, server = self.fleet.members, profile.connection_count, self.fleet.server
         return Load(
             parts=[
-                [
-                    self._part(profile, each, index, self.fleet.server)
-                    for index in range(each.share.count)
-                ]
+                [self._part(profile, each, number, server) for number in each.share.numbers]
                 for each in members
             ],
             connections=[
-                sum(_own(count, each.share.first + index, of) for index in range(each.share.count))
+                sum(_own(count, number, each.share.of) for number in each.share.numbers)
                 for each in members
             ],
             lead_s=_lead_s(profile),
@@ -185,19 +220,19 @@ class FleetProgram(Program):
             drain_s=_DRAIN_S if profile.load.follows_schedule else 0.0,
         )
 
-    def _part(self, profile: MeasuredProfile, member: Member, index: int, server: str) -> list[str]:
+    def _part(self, profile: MeasuredProfile, host: Member, number: int, server: str) -> list[str]:
         """Return volley's arguments for one part of a host's share."""
         *arguments, _ = self.arguments(profile)
-        own = _own(profile.connection_count, member.share.first + index, member.share.of)
+        own = _own(profile.connection_count, number, host.share.of)
         lead = ["--warmup", format_duration(_LEAD_S)] if _lead_s(profile) else []
-        host = f"[{server}]" if ":" in server else server
+        at = f"[{server}]" if ":" in server else server
         return [
             *arguments,
-            "--share", member.share.parts[index],
-            "--threads", str(min(member.threads, own)),
+            "--share", f"{number}/{host.share.of}",
+            "--threads", str(min(host.threads, own)),
             "--start-at", "stdin",
             *lead,
-            f"{host}:{profile.port}",
+            f"{at}:{profile.port}",
         ]  # fmt: skip
 
 
@@ -235,7 +270,7 @@ def joined(
     fleet = join(workspace, address, rack)
     for each in fleet.members:
         if why := _misplaced(each.facts, version):
-            raise not_ready(each.number, len(fleet.members), f"{each.facts.name} {why}")
+            raise each.not_ready(f"{each.facts.name} {why}")
     return located(fleet, str(program), version)
 
 
@@ -269,31 +304,6 @@ def _misplaced(facts: HostFacts, version: str) -> str:
     if facts.volley_version != version:
         return f"has volley {facts.volley_version}, and this host has {version}"
     return ""
-
-
-class _Opening:
-    """The moment at which the window opens, once it is known."""
-
-    def __init__(self, on_open: Callable[[], None]) -> None:
-        self._on_open = on_open
-        self._at_ns: int | None = None
-        self._is_open = False
-
-    def set(self, at_ns: int) -> None:
-        """Take the moment, on the link's thread."""
-        self._at_ns = at_ns
-
-    def left_s(self) -> float:
-        """Return the seconds until it comes, as far as is known."""
-        if self._at_ns is None or self._is_open:
-            return _TICK_S
-        return max(0.0, (self._at_ns - monotonic_ns()) / 1e9)
-
-    def look(self) -> None:
-        """Report the opening, once."""
-        if self._at_ns is not None and not self._is_open and self._at_ns <= monotonic_ns():
-            self._is_open = True
-            self._on_open()
 
 
 def _lead_s(profile: MeasuredProfile) -> float:

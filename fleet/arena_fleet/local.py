@@ -20,10 +20,10 @@ from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.machine.child import this_program
 from arena_fleet.certificates import make_authority, own_folder
+from arena_fleet.facts import find_volley
 from arena_fleet.fleet import generators_of, look, members_of
 from arena_fleet.link import Link
 from arena_fleet.nodes import LOOPBACK
-from arena_fleet.volley import find_volley
 
 _READY_S = 60.0
 _LOOK_S = 0.3
@@ -51,8 +51,8 @@ def start(
     _require_free(port)
     find_volley(workspace, environment, shows)
     make_authority(own_folder(workspace))
-    folder = _folder(workspace)
-    folder.mkdir(parents=True, exist_ok=True)
+    state = _state(workspace)
+    state.parent.mkdir(parents=True, exist_ok=True)
     address = f"tls://{LOOPBACK}:{port}"
     commands = {"coordinator": ["coordinator", "--port", str(port)]}
     names: list[str | None] = [*ascii_lowercase[:racks]] or [None]
@@ -62,28 +62,24 @@ def start(
         if rack:
             own[f"{stem}-server"] = ["--serves"]
         for name, words in own.items():
-            commands[name] = [
-                "worker", "--fleet", address, "--name", name, *of_rack, *words, "--local",
-            ]  # fmt: skip
-    started: list[tuple[str, psutil.Popen]] = []
+            worker = ["worker", "--fleet", address, "--name", name, "--local"]
+            commands[name] = [*worker, *of_rack, *words]
+    counts = {"server host": racks, "generator host": hosts * (racks or 1)}
+    counted = " and ".join(
+        f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count
+    )
+    started: dict[str, psutil.Popen] = {}
     try:
-        with shows.waiting(f"starting {_counted(hosts, racks)} on this machine"):
+        with shows.waiting(f"starting {counted} on this machine"):
             for name, words in commands.items():
-                started.append((name, _spawn(workspace, words, folder / f"{name}.log")))
-                _save(workspace, started)
-            _await_ready(workspace, address, names, started, folder)
+                started[name] = _spawn(workspace, words, state.with_name(f"{name}.log"))
+                known = [[each.pid, each.create_time()] for each in started.values()]
+                write_atomic(state, json.dumps(known) + "\n")
+            _await_ready(workspace, address, names, started)
     except BaseException:
         stop(workspace)
         raise
     return address
-
-
-def _counted(hosts: int, racks: int) -> str:
-    """Return in words what is started; each rack has a server host."""
-    counts = {"server host": racks, "generator host": hosts * (racks or 1)}
-    return " and ".join(
-        f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count
-    )
 
 
 def stop(workspace: Workspace) -> int:
@@ -92,8 +88,7 @@ def stop(workspace: Workspace) -> int:
     for each in running:
         with suppress(psutil.Error):
             each.terminate()
-    _, left = psutil.wait_procs(running, _END_S)
-    for each in left:
+    for each in psutil.wait_procs(running, _END_S)[1]:
         with suppress(psutil.Error):
             each.kill()
     _state(workspace).unlink(missing_ok=True)
@@ -104,16 +99,15 @@ def _await_ready(
     workspace: Workspace,
     address: str,
     racks: Sequence[str | None],
-    started: Sequence[tuple[str, psutil.Popen]],
-    folder: Path,
+    started: Mapping[str, psutil.Popen],
 ) -> None:
     deadline = time.monotonic() + _READY_S
     link: Link | None = None
     why = "the coordinator does not answer"
     while time.monotonic() < deadline:
-        for name, process in started:
+        for name, process in started.items():
             if process.poll() is not None:
-                log = folder / f"{name}.log"
+                log = _state(workspace).with_name(f"{name}.log")
                 raise HostError(f"{name} has ended: {tail(log, 1) or f'see {shown(log)}'}")
         try:
             link = link or Link(address, own_folder(workspace))
@@ -147,17 +141,9 @@ def _require_free(port: int) -> None:
             raise HostError(f"port {port} is in use: choose another one with --port") from error
 
 
-def _folder(workspace: Workspace) -> Path:
-    return workspace.tools / "fleet" / "local"
-
-
 def _state(workspace: Workspace) -> Path:
-    return _folder(workspace) / "processes.json"
-
-
-def _save(workspace: Workspace, started: Sequence[tuple[str, psutil.Popen]]) -> None:
-    known = [[process.pid, process.create_time()] for _, process in started]
-    write_atomic(_state(workspace), json.dumps(known) + "\n")
+    """Return the file of the processes' ids; their logs are beside it."""
+    return workspace.tools / "fleet" / "local" / "processes.json"
 
 
 def _running(workspace: Workspace) -> list[psutil.Process]:

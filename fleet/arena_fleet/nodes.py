@@ -1,10 +1,10 @@
-"""The programs of a fleet: the coordinator, and the worker on each generator host. Uses Dask."""
+"""The programs of a fleet: the coordinator, and the worker on each host. Uses Dask."""
 
 import asyncio
+import shutil
 import signal
-from collections.abc import Awaitable
+from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import distributed
@@ -12,13 +12,15 @@ from distributed import Scheduler, Worker
 from distributed.comm import connect
 
 from arena.base.errors import HostError
-from arena.base.progress import Progress
+from arena.base.progress import PlainProgress
 from arena.base.workspace import Workspace
-from arena_fleet import settings
-from arena_fleet.agent import HostAgent, can_die_together
+from arena.machine.child import allow_open_files
+from arena_fleet.agent import Agent, HostAgent
 from arena_fleet.certificates import own_folder
-from arena_fleet.fleet import require_interface
-from arena_fleet.members import Place
+from arena_fleet.facts import find_volley, host_name, read_facts, require_slug
+from arena_fleet.fleet import Place, own_address, require_interface
+from arena_fleet.link import cause, no_answer, secured, words
+from arena_fleet.server import ServerAgent
 
 LOOPBACK = "127.0.0.1"
 
@@ -41,13 +43,10 @@ class _Worker(_WithoutPages, Worker):  # type: ignore[misc]
     agent: HostAgent
 
 
-def serve_coordinator(
-    workspace: Workspace, interface: str | None, port: int, shows: Progress
-) -> None:
+def serve_coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
     """Run the coordinator until a signal comes; HostError if it cannot listen."""
     require_interface(interface, LOOPBACK)
-    settings.apply()
-    security = settings.security(own_folder(workspace))
+    security = secured(own_folder(workspace))
 
     async def serve() -> None:
         try:
@@ -56,62 +55,83 @@ def serve_coordinator(
                 protocol="tls", security=security, dashboard=False,
             )  # fmt: skip
         except (OSError, ValueError, RuntimeError) as error:
-            where, cause = interface or LOOPBACK, settings.cause(error)
-            why = cause.strerror if isinstance(cause, OSError) else None
+            broke = cause(error)
+            why = broke.strerror if isinstance(broke, OSError) else None
             raise HostError(
-                f"the coordinator cannot listen on {where}, port {port}: "
-                f"{why or settings.words(error)}"
+                f"the coordinator cannot listen on {interface or LOOPBACK}, port {port}: "
+                f"{why or words(error)}"
             ) from error
-        shows.say(f"coordinator: {scheduler.address}")
+        PlainProgress().say(f"coordinator: {scheduler.address}")
         await _until_told(scheduler)
 
     asyncio.run(serve())
 
 
-def serve_worker(
+def serve_host(
     workspace: Workspace,
-    coordinator: str,
+    environment: Mapping[str, str],
+    *,
+    address: str,
     interface: str | None,
-    agent: HostAgent,
-    place: Place,
-    folder: Path,
-    shows: Progress,
+    name: str,
+    rack: str | None,
+    serves: bool,
+    host_class: str,
+    parts: int | None,
+    cpus: int | None,
+    is_local: bool,
 ) -> None:
-    """Run a host's worker, with files in `folder`, until a signal comes or the coordinator ends.
+    """Run the worker of this host until a signal comes or its coordinator ends.
 
     HostError if the coordinator does not take it.
     """
-    settings.apply()
-    if not can_die_together():
+    require_interface(interface, own_address(address))
+    place = Place.named(rack, serves=serves)
+    name = host_name("--name", name)
+    require_slug("--class", host_class)
+    shows = PlainProgress()
+    volley, version = find_volley(workspace, environment, shows)
+    allow_open_files()
+    facts = read_facts(
+        name, host_class, volley, version, dask_version(),
+        cpus=cpus, parts=parts, is_local=is_local,
+    )  # fmt: skip
+    folder = workspace.tools / "fleet" / name
+    agent: HostAgent
+    if serves:
+        agent = ServerAgent(facts, workspace, volley, address, place.rack, folder)
+    else:
+        agent = Agent(facts, volley, workspace.root, folder)
+    security = secured(own_folder(workspace))
+    if not shutil.which("setpriv"):  # It ends what a worker has started together with it.
         raise HostError("setpriv is missing: install util-linux")
-    security, host = settings.security(own_folder(workspace)), agent.host
 
     async def serve() -> None:
         try:
             # Dask's worker would not say why it cannot connect.
-            comm = await connect(coordinator, _JOIN_S, **security.get_connection_args("worker"))
+            comm = await connect(address, _JOIN_S, **security.get_connection_args("worker"))
             await comm.close()
         except (OSError, TimeoutError) as error:
-            raise settings.no_answer(coordinator, error) from error
+            raise no_answer(address, error) from error
         worker = _Worker(
-            coordinator, name=host.name, nthreads=1, memory_limit=0, security=security,
+            address, name=name, nthreads=1, memory_limit=0, security=security,
             host=None if interface else LOOPBACK, interface=interface, dashboard=False,
             local_directory=str(folder / "dask"), heartbeat_interval="5s",
-            resources=place.resources(host.host_class), death_timeout=_JOIN_S,
+            resources=place.resources(host_class), death_timeout=_JOIN_S,
         )  # fmt: skip
         worker.agent = agent
         try:
             await worker
         except Exception as error:
             await worker.close(executor_wait=False)
-            why = settings.words(error)
+            why = words(error)
             if "name taken" in why:
-                why = f"it has a worker with the name {host.name} (choose another --name)"
-            raise HostError(f"{coordinator} does not take this worker: {why}") from error
-        shows.say(f"worker {host.name}: in the fleet of {coordinator}")
+                why = f"it has a worker with the name {name} (choose another --name)"
+            raise HostError(f"{address} does not take this worker: {why}") from error
+        shows.say(f"worker {name}: in the fleet of {address}")
         try:
             if not await _until_told(worker):
-                shows.say(f"worker {host.name}: ends, as {coordinator} has ended")
+                shows.say(f"worker {name}: ends, as {address} has ended")
         finally:
             await agent.close()
 
@@ -123,8 +143,7 @@ async def _until_told(node: Scheduler | Worker) -> bool:
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
-    waits: list[Awaitable[Any]] = [node.finished(), told.wait()]
-    tasks = [asyncio.ensure_future(each) for each in waits]
+    tasks = [loop.create_task(told.wait()), asyncio.ensure_future(node.finished())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for each in tasks:
         each.cancel()

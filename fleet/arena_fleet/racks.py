@@ -23,9 +23,11 @@ from arena.run.plan import Away, Plan
 from arena.run.request import Request
 from arena.run.runner import frameworks_of
 from arena_fleet.agent import RefusedError
-from arena_fleet.blocks import NightRunner
 from arena_fleet.fleet import (
+    Calls,
     Fleet,
+    LostError,
+    Place,
     Seen,
     generators_of,
     look_around,
@@ -33,9 +35,8 @@ from arena_fleet.fleet import (
     rack_lacks,
 )
 from arena_fleet.generator import joined, located
-from arena_fleet.members import Calls, LostError, Place
-from arena_fleet.rack import Asked, Ended, LostRackError, Offer
-from arena_fleet.runner import class_of_racks
+from arena_fleet.rack import Asked, Ended, Offer
+from arena_fleet.runner import RackRunner, class_of_racks
 
 if TYPE_CHECKING:
     from arena_fleet.link import Doing, Link
@@ -73,20 +74,18 @@ class Sessions(Calls, Protocol):
 
 
 @dataclass
-class _Watch:
-    """Follows a session: `lines` get what it prints."""
+class _Session:
+    """A session on a server host: `lines` get what it prints."""
 
     calls: Sessions
     server: str
-    session: str
+    id: str
     lines: "deque[str]"
     at: int = 0
 
     async def look(self) -> bool:
         """Take what has been printed; return whether the session waits for another one."""
-        said = await self.calls.call(
-            self.server, "watch", _WATCH_S, session=self.session, at=self.at
-        )
+        said = await self.calls.call(self.server, "watch", _WATCH_S, session=self.id, at=self.at)
         self.at = said["at"]
         self.lines.extend(said["text"].splitlines())
         return bool(said["waits"])
@@ -95,10 +94,7 @@ class _Watch:
         """Look until the session ends; return whether it has begun. LostError if it is silent."""
         began_s = heard_s = time.monotonic()
         has_waited = False
-        while not task.done():
-            await asyncio.wait([task], timeout=_LOOK_S)
-            if task.done():
-                break
+        while not (await asyncio.wait([task], timeout=_LOOK_S))[0]:
             try:
                 waits = await self.look()
             except LostError as error:
@@ -113,6 +109,35 @@ class _Watch:
                 return False
         return True
 
+    async def results(self, size: int, sha256: str) -> bytes:
+        """Fetch the results; LostError if they do not come in time, or not whole."""
+        if size > MOST_BYTES:
+            raise LostError(
+                f"its results have {size:,} bytes, and at most {MOST_BYTES:,} are taken"
+            )
+        archive, part = bytearray(), b"-"
+        try:
+            while part and len(archive) < size:
+                given = {"session": self.id, "at": len(archive)}
+                part = await self.asked("fetch", _FETCH_S, _PART_S, **given)
+                archive += part
+        except LostError as error:
+            raise LostError(f"its results cannot be fetched ({error})") from error
+        if hashlib.sha256(archive).hexdigest() != sha256:
+            raise LostError("its results were damaged on their way")
+        return bytes(archive)
+
+    async def asked(self, verb: str, within_s: float, each_s: float, **given: Any) -> Any:
+        """Call a method again and again until it answers; LostError if it does not in time."""
+        deadline = time.monotonic() + within_s
+        while True:
+            try:
+                return await self.calls.call(self.server, verb, each_s, **given)
+            except LostError:
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(_AGAIN_S)
+
 
 async def run_session(
     calls: Sessions, server: str, resource: str, asked: Asked, lines: "deque[str]"
@@ -122,63 +147,28 @@ async def run_session(
     `lines` get what it prints. If this is cancelled, the session ends. One that did not begin has
     no results.
     """
+    own, is_over = _Session(calls, server, uuid.uuid4().hex, lines), False
     try:
-        await _asked(calls, SILENT_S, _WATCH_S, server, "facts")
+        await own.asked("facts", SILENT_S, _WATCH_S)
     except LostError as error:
-        return Ended(HostError.exit_code, str(error), b"")
-    watch, is_over = _Watch(calls, server, uuid.uuid4().hex, lines), False
-    given = asked.model_dump(mode="json")
-    task = asyncio.ensure_future(
-        calls.task(server, "session", resource, session=watch.session, asked=given)
-    )
+        return Ended(HostError.exit_code, str(error))
+    given = {"session": own.id, "asked": asked.model_dump(mode="json")}
+    task = asyncio.ensure_future(calls.task(server, "session", resource, **given))
     try:
-        if not await watch.until_over(task, may_wait=asked.request.wait):
+        if not await own.until_over(task, may_wait=asked.request.wait):
             why = "another night uses this rack: wait for its end, or queue with --wait"
-            return Ended(HostError.exit_code, why, b"")
+            return Ended(HostError.exit_code, why)
         ended = task.result()
         is_over = True
         with suppress(LostError):
-            await watch.look()
-        archive = await _fetched(calls, server, watch.session, ended["bytes"])
-        if hashlib.sha256(archive).hexdigest() != ended["sha256"]:
-            raise LostError("its results were damaged on their way")
+            await own.look()
+        archive = await own.results(ended["bytes"], ended["sha256"])
         return Ended(ended["code"], ended["error"], archive, tuple(events_in(ended["events"])))
     finally:
         if not is_over:
             task.cancel()
             with suppress(LostError, RefusedError):
-                await calls.call(server, "end", _END_S, session=watch.session)
-
-
-async def _fetched(calls: Sessions, server: str, session: str, size: int) -> bytes:
-    """Fetch the results of a session; LostError if they do not come in time."""
-    if size > MOST_BYTES:
-        raise LostError(f"its results have {size:,} bytes, and at most {MOST_BYTES:,} are taken")
-    archive = bytearray()
-    try:
-        while len(archive) < size:
-            at = len(archive)
-            part = await _asked(calls, _FETCH_S, _PART_S, server, "fetch", session=session, at=at)
-            if not part:
-                break
-            archive += part
-    except LostError as error:
-        raise LostError(f"its results cannot be fetched ({error})") from error
-    return bytes(archive)
-
-
-async def _asked(
-    calls: Sessions, within_s: float, each_s: float, server: str, verb: str, **given: Any
-) -> Any:
-    """Call a method again and again until it answers; LostError if it does not in time."""
-    deadline = time.monotonic() + within_s
-    while True:
-        try:
-            return await calls.call(server, verb, each_s, **given)
-        except LostError:
-            if time.monotonic() > deadline:
-                raise
-            await asyncio.sleep(_AGAIN_S)
+                await calls.call(server, "end", _END_S, session=own.id)
 
 
 @dataclass
@@ -198,20 +188,17 @@ class FleetRack:
         self._shown: tuple[str, ...] = _SHOWN
 
     def offer(self, runtime: str, frameworks: Sequence[str]) -> Offer:
-        """Return what it can measure; LostRackError if it does not answer, or cannot."""
+        """Return what it can measure; HostError if it does not answer, or cannot."""
+        given = {"runtime": runtime, "frameworks": list(frameworks)}
+        hosts = [each.facts.words for each in self.fleet.members]
+        first = self.fleet.members[0].facts
         try:
             said = self.link.wait(
-                self.link.call(
-                    self.server, "offer", _OFFER_S, runtime=runtime,
-                    frameworks=list(frameworks),
-                    hosts=[each.facts.words for each in self.fleet.members],
-                )
-            )  # fmt: skip
+                self.link.call(self.server, "offer", _OFFER_S, hosts=hosts, **given)
+            )
         except (LostError, RefusedError) as error:
-            raise LostRackError(str(error)) from error
-        first = self.fleet.members[0].facts
-        volley = f"volley {first.volley_version} ({first.volley_sha256[:12]})"
-        return Offer(**said, volley=volley)
+            raise HostError(str(error)) from error
+        return Offer(**said, volley=f"volley {first.volley_version} ({first.volley_sha256[:12]})")
 
     def begin(self, asked: Asked) -> None:
         """Start a session."""
@@ -232,7 +219,7 @@ class FleetRack:
         try:
             return self._doing.result()
         except (LostError, RefusedError) as error:
-            raise LostRackError(str(error)) from error
+            return Ended(HostError.exit_code, str(error), is_lost=True)
 
     def stop(self) -> None:
         """Have the session end now."""
@@ -242,7 +229,7 @@ class FleetRack:
     def await_stop(self) -> None:
         """Wait until the rack knows it."""
         if self._doing:
-            self._doing.cancel()
+            self._doing.close()
 
 
 @dataclass(frozen=True)
@@ -259,12 +246,12 @@ class FleetRacks:
 
     def runner(
         self, workspace: Workspace, request: Request, plans: Sequence[Plan], shows: Progress
-    ) -> NightRunner:
+    ) -> RackRunner:
         """Return what runs the sessions on those racks that can make one night together."""
         frameworks = frameworks_of(plans)
         fit, offers = class_of_racks(self.racks, frameworks, workspace, request.runtime, shows)
         percent = QUARANTINE if request.quarantine is None else request.quarantine
-        return NightRunner(workspace, request, shows, fit, offers, percent / 100)
+        return RackRunner(workspace, request, shows, fit, offers, percent / 100)
 
 
 @dataclass(frozen=True)
@@ -283,35 +270,29 @@ class RequestedFleet:
         return joined(self.workspace, self.address, self.environment, self.shows, rack)
 
     def racks(self) -> FleetRacks | None:
-        """Return the racks of the requested class; None if the fleet has none."""
-        return find_racks(self.workspace, self.address, self.request.host_class, self.shows)
+        """Return the racks of the requested class; None if the fleet has none.
 
-
-def find_racks(
-    workspace: Workspace, address: str, wanted: str | None, shows: Progress
-) -> FleetRacks | None:
-    """Return the racks of a class; None if the fleet has no racks.
-
-    A rack that is not ready is left out with a warning; HostError if none is ready, UsageError if
-    there are several classes and none was `wanted`.
-    """
-    link, seen, _ = look_around(workspace, address)
-    if not any(each.place.serves for each in seen):
-        return None
-    found = []
-    for name in sorted({each.place.rack for each in seen} - {""}):
-        try:
-            found.append(_rack(link, name, seen, shows))
-        except HostError as error:
-            shows.say(f"warning: rack {name} is left out: {error}")
-    classes = sorted({each.host_class for each in found})
-    if wanted is None and len(classes) > 1:
-        raise UsageError(f"--class: the racks are of several: choose {' or '.join(classes)}")
-    racks = [each for each in found if wanted in (None, each.host_class)]
-    if not racks:
-        of = f" of the class {wanted}" if wanted else ""
-        raise HostError(f"no rack{of} is ready (./scripts/fleet.sh status shows all hosts)")
-    return FleetRacks(racks)
+        A rack that is not ready is left out with a warning; HostError if none is ready, UsageError
+        if there are several classes and none was requested.
+        """
+        link, seen, _ = look_around(self.workspace, self.address)
+        if not any(each.place.serves for each in seen):
+            return None
+        found = []
+        for name in sorted({each.place.rack for each in seen} - {""}):
+            try:
+                found.append(_rack(link, name, seen, self.shows))
+            except HostError as error:
+                self.shows.say(f"warning: rack {name} is left out: {error}")
+        wanted = self.request.host_class
+        classes = sorted({each.host_class for each in found})
+        if wanted is None and len(classes) > 1:
+            raise UsageError(f"--class: the racks are of several: choose {' or '.join(classes)}")
+        racks = [each for each in found if wanted in (None, each.host_class)]
+        if not racks:
+            of = f" of the class {wanted}" if wanted else ""
+            raise HostError(f"no rack{of} is ready (./scripts/fleet.sh status shows all hosts)")
+        return FleetRacks(racks)
 
 
 def _rack(link: "Link", name: str, seen: Sequence[Seen], shows: Progress) -> FleetRack:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen, to_json, validated
 from arena.base.reading import read_json
+from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.record.record import Record
 from arena.record.times import UtcTime
@@ -28,6 +29,9 @@ FRAMEWORK = "grpc-go"
 
 _PROFILE, _CONNECTIONS, _PORT = "unary-grpc", 256, 8080
 
+# Where the figures are kept, below results/host/.
+_FILE = "racks.json"
+
 # A rack has so many nights of history, and each is compared with so many.
 _KEPT, _COMPARED = 500, 10
 
@@ -41,6 +45,11 @@ class Measured(Frozen):
     reference: str
     rate: Annotated[float, Field(gt=0)]
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is measured again every night."""
+        return self.host_class, self.rack, self.reference
+
 
 class History(Frozen):
     """The content of results/host/racks.json, the newest night last."""
@@ -49,29 +58,25 @@ class History(Frozen):
     measured: tuple[Measured, ...] = ()
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def of(cls, workspace: Workspace) -> Self:
         """Read the file, which may be missing; UsageError if it is broken."""
+        path = workspace.host / _FILE
         if not path.exists():
             return cls()
         return validated(cls, read_json(path), path, list(cls.model_fields))
 
-    def write(self, path: Path, tonight: Sequence[Measured]) -> None:
+    def write(self, workspace: Workspace, tonight: Sequence[Measured]) -> None:
         """Add the figures of a night."""
-        write_atomic(path, to_json(History(measured=(*self.measured, *tonight)[-_KEPT:])))
+        both = (*self.measured, *tonight)
+        write_atomic(workspace.host / _FILE, to_json(History(measured=both[-_KEPT:])))
 
     def before(self, it: Measured) -> list[float]:
         """Return what a rack measured in the last nights."""
-        same = (it.host_class, it.rack, it.reference)
-        found = [
-            each.rate
-            for each in self.measured
-            if (each.host_class, each.rack, each.reference) == same
-        ]
-        return found[-_COMPARED:]
+        return [each.rate for each in self.measured if each.key == it.key][-_COMPARED:]
 
 
-def sessions(offer: Offer, *, wait: bool) -> Iterator[tuple[str, Request]]:
-    """Yield each reference that a rack can measure, and the request of its session."""
+def sessions(offer: Offer, *, wait: bool) -> Iterator[Request]:
+    """Yield the request of each reference that a rack can measure."""
     request = Request(
         frameworks=(OWN_SERVER,),
         profiles=(_PROFILE,),
@@ -81,9 +86,9 @@ def sessions(offer: Offer, *, wait: bool) -> Iterator[tuple[str, Request]]:
         wait=wait,
         runtime="native",
     )
-    yield OWN_SERVER, request
+    yield request
     if FRAMEWORK in offer.sources and FRAMEWORK not in offer.unavailable:
-        yield FRAMEWORK, request.changed(frameworks=(FRAMEWORK,), runtime=offer.runtime)
+        yield request.changed(frameworks=(FRAMEWORK,), runtime=offer.runtime)
 
 
 def rate_of(record: Record) -> float | None:

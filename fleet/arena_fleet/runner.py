@@ -1,10 +1,14 @@
-"""Running sessions on racks, and taking in their records."""
+"""Running sessions and blocks on racks, and taking in their records.
+
+A block is a comparison on one host, and its median is taken out of each of its figures. So blocks
+of racks of one class may stand in one night, and a difference between two racks is in no figure.
+"""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import click
 
@@ -15,50 +19,26 @@ from arena.judge.store import Draft, clear_drafts
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine import lock
+from arena.night.diary import Event
+from arena.night.engine import ENDS, Blocks
+from arena.night.expected import minutes_words
+from arena.night.schedule import PlannedLoad
 from arena.record.times import utc_now
 from arena.run.announce import headline_line
 from arena.run.plan import Plan
 from arena.run.request import Request
 from arena.run.runner import Outcome, Streak
 from arena.what.framework import Framework, source_sha256
-from arena_fleet.archive import DamagedError, Unpacked
-from arena_fleet.rack import Asked, Ended, LostRackError, Offer, Rack
-from arena_fleet.references import (
-    FRAMEWORK,
-    History,
-    Measured,
-    off_class,
-    rate_of,
-    sessions,
-)
-from arena_fleet.spread import spread
-
-# Where the figures of the references are kept, below results/host/.
-_HISTORY = "racks.json"
+from arena_fleet.rack import Asked, AskedBlock, DamagedError, Ended, Offer, Rack, Unpacked, spread
+from arena_fleet.references import FRAMEWORK, History, Measured, off_class, rate_of, sessions
 
 # The lock of nights on racks, below .tools/.
 _LOCK = "nights.lock"
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """A planned session on its way to a rack."""
-
-    asked: Asked
-    plan: Plan
-
-
-@dataclass(frozen=True)
-class _Reference:
-    """A reference that a rack is to measure."""
-
-    asked: Asked
-    name: str
-
-
 @dataclass
 class RackRunner:
-    """Runs planned sessions on racks of one class.
+    """Runs planned sessions and blocks on racks of one class.
 
     `limit` is how far a rack may be off its class, as a share; with 0, nothing is measured for it.
     A rack that is lost, or cannot measure, is removed from `racks`, and `code` is then an error's.
@@ -135,6 +115,10 @@ class RackRunner:
         """Return the runner for a night of blocks: each session of a rack builds by itself."""
         return self
 
+    def blocks(self, *_: object, **given: Any) -> "RackBlocks":
+        """Return what makes blocks; takes the fields of `Blocks`."""
+        return RackBlocks(**given, runner=self)
+
     def run(
         self,
         plans: Sequence[Plan],
@@ -152,26 +136,25 @@ class RackRunner:
         del found, goes_on
         left, in_hand = deque(plans), dict[str, Plan]()
 
-        def take(rack: Rack) -> _Piece | None:
+        def take(rack: Rack) -> tuple[Asked, Plan] | None:
             while left:
                 begins, plan = may_begin(left[0]), left.popleft()
                 if begins:
                     in_hand[rack.name] = plan
                     self.shows.say(f"rack {rack.name}: {plan.title}")
-                    asked = self.request_for(plan, [plan.framework.name])
-                    return _Piece(Asked(request=asked, night=utc_now()), plan)
+                    request = self.request_for(plan, [plan.framework.name])
+                    return Asked(request=request, night=utc_now()), plan
             return None
 
-        def over(rack: Rack, piece: _Piece, end: Ended | LostRackError) -> bool:
-            plan = piece.plan
-            if isinstance(end, Ended) and not end.archive:
+        def over(rack: Rack, plan: Plan, end: Ended) -> bool:
+            if not (end.archive or end.is_lost):
                 self.shows.say(f"rack {rack.name}: {end.error}: {plan.title} was not begun")
                 left.appendleft(in_hand.pop(rack.name))
                 return self.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
             outcome = self._outcome(rack, plan, end)
             del in_hand[rack.name]
             ended(outcome)
-            return not isinstance(end, LostRackError) and self.goes_on(rack, outcome)
+            return not end.is_lost and self.goes_on(rack, outcome)
 
         try:
             spread(self.racks, take, over)
@@ -224,57 +207,51 @@ class RackRunner:
             quiet_wait=request.quiet_wait_s if blocks else None,
         )
 
-    def _outcome(self, rack: Rack, plan: Plan, end: Ended | LostRackError) -> Outcome:
+    def _outcome(self, rack: Rack, plan: Plan, end: Ended) -> Outcome:
         """Take in the record of a session, and print what came of it."""
-        error = HostError.exit_code
-        if isinstance(end, LostRackError):
-            self.end(rack, f"{end}; {plan.title} was in hand, and counts as failed")
-            return Outcome(plan, error, is_hosts=True)
+        if end.is_lost:
+            self.end(rack, f"{end.error}; {plan.title} was in hand, and counts as failed")
+            return Outcome(plan, end.code, is_hosts=True)
+        why = end.error or f"it ended with exit code {end.code}, and left no record"
         try:
             with self.results(end) as unpacked:
-                for each in unpacked.adopt():
-                    if each.record.failure:
-                        report_error(
-                            f"rack {rack.name}: {plan.title}: {each.record.failure.reason}"
-                        )
+                for path, record in unpacked.adopt():
+                    if record.failure:
+                        report_error(f"rack {rack.name}: {plan.title}: {record.failure.reason}")
                     else:
-                        click.echo(f"rack {rack.name}: {headline_line(each.record)}")
-                    return Outcome(plan, end.code, each.path, each.record)
-            why = end.error or f"it ended with exit code {end.code}, and left no record"
+                        click.echo(f"rack {rack.name}: {headline_line(record)}")
+                    return Outcome(plan, end.code, path, record)
         except DamagedError as broken:
             why = str(broken)
         report_error(f"rack {rack.name}: {plan.title}: {why}")
-        return Outcome(plan, error, is_hosts=True)
+        return Outcome(plan, HostError.exit_code, is_hosts=True)
 
     def _measure_references(self) -> None:
         """Leave out the racks that are off their class; HostError if none is left."""
         night, tonight = utc_now(), list[Measured]()
-        path = self.workspace.host / _HISTORY
-        history = History.read(path)
+        history = History.of(self.workspace)
         waiting = {
-            rack.name: [
-                _Reference(Asked(request=request, night=night), name)
-                for name, request in sessions(self.offers[rack.name], wait=self.request.wait)
-            ]
+            rack.name: deque(sessions(self.offers[rack.name], wait=self.request.wait))
             for rack in self.racks
         }
 
-        def take(rack: Rack) -> _Reference | None:
+        def take(rack: Rack) -> tuple[Asked, str] | None:
             if not waiting[rack.name]:
                 return None
-            reference = waiting[rack.name].pop(0)
-            self.shows.say(f"rack {rack.name}: reference {reference.name}")
-            return reference
+            request = waiting[rack.name].popleft()
+            [name] = request.frameworks
+            self.shows.say(f"rack {rack.name}: reference {name}")
+            return Asked(request=request, night=night), name
 
-        def over(rack: Rack, reference: _Reference, end: Ended | LostRackError) -> bool:
+        def over(rack: Rack, reference: str, end: Ended) -> bool:
             rate, why = self._reference_rate(end)
             if not rate:
-                self.end(rack, f"its reference {reference.name} failed: {why}")
+                self.end(rack, f"its reference {reference} failed: {why}")
                 return False
             tonight.append(
                 Measured(
                     night=night, host_class=self.host_class(), rack=rack.name,
-                    reference=reference.name, rate=rate,
+                    reference=reference, rate=rate,
                 )
             )  # fmt: skip
             return True
@@ -284,23 +261,125 @@ class RackRunner:
         whole = [each for each in tonight if each.rack in there]
         whys = off_class(whole, history, self.limit)
         # What is off would become the past that excuses it.
-        history.write(path, [each for each in whole if each.rack not in whys])
+        history.write(self.workspace, [each for each in whole if each.rack not in whys])
         for name, why in sorted(whys.items()):
             self.shows.say(f"warning: rack {name} is quarantined tonight: {why}")
         self.racks[:] = [each for each in self.racks if each.name not in whys]
         if not self.racks:
             raise HostError("no rack is left: all failed, or are off their class")
 
-    def _reference_rate(self, end: Ended | LostRackError) -> tuple[float | None, str]:
+    def _reference_rate(self, end: Ended) -> tuple[float | None, str]:
         """Return the figure of a reference; without one, why."""
-        if isinstance(end, LostRackError):
-            return None, str(end)
         try:
             with self.results(end) as unpacked:
-                rates = [rate_of(record) for _, record in unpacked.records()]
+                rates = [rate_of(each.record) for each in unpacked.records()]
         except DamagedError as error:
             return None, str(error)
-        return next(iter(rates), None), end.error or f"exit code {end.code}"
+        return next(iter(rates), None), end.why
+
+
+@dataclass
+class RackBlocks(Blocks):
+    """Makes the blocks on racks: each rack makes whole blocks, one after another."""
+
+    runner: RackRunner
+
+    def __post_init__(self) -> None:
+        self._waiting = deque(self._blocks())
+
+    def run(self) -> None:
+        """Make the blocks; HostError if no rack is left, or this host cannot save something."""
+        try:
+            spread(self.runner.racks, self._take, self._ended)
+        finally:
+            for load in self.planned.loads:
+                self.load_ended(load)
+        if any((load.load, block) not in self.log.ended for load, block in self._waiting):
+            raise HostError(self.runner.cannot)
+
+    def _take(self, rack: Rack) -> tuple[Asked, Event] | None:
+        while self._waiting:
+            load, block = self._waiting.popleft()
+            if self._may_begin(load, block, self._slots(load)):
+                return self._begin(rack, load, block)
+        return None
+
+    def _begin(self, rack: Rack, load: PlannedLoad, block: int) -> tuple[Asked, Event]:
+        attempt = self.log.next_attempt(load.load, block)
+        begun = Event(event="block", load=load.load, block=block, attempt=attempt)
+        request = self.runner.request_for(
+            self.plans[load.load][load.frameworks[0]], load.frameworks, blocks=load.blocks
+        )
+        # A session has failed on its host if it failed for each of its own frameworks.
+        sources = {name: self.planned.sources[name] for name in load.frameworks}
+        asked = AskedBlock(
+            number=block,
+            planned=self.planned.changed(loads=(load,), sources=sources),
+            before=tuple(each for each in self.log.events if each.load == load.load),
+        )
+        ahead_s = self.expected.block_s(load, block, self._slots(load))
+        ahead_s += self._ahead_s(self._waiting) / self.runner.width
+        self.shows.say(
+            f"rack {rack.name}: {self._words(load, block)}, about {minutes_words(ahead_s)} left"
+        )
+        self.log.note(begun)
+        return Asked(request=request, night=self.night, block=asked), begun
+
+    def _of(self, begun: Event) -> tuple[PlannedLoad, Plan]:
+        """Return the load of a block, and the plan of its first framework."""
+        load = next(each for each in self.planned.loads if each.load == begun.load)
+        return load, self.plans[load.load][load.frameworks[0]]
+
+    def _ended(self, rack: Rack, begun: Event, end: Ended) -> bool:
+        """Take in a block; return whether its rack may have another one.
+
+        A block that had begun is lost with its rack. One of which nothing was measured goes back.
+        HostError if this host cannot save the records: `--resume` repeats the block.
+        """
+        if end.is_lost:
+            return self._lose(rack, begun, end.error)
+        load, plan = self._of(begun)
+        # Its night ends there, and this one goes on.
+        why = end.error.partition(ENDS)[0] or end.why
+        try:
+            with self.runner.results(end) as unpacked:
+                broke = next(filter(_is_hosts, end.events), None)
+                if broke and any(unpacked.records()):
+                    return self._lose(rack, begun, f"{broke.framework}: {broke.why}", ends=False)
+                records = [each.record for each in unpacked.adopt()]
+        except DamagedError as error:
+            return self._lose(rack, begun, str(error))
+        if not records:
+            self.shows.say(f"rack {rack.name}: {why}: {self._words(load, begun.block)} goes back")
+            self._waiting.appendleft((load, begun.block))
+            return self.runner.goes_on(rack, Outcome(plan, end.code, is_hosts=True))
+        for event in end.events:
+            if event.event != "block":
+                self.log.note(event)
+        for record in records:
+            self.expected.note(load.load, record)
+        if (load.load, begun.block) in self.log.ended:
+            return self.runner.goes_on(rack, Outcome(plan, 0, record=records[-1]))
+        return self._lose(rack, begun, why)
+
+    def _lose(self, rack: Rack, begun: Event, why: str, *, ends: bool = True) -> bool:
+        """Report a block that is not whole and is not made again; return whether its rack goes on.
+
+        It `ends`, or does so if this happens three times in a row.
+        """
+        load, plan = self._of(begun)
+        self.log.note(begun.changed(event="lost", why=f"rack {rack.name}: {why}"))
+        lost = f"{why}; {self._words(load, begun.block)} is lost, and is not repeated"
+        if ends:
+            self.runner.end(rack, lost)
+            return False
+        self.runner.fail(f"rack {rack.name}: {lost}")
+        return self.runner.goes_on(rack, Outcome(plan, HostError.exit_code, is_hosts=True))
+
+
+def _is_hosts(event: Event) -> bool:
+    """Return whether a framework was dropped because of its rack: others may measure it."""
+    return event.event == "dropped" and event.code == HostError.exit_code
 
 
 def class_of_racks(
@@ -322,20 +401,20 @@ def class_of_racks(
         if workspace.framework(name).exists()
     }
     offers: dict[str, Offer] = {}
+
+    def leave_out(rack: str, why: object) -> None:
+        shows.say(f"warning: rack {rack} is left out: {why}")
+        offers.pop(rack, None)
+
     for rack in racks:
         try:
-            offer = rack.offer(runtime, sorted(own))
-        except LostRackError as error:
-            shows.say(f"warning: rack {rack.name} is left out: {error}")
+            offers[rack.name] = offer = rack.offer(runtime, sorted(own))
+        except HostError as error:
+            leave_out(rack.name, error)
             continue
-        other = [name for name, sha256 in offer.sources.items() if sha256 != own[name]]
-        if other:
-            shows.say(
-                f"warning: rack {rack.name} is left out: {', '.join(other)} is not as in this "
-                "checkout: use the same commit on all hosts"
-            )
-        else:
-            offers[rack.name] = offer
+        if other := [name for name, sha256 in offer.sources.items() if sha256 != own[name]]:
+            why = "is not as in this checkout: use the same commit on all hosts"
+            leave_out(rack.name, f"{', '.join(other)} {why}")
     if not offers:
         raise HostError("no rack can measure (./scripts/fleet.sh status shows all hosts)")
     kinds = Counter(each.kind for each in offers.values()).most_common()
@@ -350,10 +429,6 @@ def class_of_racks(
     usual = next(each for each in offers.values() if each.kind == kinds[0][0])
     for name, offer in list(offers.items()):
         if offer.kind != usual.kind:
-            shows.say(
-                f"warning: rack {name} is left out: it is {offer.kind_words}, and others "
-                f"{usual.kind_words}"
-            )
-            del offers[name]
+            leave_out(name, f"it is {offer.kind_words}, and others {usual.kind_words}")
     shows.say(f"racks of the night: {', '.join(sorted(offers))} ({usual.words})")
     return [each for each in racks if each.name in offers], offers

@@ -1,6 +1,6 @@
 """What the server host of a rack does when it is asked: it runs sessions, one at a time.
 
-A session is a process (arena_fleet.work) that gets what was asked as a file, and leaves results and
+A session is a process (`work`) that gets what was asked as a file, and leaves results and
 events in its folder. That folder is its id, and is made once. So no session is ever made twice
 here, whatever is asked.
 """
@@ -8,32 +8,125 @@ here, whatever is asked.
 import asyncio
 import hashlib
 import json
+import math
 import os
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from arena.base.errors import ArenaError, HostError
-from arena.base.progress import PlainProgress
+from arena.base.progress import PlainProgress, progress, report_error
 from arena.base.reading import last_error
 from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
 from arena.judge.host_class import class_of
+from arena.load.find import Located
+from arena.load.generators import Generator
 from arena.machine import facts
 from arena.machine.child import this_program
-from arena.night.diary import lines_of
+from arena.night.diary import Log, append_line, lines_of
+from arena.night.engine import NightRunner, ends_here
+from arena.night.expected import Expected
+from arena.night.history import History
+from arena.night.planning import by_load, problem_of
+from arena.run.plan import Plan, plan_sessions
+from arena.run.runner import Outcome, only_here
 from arena.run.runtimes import choose
+from arena.what import selection
 from arena.what.framework import load_framework, source_sha256
 from arena.what.overrides import CPUS, TRIAL
 from arena_fleet.agent import HostAgent, RefusedError, run_folder
-from arena_fleet.archive import pack
 from arena_fleet.facts import HostFacts, server_cpus
-from arena_fleet.rack import Asked
-from arena_fleet.references import meta_of
-from arena_fleet.work import EVENTS, RESULTS, own_server, prepare
+from arena_fleet.rack import Asked, AskedBlock, pack
+from arena_fleet.racks import RequestedFleet
+from arena_fleet.references import OWN_SERVER, meta_of
+
+# The files of a session's folder: what was asked, its records, and the events of a block.
+_ASKED, RESULTS, EVENTS = "asked.json", "results", "events.jsonl"
+
+
+def own_server(sessions: Path) -> Path:
+    """Return the folder of `volley serve` as a framework, beside that of all sessions."""
+    return sessions.parent / "frameworks" / OWN_SERVER
+
+
+def prepare(folder: Path, asked: Asked) -> None:
+    """Write what a session in this folder needs."""
+    (folder / RESULTS).mkdir()
+    (folder / EVENTS).touch()
+    (folder / _ASKED).write_text(asked.model_dump_json())
+
+
+def work(root: Workspace, folder: Path, environment: Mapping[str, str]) -> int:
+    """Run the session that a folder was prepared for; return its exit code."""
+    asked = Asked.model_validate_json((folder / _ASKED).read_bytes())
+    workspace = Workspace(root.root, folder / RESULTS, {OWN_SERVER: own_server(folder.parent)})
+    request, shows = asked.request, progress()
+    fleet = RequestedFleet(workspace, request.fleet or "", request, environment, shows)
+    selected = selection.frameworks(workspace, request.selected)
+    plans = plan_sessions(workspace, request, environment, selected, fleet.joined)
+    codes = [0]
+
+    def ended(outcome: Outcome) -> None:
+        codes.append(outcome.code)
+
+    command = f"a session of the night {asked.night}"
+    with only_here(NightRunner, workspace, request, command, shows) as runner:
+        fit = runner.runnable(plans)
+        found = runner.find_generators(fit)
+        if asked.block is None:
+            runner.run(fit, found, ended=ended)
+            return max(codes)
+        try:
+            return _block(asked, asked.block, runner.once(), fit, found, folder / EVENTS)
+        except HostError as error:
+            report_error(ends_here(str(error)))
+            return error.exit_code
+
+
+def _block(
+    asked: Asked,
+    block: AskedBlock,
+    runner: NightRunner,
+    plans: Sequence[Plan],
+    found: Mapping[Located, Generator],
+    events: Path,
+) -> int:
+    """Make one block, and return the worst exit code of its frameworks.
+
+    HostError if the host cannot go on, or if this is not as the night was planned.
+    """
+    workspace, planned = runner.workspace, block.planned
+    of_loads = by_load([each for each in plans if each.generator in found])
+    host_class = partial(runner.host_class, plans[0], {})
+    if (here := host_class()) != planned.host_class:
+        raise HostError(f"this host is of the class {here}, and the night of {planned.host_class}")
+    sources = {name: source_sha256(workspace.framework(name)) for name in planned.sources}
+    if why := problem_of(planned, of_loads, sources):
+        raise HostError(f"this is not as the night was planned: {why}")
+    log = Log([each.model_dump() for each in block.before], partial(append_line, events))
+    history = History(open_archive(workspace.results), planned.host_class, found)
+    runner.blocks(
+        found,
+        host_class,
+        shows=runner.shows,
+        night=asked.night,
+        planned=planned,
+        plans=of_loads,
+        log=log,
+        expected=Expected(history, of_loads),
+        quiet_wait_s=asked.request.quiet_wait_s,
+        left_s=lambda: math.inf,
+        load_ended=lambda _: None,
+        only=(planned.loads[0].load, block.number),
+    ).run()
+    return max((each.code for own in log.dropped.values() for each in own.values()), default=0)
+
 
 # A session that nobody has asked after for so long ends: the night has ended, or is cut off.
 ALONE_S = 10.0
@@ -46,6 +139,9 @@ CHUNK_BYTES = 4 << 20
 
 # The results of so many sessions are kept; their folders are kept for ever.
 _KEPT_SESSIONS = 20
+
+# What is said of results that there are not.
+_NOT_BEGUN = {"sha256": hashlib.sha256().hexdigest(), "bytes": 0, "events": []}
 
 _LOG, _ARCHIVE = "log", "results.tar.gz"
 
@@ -104,7 +200,8 @@ class ServerAgent(HostAgent):
         """
         wanted, folder = Asked.model_validate(asked), run_folder(self._folder, session)
         if self._in_hand:
-            return _ended(HostError.exit_code, "another session is in progress here", b"")
+            error = "another session is in progress here"
+            return {**_NOT_BEGUN, "code": HostError.exit_code, "error": error}
         try:
             folder.mkdir()
         except FileExistsError as error:
@@ -123,7 +220,11 @@ class ServerAgent(HostAgent):
         finally:
             self._in_hand = None
         self._forget_results()
-        return _ended(code, last_error(folder / _LOG), archive, events)
+        sha256 = hashlib.sha256(archive).hexdigest()
+        return {
+            "code": code, "error": last_error(folder / _LOG), "sha256": sha256,
+            "bytes": len(archive), "events": events,
+        }  # fmt: skip
 
     async def watch(self, session: str, at: int) -> dict[str, Any]:
         """Return what a session has printed since byte `at`; it goes on while it is asked after.
@@ -194,11 +295,13 @@ class ServerAgent(HostAgent):
         # If this worker is killed, the session is told to end, and ends its server.
         argv = ["setpriv", "--pdeathsig", "TERM", "--", *this_program()]
         root = self._workspace.root
+        # What makes trials or chooses CPUs is for the worker's own benchmarks.
+        own = {name: text for name, text in os.environ.items() if name not in {*TRIAL, *CPUS}}
         with (folder / _LOG).open("wb") as file:
             process = await asyncio.create_subprocess_exec(
                 *argv, "--root", str(root), "fleet", "work", str(folder),
                 cwd=root, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file,
-                start_new_session=True, env=_environment(),
+                start_new_session=True, env=own,
             )  # fmt: skip
         in_hand.process = process
         if in_hand.is_ending:
@@ -234,27 +337,12 @@ class ServerAgent(HostAgent):
                     each.unlink(missing_ok=True)
 
 
-def _environment() -> dict[str, str]:
-    """Return this process's environment without what makes trials or chooses CPUs."""
-    return {name: value for name, value in os.environ.items() if name not in {*TRIAL, *CPUS}}
-
-
-def _ended(
-    code: int, error: str, archive: bytes, events: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
-    """Return how a session ended, without its results."""
-    sha256 = hashlib.sha256(archive).hexdigest()
-    return {
-        "code": code, "error": error, "sha256": sha256, "bytes": len(archive), "events": events,
-    }  # fmt: skip
-
-
 def _stop(process: asyncio.subprocess.Process) -> None:
-    """Tell a benchmark to end; kill it if it has not ended in time."""
-    _signal(process, signal.SIGTERM)
-    asyncio.get_running_loop().call_later(_END_S, _signal, process, signal.SIGKILL)
+    """Tell a session to end; kill it if it has not ended in time."""
 
+    def tell(number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(number)
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        process.send_signal(number)
+    tell(signal.SIGTERM)
+    asyncio.get_running_loop().call_later(_END_S, tell, signal.SIGKILL)

@@ -11,8 +11,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.reading import read_input
 from arena.base.workspace import Workspace
 from arena_fleet.facts import host_name, require_slug
-from arena_fleet.fleet import port_of
-from arena_fleet.members import Place
+from arena_fleet.fleet import Place, address_of
 
 # Options by their flags; one that is None was not given, and one that is True has no value.
 _Options = Mapping[str, object]
@@ -63,7 +62,7 @@ def unit_of(
     else:
         if given := [flag for flag, value in of_worker.items() if value is not None]:
             raise UsageError(f"{given[0]}: is for workers")
-        port = port or (port_of(address) if address else None)
+        port = port or (address_of(address)[1] if address else None)
         options = {"--port": port, "--interface": interface}
     root = str(workspace.root)
     if not re.fullmatch(r"[\w./-]+", root):
@@ -106,7 +105,7 @@ def _require_worker(kind: str, address: str | None, port: int | None, options: _
         raise UsageError(
             "--fleet: name the coordinator as its hosts reach it, like tls://10.0.0.1:8786"
         )
-    port_of(address)
+    address_of(address)
     if port is not None:
         raise UsageError("--port: is for the coordinator: the port of --fleet is a worker's")
     if (host_class := options["--class"]) is not None:

@@ -10,20 +10,18 @@ import time
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from arena.base.errors import HostError
 from arena.base.text import printable
-from arena_fleet.agent import AHEAD_NS, RefusedError
-from arena_fleet.clock import Offset, monotonic_ns
-from arena_fleet.facts import MOST_BOUND_NS, bound_words
-from arena_fleet.members import (
+from arena_fleet.agent import AHEAD_NS, RefusedError, Told
+from arena_fleet.facts import MOST_BOUND_NS, Offset, bound_words, monotonic_ns
+from arena_fleet.fleet import (
     Calls,
     LostError,
     Member,
     clock_of,
-    member_words,
-    not_ready,
     of_all,
 )
 
@@ -70,10 +68,11 @@ class Load:
 
 @dataclass(frozen=True)
 class Part:
-    """What a host handed over: its report, the hash of it, and its clock before and after."""
+    """What a host handed over: its report, the hash of it, what it told of it, and its clock."""
 
     content: bytes
     sha256: str
+    told: Told
     before: Offset
     after: Offset | None
 
@@ -123,21 +122,22 @@ async def make(
         on_start(opens_ns)
         await asyncio.sleep((opens_ns - monotonic_ns()) / 1e9 + load.window_s)
         deadline = time.monotonic() + load.drain_s + COLLECT_S
-        contents = await asyncio.gather(
-            *(_collect(calls, each, len(members), run, deadline) for each in members)
-        )
+        handed = await asyncio.gather(*(_collect(calls, it, run, deadline) for it in members))
         is_over = True
     finally:
         if not is_over:
             await _disarm(calls, members, run)
-    lost = [each for each, got in zip(members, contents, strict=True) if isinstance(got, Problem)]
+    lost = [each for each, got in zip(members, handed, strict=True) if isinstance(got, Problem)]
     await _disarm(calls, lost, run, _FREE_S)
-    parts = [
-        Part(content, hashlib.sha256(content).hexdigest(), offset, await _after(calls, member))
-        if isinstance(content, bytes)
-        else content
-        for content, offset, member in zip(contents, offsets, members, strict=True)
-    ]
+    parts = list[Part | Problem]()
+    for got, offset, member in zip(handed, offsets, members, strict=True):
+        if isinstance(got, Problem):
+            parts.append(got)
+            continue
+        after = None
+        with suppress(LostError):
+            after = await clock_of(calls, member.facts.name)
+        parts.append(Part(*got, offset, after))
     return Made(run, parts)
 
 
@@ -155,20 +155,20 @@ def bound_problem(offsets: Sequence[Offset], window_s: float) -> str:
 
 async def _clocks(calls: Calls, members: Sequence[Member], window_s: float | None) -> list[Offset]:
     """Estimate the clocks of all hosts, which must be there and exact enough."""
-    of, offsets = len(members), []
+    offsets = []
     try:
         there = await calls.names()
     except LostError as error:
         raise HostError(f"the fleet: {error}; no load was made") from error
     for member in members:
         if member.facts.name not in there:
-            raise not_ready(member.number, of, "it is not in the fleet any more; no load was made")
+            raise member.not_ready("it is not in the fleet any more; no load was made")
         try:
             offset = await clock_of(calls, member.facts.name)
         except LostError as error:
-            raise not_ready(member.number, of, f"{error}; no load was made") from error
+            raise member.not_ready(f"{error}; no load was made") from error
         if offset.bound_ns > MOST_BOUND_NS:
-            raise not_ready(member.number, of, bound_words(offset))
+            raise member.not_ready(bound_words(offset))
         offsets.append(offset)
     if window_s is not None and (why := bound_problem(offsets, window_s)):
         raise HostError(why)
@@ -189,8 +189,8 @@ async def _open(calls: Calls, members: Sequence[Member], load: Load, run: str) -
         parts = load.parts[member.number - 1]
         await calls.call(member.facts.name, "open", _OPEN_S, run=run, parts=parts)
 
-    _require("was not armed", await of_all(members, arm))
-    _require("is not ready", await of_all(members, open_))
+    _require(members, "was not armed", await of_all(members, arm))
+    _require(members, "is not ready", await of_all(members, open_))
 
 
 async def _fire(
@@ -221,24 +221,24 @@ async def _fire(
     if any(isinstance(each, Exception) for each in answers):
         undone = await _disarm(calls, members, run)
         if all(each is True for each in undone):
-            _require(what, answers)
-        number = next(n for n, each in enumerate(undone, 1) if each is not True)
-        return start_ns, f"{member_words(number, len(members))} {what}, nor its end"
+            _require(members, what, answers)
+        left = next(each for each, did in zip(members, undone, strict=True) if did is not True)
+        return start_ns, f"{left.words} {what}, nor its end"
     return start_ns, ""
 
 
-def _require(what: str, answers: Sequence[object]) -> None:
+def _require(members: Sequence[Member], what: str, answers: Sequence[object]) -> None:
     """Raise the first reason why a host cannot go on; nothing has started yet."""
-    for number, answer in enumerate(answers, 1):
+    for member, answer in zip(members, answers, strict=True):
         if isinstance(answer, Exception):
-            raise not_ready(number, len(answers), f"{what}: {answer}; no load was made")
+            raise member.not_ready(f"{what}: {answer}; no load was made")
 
 
 async def _collect(
-    calls: Calls, member: Member, of: int, run: str, deadline: float
-) -> bytes | Problem:
+    calls: Calls, member: Member, run: str, deadline: float
+) -> tuple[bytes, str, Told] | Problem:
     """Ask a host for its output until it comes, or until the deadline; return it, or why not."""
-    words, name = member_words(member.number, of), member.facts.name
+    words, name = member.words, member.facts.name
     problem = Problem(f"{words} did not end in time", name)
     while (left_s := deadline - time.monotonic()) > 0:
         try:
@@ -250,14 +250,14 @@ async def _collect(
             if said["state"] == "done":
                 content = zlib.decompressobj().decompress(said["content"], _MOST_BYTES)
                 if hashlib.sha256(content).hexdigest() == said["sha256"]:
-                    return content
+                    return content, said["sha256"], Told.model_validate(said["told"])
                 problem = Problem(f"{words}'s output was damaged on its way", name)
         except RefusedError as error:
             return Problem(f"{words} has no output", f"{name}: {printable(str(error))}")
         except LostError as error:
             what = f"{words} ended in the window, or cannot be reached"
             problem = Problem(f"{what}: {error.words}", f"{name}: {error}")
-        except (TypeError, KeyError, zlib.error) as error:
+        except (TypeError, KeyError, ValueError, zlib.error) as error:
             return Problem(f"{words}'s answer cannot be read", f"{name}: {printable(repr(error))}")
         await asyncio.sleep(min(_ASK_AGAIN_S, max(deadline - time.monotonic(), 0)))
     return problem
@@ -275,10 +275,3 @@ async def _disarm(
         return await calls.call(member.facts.name, "disarm", within_s, run=run) is True
 
     return await of_all(members, disarm)
-
-
-async def _after(calls: Calls, member: Member) -> Offset | None:
-    try:
-        return await clock_of(calls, member.facts.name)
-    except LostError:
-        return None

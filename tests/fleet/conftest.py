@@ -1,6 +1,7 @@
 """Generator hosts in this process, with a volley that is a script."""
 
 import asyncio
+import shutil
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,9 +11,12 @@ from typing import Any
 import pytest
 
 from arena_fleet.agent import Agent
-from arena_fleet.members import LostError, Member
-from arena_fleet.shares import divide
+from arena_fleet.facts import divide
+from arena_fleet.fleet import LostError, Member
+from tests.conftest import ROOT
 from tests.fleet.test_facts import host
+
+SHARES = [ROOT / "tests" / "fixtures" / "volley" / f"share-{n}-of-3.json" for n in (1, 2, 3)]
 
 # It says that it is ready, waits for its moment, notes it, and writes its report at once. Words in
 # its arguments make it fail.
@@ -32,7 +36,7 @@ case " $* " in
 *' broken '*) echo '{"volley"' >"$out"; exit 0 ;;
 *' hangs '*) exec sleep 60 ;;
 esac
-echo '{"volley": {}}' >"$out"
+cp "$0.report" "$out"
 """
 
 
@@ -80,6 +84,7 @@ def volley(tmp_path: Path) -> Path:
     """Make the script that plays volley."""
     path = tmp_path / "volley"
     path.write_text(_VOLLEY)
+    shutil.copy(SHARES[0], f"{path}.report")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
@@ -92,7 +97,7 @@ def hosts(tmp_path: Path, volley: Path) -> Hosts:
     return Hosts(
         {each.name: Agent(each, volley, tmp_path, tmp_path / each.name) for each in facts},
         [
-            Member(n, each, share)
+            Member(n, 3, each, share)
             for n, (each, share) in enumerate(zip(facts, shares, strict=True), 1)
         ],
         volley,

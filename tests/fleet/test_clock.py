@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from arena_fleet.clock import Exchange, Offset, offset_of
+from arena_fleet.facts import Exchange, Offset, offset_of
 
 
 def exchange(offset_ns: int, there_ns: int, back_ns: int, sent_ns: int = 10**12) -> Exchange:

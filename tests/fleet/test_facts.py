@@ -7,10 +7,10 @@ import pytest
 
 from arena.base.errors import HostError
 from arena_fleet import facts as module
-from arena_fleet.clock import Offset
 from arena_fleet.facts import (
     PROTOCOL,
     HostFacts,
+    Offset,
     lacks,
     problems,
     quota_cpus,

@@ -16,8 +16,8 @@ from arena.run.request import Request
 from arena.what import selection
 from arena.what.overrides import GENERATORS
 from arena_fleet import generator as module
-from arena_fleet.clock import Offset
-from arena_fleet.facts import HostFacts, boot_id
+from arena_fleet.agent import Told
+from arena_fleet.facts import HostFacts, Offset, boot_id
 from arena_fleet.fleet import (
     Fleet,
     Seen,
@@ -29,8 +29,8 @@ from arena_fleet.fleet import join as join_fleet
 from arena_fleet.generator import FLEET, FleetProgram, LocatedFleet, joined
 from arena_fleet.window import Made, Part, Problem
 from tests.fakes import ITEMS, FakeProgress, a_profile, a_request, add_framework
+from tests.fleet.conftest import SHARES
 from tests.fleet.test_facts import NEAR, host
-from tests.fleet.test_report import SHARES
 
 SERVER = "10.7.7.7"
 
@@ -199,7 +199,8 @@ def test_reports_that_cannot_be_merged_leave_no_path_in_the_record(
 def a_part(number: int) -> Part:
     """Return the real output of a share."""
     content = SHARES[number - 1].read_bytes()
-    return Part(content, hashlib.sha256(content).hexdigest(), NEAR, None)
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Part(content, sha256, Told.read(SHARES[number - 1]), NEAR, None)
 
 
 def join(

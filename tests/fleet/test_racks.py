@@ -12,14 +12,14 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.night.schedule import PlannedNight
+from arena.run.request import Request
+from arena_fleet import fleet
 from arena_fleet import racks as module
-from arena_fleet import status
 from arena_fleet.agent import RefusedError
 from arena_fleet.facts import boot_id
-from arena_fleet.fleet import Seen, generators_of
-from arena_fleet.members import LostError, Place
+from arena_fleet.fleet import LostError, Place, Seen, generators_of
 from arena_fleet.rack import Asked, AskedBlock, Ended
-from arena_fleet.racks import FleetRack, find_racks, run_session
+from arena_fleet.racks import FleetRack, RequestedFleet, run_session
 from tests.fakes import FakeProgress, a_request
 from tests.fleet.test_facts import NEAR, host
 
@@ -244,7 +244,8 @@ def found(
 ) -> Any:
     around = (cast("Any", None), hosts, "10.0.0.9")
     monkeypatch.setattr(module, "look_around", lambda *_: around)
-    return find_racks(workspace, "tls://h:1", wanted, shows or FakeProgress())
+    request = Request(host_class=wanted)
+    return RequestedFleet(workspace, "tls://h:1", request, {}, shows or FakeProgress()).racks()
 
 
 def test_a_fleet_without_server_hosts_has_no_racks(
@@ -295,8 +296,8 @@ def test_a_rack_that_is_not_ready_is_left_out_for_the_reason_that_the_status_has
     [line] = shows.lines
     assert line.startswith("warning: rack c is left out: ")
     assert line.endswith(words)
-    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
-    assert status.show(workspace, "tls://h:1") == 3
+    monkeypatch.setattr(fleet, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert fleet.show(workspace, "tls://h:1") == 3
     assert f": not ready: {words}\n" in capsys.readouterr().out
 
 
@@ -327,8 +328,8 @@ def test_the_status_says_what_a_host_is_ready_for(
     hosts: list[Seen],
     words: str,
 ) -> None:
-    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
-    assert status.show(workspace, "tls://h:1") == 0
+    monkeypatch.setattr(fleet, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert fleet.show(workspace, "tls://h:1") == 0
     [line] = capsys.readouterr().out.splitlines()
     assert line.partition("± 0.100: ")[2] == words
 
@@ -338,10 +339,10 @@ def test_the_status_compares_the_generators_of_a_rack_with_each_other(
 ) -> None:
     other = seen("g2", "b", volley_sha256="b" * 64)
     hosts = [*RACKS[:2], other, RACKS[3]]
-    monkeypatch.setattr(status, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
-    assert status.show(workspace, "tls://h:1") == 0
+    monkeypatch.setattr(fleet, "look_around", lambda *_: (None, hosts, "10.0.0.9"))
+    assert fleet.show(workspace, "tls://h:1") == 0
     hosts.append(seen("g3", "b"))
-    assert status.show(workspace, "tls://h:1") == 3
+    assert fleet.show(workspace, "tls://h:1") == 3
     assert capsys.readouterr().out.count("is not that of generator 1") == 1
 
 

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from arena_fleet.clock import Offset
-from arena_fleet.members import Member
-from arena_fleet.report import Read, misfits, read
-from arena_fleet.shares import divide
+from arena.record.measurement import GeneratorHost
+from arena_fleet.agent import Told
+from arena_fleet.facts import Offset, divide
+from arena_fleet.fleet import Member
+from arena_fleet.generator import misfits, section_of
 from arena_fleet.window import Part
-from tests.conftest import ROOT
+from tests.fleet.conftest import SHARES
 from tests.fleet.test_facts import host
-
-SHARES = [ROOT / "tests" / "fixtures" / "volley" / f"share-{n}-of-3.json" for n in (1, 2, 3)]
 
 
 def handed_over(
@@ -24,35 +23,36 @@ def handed_over(
     folder: Path,
     change: Callable[[dict[str, Any]], None] = lambda _: None,
     offset_ns: int = 0,
-) -> Read:
+) -> Part:
     """Read the real output of a share; `change` may falsify what it says of its run."""
     report = json.loads(SHARES[number - 1].read_bytes())
     change(report["volley"]["tally"]["run"])
-    content = json.dumps(report).encode()
-    facts = [host(name=f"g{n}", cpus=1) for n in (1, 2, 3)]
-    share = divide([1, 1, 1], [None] * 3)[number - 1]
+    raw, content = folder / f"{number}.json", json.dumps(report).encode()
+    raw.write_bytes(content)
     before = Offset(offset_ns, 400_000, 800_000)
-    part = Part(content, hashlib.sha256(content).hexdigest(), before, None)
-    return read(Member(number, facts[number - 1], share), part, folder / f"{number}.json")
+    return Part(content, hashlib.sha256(content).hexdigest(), Told.read(raw), before, None)
+
+
+def section(number: int, part: Part) -> GeneratorHost:
+    share = divide([1, 1, 1], [None] * 3)[number - 1]
+    return section_of(Member(number, 3, host(name=f"g{number}", cpus=1), share), part, Path("x"))
 
 
 def test_a_section_says_what_the_host_counted_and_where_its_output_is(tmp_path: Path) -> None:
-    found = handed_over(2, tmp_path, offset_ns=5_000_000_000)
-    own = json.loads(SHARES[1].read_bytes())["volley"]
-    section = found.section
-    assert (section.number, section.share, section.threads) == (2, "2/3", 1)
-    assert section.calls.ok == own["calls"]["ok"] > 0
-    assert section.latency_ns.p99 == own["latency_ns"]["p99"]
-    assert section.lateness_ns == own["tally"]["run"]["late_ns"]
-    assert (section.offset_ns, section.offset_bound_ns) == (5_000_000_000, 400_000)
-    assert section.offset_after_ns is None
-    assert section.flags == ()
-    saved = (tmp_path / section.raw.path).read_bytes()
-    assert hashlib.sha256(saved).hexdigest() == section.raw.sha256
-    opened_ns = own["tally"]["run"]["opened_monotonic_ns"]
-    assert found.opened_ns == opened_ns - 5_000_000_000
-    assert found.closed_ns - found.opened_ns == own["tally"]["run"]["window_ns"]
-    assert "g2" not in section.model_dump_json()
+    part = handed_over(2, tmp_path, offset_ns=5_000_000_000)
+    own, found = json.loads(SHARES[1].read_bytes())["volley"], section(2, part)
+    assert (found.number, found.share, found.threads) == (2, "2/3", 1)
+    assert found.calls.ok == own["calls"]["ok"] > 0
+    assert found.latency_ns.p99 == own["latency_ns"]["p99"]
+    assert found.lateness_ns == own["tally"]["run"]["late_ns"]
+    assert (found.offset_ns, found.offset_bound_ns) == (5_000_000_000, 400_000)
+    assert found.offset_after_ns is None
+    assert found.flags == ()
+    assert found.raw.sha256 == part.sha256
+    assert part.told.opened_ns == own["tally"]["run"]["opened_monotonic_ns"]
+    assert part.told.window_ns == own["tally"]["run"]["window_ns"]
+    assert "g2" not in found.model_dump_json()
+    assert Told.model_validate(part.told.model_dump(mode="json")) == part.told
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,8 @@ def test_a_host_that_used_nine_tenths_of_its_threads_is_saturated(
         run["elapsed_ns"] = 2_000_000_000
         run["cost"] |= {"cpu_s": busy_s, "busiest_thread_s": one_s}
 
-    assert (handed_over(1, tmp_path, change).section.flags == ("saturated",)) == saturated
+    flags = section(1, handed_over(1, tmp_path, change)).flags
+    assert (flags == ("saturated",)) == saturated
 
 
 def test_windows_of_one_moment_fit_whatever_the_hosts_clocks_show(tmp_path: Path) -> None:

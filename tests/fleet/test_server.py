@@ -19,8 +19,7 @@ from arena_fleet import server as module
 from arena_fleet.agent import RefusedError
 from arena_fleet.rack import Asked
 from arena_fleet.references import OWN_SERVER
-from arena_fleet.server import ServerAgent
-from arena_fleet.work import own_server
+from arena_fleet.server import ServerAgent, own_server
 from tests.fakes import a_provenance, a_request, add_framework
 from tests.fleet.test_facts import host
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena_fleet.shares import divide
+from arena_fleet.facts import divide
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ from arena_fleet.shares import divide
 def test_hosts_take_parts(cpus: list[float], told: list[int | None], shares: list[str]) -> None:
     found = divide(cpus, told)
     assert [str(each) for each in found] == shares
-    parts = [part for each in found for part in each.parts]
+    parts = [f"{number}/{each.of}" for each in found for number in each.numbers]
     of = found[0].of
     assert parts == [f"{number}/{of}" for number in range(1, of + 1)]

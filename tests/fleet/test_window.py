@@ -9,8 +9,8 @@ import pytest
 from arena.base.errors import HostError
 from arena_fleet import window
 from arena_fleet.agent import RefusedError
-from arena_fleet.clock import Offset
-from arena_fleet.members import LostError
+from arena_fleet.facts import Offset
+from arena_fleet.fleet import LostError
 from arena_fleet.window import Load, Made, Part, Problem, bound_problem, make
 from tests.fleet.conftest import Hosts
 

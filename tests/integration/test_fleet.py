@@ -244,7 +244,7 @@ _LINK = """
 import sys, time
 from pathlib import Path
 from arena_fleet.link import Link
-from arena_fleet.members import LostError
+from arena_fleet.fleet import LostError
 
 link = Link(sys.argv[1], Path(sys.argv[2]))
 

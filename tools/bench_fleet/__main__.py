@@ -11,7 +11,7 @@ from arena.base.errors import HostError
 from arena.base.progress import progress
 from arena.base.workspace import Workspace
 from arena.cli.entry import start
-from arena_fleet.volley import find_volley
+from arena_fleet.facts import find_volley
 from tools.bench_fleet import bars
 from tools.bench_fleet.costs import costs
 from tools.bench_fleet.faults import break_at_random

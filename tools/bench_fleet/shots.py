@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ class Gun:
         )
         began = time.monotonic()
         error, made = "", None
-        with self.fleet.link.doing(work) as doing:
+        with closing(self.fleet.link.begin(work)) as doing:
             while not doing.done():
                 during(time.monotonic() - began)
                 doing.wait(0.01)
@@ -96,10 +97,11 @@ class Gun:
                     [
                         *self.request, *flags,
                         "--connections", str(connections), "-O", "json",
-                        "--share", part, "--threads", "1", "--start-at", "stdin", *lead,
+                        "--share", f"{number}/{each.share.of}", "--threads", "1",
+                        "--start-at", "stdin", *lead,
                         self.target,
                     ]
-                    for part in each.share.parts
+                    for number in each.share.numbers
                 ]
                 for each in members
             ],

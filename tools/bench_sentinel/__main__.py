@@ -16,7 +16,7 @@ from arena.cli.options import Duration
 from arena.run.limits import limits_here
 from arena.run.plan import plan_sessions
 from arena.run.request import Request
-from arena.run.runner import only_here
+from arena.run.runner import Runner, only_here
 from arena.what import selection
 from tools import quiet
 from tools.bench_sentinel.bursts import bursts
@@ -91,7 +91,7 @@ def command(
     with (
         stranger() as them,
         loops_beside(beside),
-        only_here(workspace, asked, shlex.join(sys.argv), shows) as runner,
+        only_here(Runner, workspace, asked, shlex.join(sys.argv), shows) as runner,
         tempfile.TemporaryDirectory() as fresh,
     ):
         plans = runner.runnable(plans)

@@ -139,7 +139,7 @@ def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
         raise UsageError(f"--generator: a fleet runs volley, not {request.generator}")
     for name in filter(os.environ.get, CPUS):
         raise UsageError(f"{name}: with --fleet, the server has all CPUs of its host")
-    from arena_fleet.interpreter import require_dask
+    from arena_fleet.fleet import require_dask
 
     require_dask(ROOT, request.fleet)
     from arena_fleet.racks import RequestedFleet

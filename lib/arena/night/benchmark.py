@@ -67,7 +67,7 @@ def benchmark(
         return _worst(codes)
     pages: list[Path] = []
     with (
-        only_here(workspace, request, command, shows, _UNSAVED) as runner,
+        only_here(Runner, workspace, request, command, shows, _UNSAVED) as runner,
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
         sessions = runner.runnable(plans)

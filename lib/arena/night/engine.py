@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
@@ -109,6 +110,16 @@ class Blocks:
 
     def _label(self, load: PlannedLoad) -> str:
         return next(iter(self.plans[load.load].values())).profile.label
+
+
+class NightRunner(Runner):
+    """Runs planned sessions on this host, and blocks."""
+
+    def blocks(
+        self, found: Mapping[Located, Generator], host_class: Callable[[], str], **given: Any
+    ) -> "Engine":
+        """Return what makes blocks; takes the fields of `Blocks`."""
+        return Engine(**given, runner=self, found=found, host_class=host_class)
 
 
 @dataclass

@@ -11,11 +11,11 @@ from arena.load.generators import Generator
 from arena.night.engine import Blocks
 from arena.run.plan import Away, Plan
 from arena.run.request import Request
-from arena.run.runner import Outcome, Runner
+from arena.run.runner import Outcome
 
 
-class RackRunner(Protocol):
-    """Runs planned sessions and blocks on racks, several at the same time."""
+class Place(Protocol):
+    """Runs planned sessions and blocks: on this host, or on racks, several at the same time."""
 
     @property
     def shows(self) -> Progress:
@@ -34,13 +34,13 @@ class RackRunner(Protocol):
         """The exit code of errors that are of no session."""
 
     def host_class(self, plan: Plan, environment: Mapping[str, str]) -> str:
-        """Return the class of the racks."""
+        """Return the class that the place has now."""
 
     def runnable(self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = ...) -> list[Plan]:
-        """Return the plans that all racks can run; HostError if there is none."""
+        """Return the plans that can be run; HostError if there is none."""
 
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
-        """Return the generator of all racks, by the plans that need it."""
+        """Return the generators, by the plans that need them."""
 
     def run(
         self,
@@ -56,11 +56,17 @@ class RackRunner(Protocol):
     def once(self) -> Self:
         """Return the runner for a night of blocks."""
 
+    def blocks(
+        self, found: Mapping[Located, Generator], host_class: Callable[[], str], **given: Any
+    ) -> Blocks:
+        """Return what makes blocks; takes the fields of `Blocks`."""
+
+
+class RackRunner(Place, Protocol):
+    """Runs them on racks."""
+
     def only_night(self, command: str) -> AbstractContextManager[Self]:
         """Hold the lock of this checkout's nights on racks for the block."""
-
-    def blocks(self, **given: Any) -> Blocks:
-        """Return what makes blocks on racks; takes the fields of `Blocks`."""
 
 
 class Racks(Protocol):
@@ -84,6 +90,3 @@ class Fleet(Protocol):
 
     def racks(self) -> Racks | None:
         """Return the racks of the requested class; None if the fleet has none."""
-
-
-AnyRunner = Runner | RackRunner

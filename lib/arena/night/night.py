@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -28,10 +27,10 @@ from arena.judge.twins import read_book
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.night.diary import Diary, Log, Scope, close_others, scope_of, to_resume, unresumable
-from arena.night.engine import RESUME, Blocks, CutShortError, Engine, ends_here
+from arena.night.engine import RESUME, CutShortError, NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
-from arena.night.hosts import AnyRunner, Fleet, RackRunner, Racks
+from arena.night.hosts import Fleet, Place, RackRunner, Racks
 from arena.night.planning import by_load, last_night_of, plan_night, problem_of, within, words_of
 from arena.night.schedule import PlannedLoad, PlannedNight, seed_of
 from arena.night.table import lines_of, verdicts_of
@@ -40,7 +39,7 @@ from arena.night.warm_ups import WarmUps, learn
 from arena.record.times import utc_now
 from arena.run.plan import Away, Plan, plan_sessions
 from arena.run.request import Request
-from arena.run.runner import Outcome, Runner, frameworks_of, only_here
+from arena.run.runner import Outcome, frameworks_of, only_here
 from arena.run.runtimes import choose
 from arena.what import selection
 from arena.what.framework import source_sha256
@@ -121,7 +120,7 @@ def measure(job: Job, publish: Publish) -> int:
             shows.say(f"with fewer than {RANKED_BLOCKS} blocks there are intervals, but no ranks")
     if request.dry_run:
         runtime = partial(choose, request.runtime, workspace, shows)
-        _Night(job, job.racks or Runner(workspace, request, runtime(), shows), {}).show()
+        _Night(job, job.racks or NightRunner(workspace, request, runtime(), shows), {}).show()
         return job.tally.code
     with _place(job, shows) as runner:
         if job.diary:
@@ -140,11 +139,11 @@ def measure(job: Job, publish: Publish) -> int:
     return job.tally.code
 
 
-def _place(job: Job, shows: Progress) -> AbstractContextManager[AnyRunner]:
+def _place(job: Job, shows: Progress) -> AbstractContextManager[Place]:
     """Return what runs the sessions, and holds the lock of where they run."""
     if job.racks:
         return job.racks.only_night(job.command)
-    return only_here(job.workspace, job.request, job.command, shows)
+    return only_here(NightRunner, job.workspace, job.request, job.command, shows)
 
 
 def _has_blocks(plan: Plan) -> bool:
@@ -157,7 +156,7 @@ class _Night:
     If it cannot be resumed: HostError on a host of another class, else UsageError.
     """
 
-    def __init__(self, job: Job, runner: AnyRunner, found: Mapping[Located, Generator]) -> None:
+    def __init__(self, job: Job, runner: Place, found: Mapping[Located, Generator]) -> None:
         self._job, self._runner, self._found = job, runner, found
         self._tally, self._shows = job.tally, runner.shows
         plans = runner.runnable(job.plans, lambda plan: self._count(plan, "skipped"))
@@ -300,7 +299,19 @@ class _Night:
     def _make(self, log: Log, book: Diary) -> None:
         """Measure all, and end the night; HostError if the host cannot go on."""
         if self._planned:
-            self._engine(self._planned, log).run()
+            self._runner.blocks(
+                self._found,
+                self._host_class,
+                shows=self._shows,
+                night=self.id,
+                planned=self._planned,
+                plans=self._plans,
+                log=log,
+                expected=self._expected,
+                quiet_wait_s=self._job.request.quiet_wait_s,
+                left_s=lambda: self._left_s() - self._kept_s,
+                load_ended=lambda load: self._show_table(load, log),
+            ).run()
         left = self._measure_once(book)
         for plan in left:
             self._count(plan, "left")
@@ -309,23 +320,6 @@ class _Night:
         if self._planned:
             self._learn(self._planned)
         book.close(self._job.workspace, self._shows)
-
-    def _engine(self, planned: PlannedNight, log: Log) -> Blocks:
-        runner = self._runner
-        given: dict[str, Any] = {
-            "shows": self._shows,
-            "night": self.id,
-            "planned": planned,
-            "plans": self._plans,
-            "log": log,
-            "expected": self._expected,
-            "quiet_wait_s": self._job.request.quiet_wait_s,
-            "left_s": lambda: self._left_s() - self._kept_s,
-            "load_ended": lambda load: self._show_table(load, log),
-        }
-        if isinstance(runner, Runner):
-            return Engine(**given, runner=runner, found=self._found, host_class=self._host_class)
-        return runner.blocks(**given)
 
     def _left_s(self) -> float:
         budget_s = self._job.request.budget

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self, TypeVar
 
 import click
 
@@ -36,6 +37,8 @@ from arena.run.runtimes import Runtime, choose
 from arena.run.runtimes.remembered import BuiltAhead, BuiltOnce
 from arena.run.session import Course, Session
 from arena.what.framework import Framework
+
+Kind = TypeVar("Kind", bound="Runner")
 
 # A night ends after this many sessions in a row that the host could not measure, if they are of as
 # many frameworks, or of all.
@@ -99,7 +102,7 @@ class Runner:
             return str(error)
         return class_of(facts.describe(None), split.record(), self.runtime.name, hosts).id
 
-    def once(self) -> "Runner":
+    def once(self) -> Self:
         """Return the same, with builds that are remembered."""
         return replace(self, runtime=BuiltOnce(self.runtime))
 
@@ -251,8 +254,13 @@ class Runner:
 
 @contextmanager
 def only_here(
-    workspace: Workspace, request: Request, command: str, shows: Progress, advice: str = ""
-) -> Iterator[Runner]:
+    kind: type[Kind],
+    workspace: Workspace,
+    request: Request,
+    command: str,
+    shows: Progress,
+    advice: str = "",
+) -> Iterator[Kind]:
     """Hold the host's lock for the block, prepare the host for sessions, and yield the runner.
 
     HostError if another benchmark is running, records cannot be saved (with an `advice` for it) or
@@ -268,7 +276,7 @@ def only_here(
             pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(request.runtime, workspace, shows)
         remove_leftovers(runtime, shows)
-        yield Runner(workspace, request, BuiltAhead(runtime, workspace), shows)
+        yield kind(workspace, request, BuiltAhead(runtime, workspace), shows)
 
 
 def _drafts(workspace: Workspace, request: Request) -> Path:

@@ -18,14 +18,13 @@ from arena.run.plan import Away
 from arena.run.request import Request
 from arena.what.framework import source_sha256
 from arena.what.overrides import FLEET_GENERATOR
-from arena_fleet import spread
-from arena_fleet import work as work_module
-from arena_fleet.archive import pack
+from arena_fleet import rack as spread
+from arena_fleet import server as work_module
 from arena_fleet.generator import located
-from arena_fleet.rack import Asked, Ended, LostRackError, Offer
+from arena_fleet.rack import Asked, Ended, Offer, pack
 from arena_fleet.racks import FleetRacks, RequestedFleet
 from arena_fleet.references import OWN_SERVER, meta_of
-from arena_fleet.work import EVENTS, RESULTS, own_server, prepare, work
+from arena_fleet.server import EVENTS, RESULTS, own_server, prepare, work
 from tests.fakes import FakeGenerator, FakeProgress
 from tests.fleet.test_generator import a_fleet
 from tests.lib.arena.conftest import _servers_settle_at_once, free_host
@@ -34,7 +33,13 @@ from tests.lib.arena.night.shop import QUICK, Shop, shop
 __all__ = ["_servers_settle_at_once", "free_host", "shop"]
 
 # What a rack does with a session, by its number from 0: what is raised, or how it ends.
-Fate = Callable[[int, Asked], ArenaError | LostRackError | Ended | None]
+Fate = Callable[[int, Asked], ArenaError | Ended | None]
+
+
+def gone(why: str) -> Ended:
+    """Return the end of a session on a rack that is lost."""
+    return Ended(3, why, is_lost=True)
+
 
 FLEET = a_fleet(8)
 
@@ -61,7 +66,10 @@ class FakeRack:
         here = class_of(host, cpus, "native", ("Some CPU, 8 CPUs",))
         own = {each: source_sha256(self.shop.workspace.framework(each)) for each in frameworks}
         sources = {**own, **self.sources}
-        return Offer(here.id, here.words, self.volley, "native", sources, self.unavailable)
+        return Offer(
+            host_class=here.id, words=here.words, volley=self.volley, runtime="native",
+            sources=sources, unavailable=self.unavailable,
+        )  # fmt: skip
 
     def begin(self, asked: Asked) -> None:
         self.begun.append(asked)
@@ -69,8 +77,6 @@ class FakeRack:
     def poll(self) -> Ended | None:
         number, asked = len(self.begun) - 1, self.begun[-1]
         fate = self.fate(number, asked)
-        if isinstance(fate, LostRackError):
-            raise fate
         if isinstance(fate, Ended):
             return fate
         sessions = self.shop.workspace.tools / self.name / "sessions"

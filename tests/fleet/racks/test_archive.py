@@ -13,8 +13,8 @@ import pytest
 from arena.base.errors import HostError
 from arena.judge.store import SUMS, Draft
 from arena.record.record import Record
-from arena_fleet import archive as module
-from arena_fleet.archive import DamagedError, Unpacked, pack
+from arena_fleet import rack as module
+from arena_fleet.rack import DamagedError, Unpacked, pack
 from tests.fakes import a_record, at, records_in, save
 
 

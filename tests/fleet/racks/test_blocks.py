@@ -11,11 +11,9 @@ from arena.judge.nights import nights_of
 from arena.judge.store import clear_drafts
 from arena.machine import ports
 from arena.night.diary import Diary
-from arena.record.record import Record
-from arena_fleet import archive
-from arena_fleet.archive import DamagedError, Unpacked
-from arena_fleet.rack import Asked, Ended, LostRackError
-from tests.fleet.racks.conftest import Night
+from arena_fleet import rack as archive
+from arena_fleet.rack import Asked, Came, DamagedError, Ended, Unpacked
+from tests.fleet.racks.conftest import Night, gone
 from tests.lib.arena.night.shop import QUICK, SLOW
 
 
@@ -46,8 +44,8 @@ def test_racks_share_the_blocks_of_one_night_and_each_block_is_whole_on_one_of_t
 def test_a_block_in_the_hand_of_a_rack_that_is_lost_is_told_and_never_made_again(
     night: Night,
 ) -> None:
-    def die(number: int, _: object) -> LostRackError | None:
-        return LostRackError("KilledWorker") if number == 1 else None
+    def die(number: int, _: object) -> Ended | None:
+        return gone("KilledWorker") if number == 1 else None
 
     night.racks[1].fate = die
     assert night(blocks=5) == 3
@@ -71,7 +69,7 @@ def test_results_that_are_damaged_are_a_block_that_is_lost(
     def broken(*_: object) -> None:
         raise DamagedError("run-1.json: was damaged on its way")
 
-    monkeypatch.setattr("arena_fleet.archive.Unpacked.records", broken)
+    monkeypatch.setattr("arena_fleet.rack.Unpacked.records", broken)
     assert night(blocks=2) == 3
     assert night.visits() == []
     assert len(night.events("lost")) == 2
@@ -119,7 +117,7 @@ def test_a_benchmark_in_the_same_checkout_removes_nothing_that_is_unpacked(
 ) -> None:
     real = Unpacked.records
 
-    def records(unpacked: Unpacked) -> Iterator[tuple[Path, Record]]:
+    def records(unpacked: Unpacked) -> Iterator[Came]:
         clear_drafts(night.shop.workspace.results)
         yield from real(unpacked)
 
@@ -200,8 +198,8 @@ def test_a_rack_that_begins_nothing_three_times_ends_and_others_make_its_blocks(
 
 
 def test_without_racks_the_night_ends_and_is_resumed_where_it_was(night: Night) -> None:
-    night.racks[0].fate = lambda number, _: LostRackError("gone") if number else None
-    night.racks[1].fate = lambda *_: LostRackError("gone")
+    night.racks[0].fate = lambda number, _: gone("gone") if number else None
+    night.racks[1].fate = lambda *_: gone("gone")
     assert night(blocks=4) == 3
     assert "no rack is left: the night ends here (--resume" in night.shop.capsys.readouterr().err
     before = {visit.block for _, visit in night.visits()}

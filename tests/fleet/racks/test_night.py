@@ -9,11 +9,12 @@ from arena.base.errors import HostError, UsageError
 from arena.night.diary import Diary
 from arena.record.bundle import Bundle
 from arena.record.record import Record
-from arena_fleet import archive, runner
-from arena_fleet.rack import Asked, Ended, LostRackError
+from arena_fleet import rack as archive
+from arena_fleet import runner
+from arena_fleet.rack import Asked, Ended
 from arena_fleet.references import History, Measured, off_class
 from tests.fakes import at
-from tests.fleet.racks.conftest import FakeRack, Night, is_reference
+from tests.fleet.racks.conftest import FakeRack, Night, gone, is_reference
 from tests.lib.arena.night.shop import QUICK, SLOW
 
 
@@ -39,7 +40,7 @@ def test_the_sessions_go_to_the_racks_in_order_and_the_records_come_here(night: 
 
 def test_what_a_lost_rack_had_in_hand_failed_and_its_rest_goes_to_the_others(night: Night) -> None:
     night.shop.add("gamma", QUICK)
-    night.racks[0].fate = lambda *_: LostRackError("no answer for 10 s")
+    night.racks[0].fate = lambda *_: gone("no answer for 10 s")
     assert night() == 3
     assert len(night.shop.records()) == 2
     [lost] = {"alpha", "beta", "gamma"} - {name for name, _ in night.shop.measured()}
@@ -197,10 +198,8 @@ def rates(night: Night, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, float]:
     """Let racks measure references that nobody has; the test may change their rates."""
     found = dict(RATES)
 
-    def rate(_: object, end: Ended | LostRackError) -> tuple[float | None, str]:
-        if isinstance(end, LostRackError):
-            return None, str(end)
-        return found[end.error], "its words"
+    def rate(_: object, end: Ended) -> tuple[float | None, str]:
+        return (None, end.why) if end.is_lost else (found[end.error], "its words")
 
     def fate(name: str) -> object:
         return lambda _, asked: Ended(0, name, b"") if is_reference(asked) else None
@@ -324,7 +323,7 @@ def test_of_two_racks_with_grpc_go_among_three_the_one_that_left_its_past_is_off
 
 
 def test_a_rack_whose_reference_fails_takes_no_part(night: Night, rates: dict[str, float]) -> None:
-    night.racks[2].fate = lambda *_: LostRackError("gone")
+    night.racks[2].fate = lambda *_: gone("gone")
     assert night(quarantine=2.0) == 3
     assert len(night.shop.records()) == 2
     err = night.shop.capsys.readouterr().err

@@ -101,7 +101,7 @@ def status(workspace: Workspace, address: str) -> int:
 
     A line has a host's rack, CPUs, class, volley, clock and limits.
     """
-    from arena_fleet.status import show
+    from arena_fleet.fleet import show
 
     return show(workspace, address)
 
@@ -139,10 +139,9 @@ def ca(workspace: Workspace, name: str | None) -> None:
 @click.pass_obj
 def coordinator(workspace: Workspace, interface: str | None, port: int) -> None:
     """Run the coordinator, which all other hosts connect to."""
-    from arena.base.progress import PlainProgress
     from arena_fleet.nodes import serve_coordinator
 
-    serve_coordinator(workspace, interface, port, PlainProgress())
+    serve_coordinator(workspace, interface, port)
 
 
 @command.command()
@@ -165,9 +164,9 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 
     It makes load, or serves a rack.
     """
-    from arena_fleet.host import serve
+    from arena_fleet.nodes import serve_host
 
-    serve(workspace, os.environ, **given)  # type: ignore[arg-type]
+    serve_host(workspace, os.environ, **given)  # type: ignore[arg-type]
 
 
 @command.command(hidden=True)
@@ -175,7 +174,7 @@ def worker(workspace: Workspace, /, **given: object) -> None:
 @click.pass_obj
 def work(workspace: Workspace, folder: Path) -> int:
     """Run the session of a rack that a folder was prepared for; its worker calls this."""
-    from arena_fleet.work import work as work_in
+    from arena_fleet.server import work as work_in
 
     return work_in(workspace, folder, os.environ)
 
