@@ -294,7 +294,7 @@ def test_a_link_survives_its_coordinator_and_finds_a_worker_that_is_back(
         link = nodes.enter_context(
             subprocess.Popen(
                 [PYTHON, "-c", _LINK, address, arena.root / ".fleet"],
-                env={**os.environ, "PYTHONPATH": str(ROOT / "lib")},
+                env={**os.environ, "PYTHONPATH": f"{ROOT}/lib:{ROOT}/fleet"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
