@@ -30,7 +30,7 @@ STUB
 
 # Print each script with its first words, and what python is given for them.
 fronts() {
-    local tool="<path=$root/lib:$root><-P><-m>"
+    local tool="<path=$root/lib:$root/fleet:$root><-P><-m>"
     cat <<TABLE
 arena.sh list:<$root/lib><list>
 benchmark.sh:<$root/lib><run>
@@ -124,7 +124,7 @@ TABLE
 
 @test "the bench of the site takes no arguments" {
     run "$root/scripts/site.sh" bench
-    [ "$output" = "<path=$root/lib:$root><-P><-m><tests.browser.bench>" ]
+    [ "$output" = "<path=$root/lib:$root/fleet:$root><-P><-m><tests.browser.bench>" ]
     run "$root/scripts/site.sh" bench 200
     [ "$status" -eq 2 ]
     [ "$output" = 'error: bench takes no arguments (see --help)' ]
