@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fetch records from the branch of push-results.sh into results/.
+# Fetch bundles and records from the branch of push-results.sh into results/.
 #
 #   ./scripts/fetch-results.sh [REMOTE [BRANCH]]    # default: origin results
 #
-# Only missing files are fetched, and only records and the files beside them; nothing here is changed
-# or deleted. A branch that does not exist yet is not an error.
+# Only missing files are fetched; nothing here is changed or deleted. Left out are loose copies of records that
+# a bundle here has, and a raw.tar.xz that was removed here (remove its folder to fetch it again). A branch that does not exist yet is not an error.
 #
 # Exit codes: 0 done, 2 bad usage, 3 it cannot be fetched.
 set -euo pipefail
