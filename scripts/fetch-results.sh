@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetch bundles and records from the branch of push-results.sh into results/.
+# Fetch records from the branch of push-results.sh into results/, loose and in bundles.
 #
 #   ./scripts/fetch-results.sh [REMOTE [BRANCH]]    # default: origin results
 #
