@@ -111,17 +111,15 @@ def _in_all(values: Sequence[Sequence[_Value]]) -> list[_Value]:
 def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     """Yield every board as a page, as JSON and as CSV; and those that older rules make another."""
     others = [_paths(each) for each in (edition, *edition.older)]
-    for board in edition.leaderboard.boards:
-        key = _key(edition, board, others)
-        yield Page(edition.board(board), key, partial(_make, site, edition, edition, board))
-        folder, digest = edition.board_folder(board), edition.board_digest(board)
-        yield Page(f"{folder}/board.json", digest, partial(_json, board))
-        yield Page(f"{folder}/board.csv", digest, partial(board_columns.board_csv, board, edition))
-    for older in edition.older:
-        for board in older.leaderboard.boards:
-            if _same(edition, board) != board:
-                key = _key(older, board, others)
-                yield Page(older.board(board), key, partial(_make, site, older, edition, board))
+    for by in (edition, *edition.older):
+        for board in by.leaderboard.boards:
+            if by is not edition and _same(edition, board) == board:
+                continue
+            folder, digest = by.board_folder(board), by.board_digest(board)
+            key = _key(by, board, others)
+            yield Page(by.board(board), key, partial(_make, site, by, edition, board))
+            yield Page(f"{folder}/board.json", digest, partial(_json, board))
+            yield Page(f"{folder}/board.csv", digest, partial(board_columns.board_csv, board, by))
 
 
 def _json(board: Board) -> str:
@@ -155,6 +153,8 @@ def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
     view = view_of(board)
     first = newest.older[0] if newest.older and edition is newest else None
     frozen = first and _same(first, board)
+    # Older rules have a page only of those boards of which they make another one.
+    of, beside = (edition, board) if edition is newest else (newest, _same(newest, board))
     return render(
         site,
         "board.html.j2",
@@ -163,12 +163,15 @@ def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
         board=board,
         view=view,
         visits=visits_of(edition, board, [*view["rows"], *view["without"], *view["begun"]]),
-        switches=[*switches(edition, board), *_by_rules(edition, newest, board)],
+        switches=[
+            *(switches(edition, board) if edition is newest else ()),
+            *_by_rules(edition, newest, board),
+        ],
         rules=edition.leaderboard.rules,
         frozen=first.leaderboard.rules if first else None,
         is_as_frozen=frozen == board,
         changes=changes(frozen, board) if frozen else [],
-        current=edition.board(edition.current_of(board)),
+        current=of.board(of.current_of(beside or board)),
         pictures=SHOWN[board.shape].of_board(board, edition.current_boards),
         most_pictures=MOST,
         names={row.framework: row.display_name for row in board.rows},

@@ -102,6 +102,21 @@ def test_a_round_keeps_the_boards_that_it_was_frozen_with(whole: Workspace) -> N
     assert json.loads(shown.read_text())["rows"][0]["result"]["flags"] == ["of-that-time"]
 
 
+def test_a_board_by_older_rules_links_to_nothing_that_is_not_made(whole: Workspace) -> None:
+    save(whole.results, a_record("a", 2e6), a_record("b", 1e6), a_record("e", 3e6, type="engine"))
+    file = freeze(whole, "spring", "", FakeProgress()).file
+    found = json.loads(file.read_bytes())
+    older = json.loads(json.dumps(found["judged"][0]))
+    older["leaderboard"]["rules"] = 1
+    board = next(it for it in older["leaderboard"]["boards"] if it["division"] == "framework")
+    board["rows"][0]["result"]["flags"] = ["of-that-time"]
+    found["judged"] = [older, *found["judged"]]
+    file.write_text(json.dumps(found))
+    assert published(whole) == []
+    assert len([*whole.public.glob("rounds/spring/rules-1/**/board.json")]) == 1
+    assert check(whole.public, FakeProgress()).problems == []
+
+
 def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
     save(whole.results, a_record("old", 2e6))
     freeze(whole, "spring", "", FakeProgress())
