@@ -6,12 +6,13 @@ tried last when the night resumes. In a night of blocks, the first line also has
 before the first visit, and the other lines are events: what began, what was void, what is done.
 """
 
+import fcntl
 import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from itertools import zip_longest
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -149,6 +150,13 @@ class Diary:
             return now
         shows.say("that night has been finished by another: a new one begins")
         return None
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Have other processes see that the night goes on, for the block."""
+        with self.path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            yield
 
     def begin(self, session: str) -> None:
         """Record that a session begins."""
@@ -310,14 +318,33 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
     return None
 
 
-def close_others(workspace: Workspace, scope: Scope, shows: Progress) -> None:
-    """End and bundle the nights that were cut short, and that none resumes once this one begins.
+def close_others(workspace: Workspace, own: Diary, shows: Progress) -> None:
+    """End and bundle the earlier nights that were cut short, and that nobody can resume any more.
 
-    That is what `to_resume` says: of nights of blocks those of this scope, and all other nights.
+    A plain night is resumed only if it is the newest of all, a night of blocks only if it is the
+    newest of its scope. A night that goes on is left alone.
     """
     paths = sorted(workspace.nights.glob("[0-9]*Z.jsonl"))
-    for path, after in zip_longest(paths, paths[1:]):
-        with suppress(ValueError):
+    for path, after in pairwise(paths):
+        if path >= own.path or is_held(path):
+            continue
+        try:
             found = Diary.read(path)
-            if found.is_open and (not found.scope.blocks or found.scope == scope):
-                found.close(workspace, shows, after.stem if after else "")
+            if found.is_open and (not found.scope.blocks or found.scope == own.scope):
+                found.close(workspace, shows, after.stem)
+        except ValueError:
+            continue
+        except HostError as error:
+            shows.say(f"warning: {error}")
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a process goes on with the night of this diary."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -23,7 +23,7 @@ from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
 from arena.judge.nights import Verdict
 from arena.judge.ranking import RANKED_BLOCKS
-from arena.judge.twins import read_book
+from arena.judge.twins import NO_LOOKS, read_book
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.night.diary import Diary, Log, Scope, close_others, scope_of, to_resume, unresumable
@@ -120,13 +120,13 @@ def measure(job: Job, publish: Publish) -> int:
             shows.say(f"with fewer than {RANKED_BLOCKS} blocks there are intervals, but no ranks")
     if request.dry_run:
         runtime = partial(choose, request.runtime, workspace, shows)
-        _Night(job, job.racks or NightRunner(workspace, request, runtime(), shows), {}).show()
+        where = job.racks or NightRunner(workspace, request, runtime(), shows)
+        _Night(_runnable(job, where), where, {}).show()
         return job.tally.code
     with _place(job, shows) as runner:
         if job.diary:
             job = replace(job, diary=job.diary.as_it_is(shows))
-        if not job.diary:
-            close_others(workspace, job.scope, shows)
+        job = _runnable(job, runner)
         found = runner.find_generators(job.plans)
         made = _Night(job, runner.once() if job.scope.blocks else runner, found)
         try:
@@ -150,6 +150,15 @@ def _has_blocks(plan: Plan) -> bool:
     return plan.profile.load.keeps_in_flight
 
 
+def _runnable(job: Job, runner: Place) -> Job:
+    """Return the job with the plans that can be run, and count the others as skipped."""
+
+    def skipped(plan: Plan) -> None:
+        job.tally.add(plan.framework.name, plan.profile.label, "skipped")
+
+    return replace(job, plans=runner.runnable(job.plans, skipped))
+
+
 class _Night:
     """One night, new or resumed. Its plan is made at once.
 
@@ -159,11 +168,10 @@ class _Night:
     def __init__(self, job: Job, runner: Place, found: Mapping[Located, Generator]) -> None:
         self._job, self._runner, self._found = job, runner, found
         self._tally, self._shows = job.tally, runner.shows
-        plans = runner.runnable(job.plans, lambda plan: self._count(plan, "skipped"))
-        for plan in plans if found else ():
+        for plan in job.plans if found else ():
             if plan.generator not in found:
                 self._count(plan, "failed", HostError.exit_code)
-        plans = [each for each in plans if each.generator in found or not found]
+        plans = [each for each in job.plans if each.generator in found or not found]
         self._diary = job.diary
         self.id = self._diary.started_at if self._diary else utc_now()
         self._began_s = job.clock()  # The build of a generator does not count: it happens once.
@@ -177,6 +185,7 @@ class _Night:
             sum(map(self._history.expected_s, self._once)),
             _KEPT_SHARE * (job.request.budget or 0.0),
         )
+        self._book = read_book(job.workspace.host) if job.scope.blocks else NO_LOOKS
         self._planned = self._plan() if job.scope.blocks else None
 
     @property
@@ -286,7 +295,8 @@ class _Night:
             self._shows.say(line)
         log = Log(book.events, book.append)
         try:
-            self._make(log, book)
+            with book.going_on():
+                self._make(log, book)
         except HostError as error:
             how = error.how if isinstance(error, CutShortError) else self.resume
             report_error(ends_here(str(error), how))
@@ -319,6 +329,7 @@ class _Night:
             raise HostError(self._runner.cannot)
         if self._planned:
             self._learn(self._planned)
+        close_others(self._job.workspace, book, self._shows)
         book.close(self._job.workspace, self._shows)
 
     def _left_s(self) -> float:
@@ -355,8 +366,7 @@ class _Night:
             click.echo(line)
 
     def _verdicts(self, archive: Archive, load: PlannedLoad) -> list[Verdict]:
-        book = read_book(self._job.workspace.host)
-        return verdicts_of(archive, book, self.id, load, self._began_on)
+        return verdicts_of(archive, self._book, self.id, load, self._began_on)
 
     def _learn(self, planned: PlannedNight) -> None:
         """Set the warm-ups of the next nights; trials teach nothing."""

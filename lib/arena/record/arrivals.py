@@ -24,7 +24,7 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}"
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}(?:\.[0-9]{1,9})?Z"
 _RECORD = re.compile(
     # profile, connections, framework, time
-    rf"(?!rounds/)({_NAME}/[0-9]{{1,9}}/{_NAME}/{_TIME})(?:\.json|(?:/{_NAME}){{1,3}})"
+    rf"(?!(?:rounds|nights|host)/)({_NAME}/[0-9]{{1,9}}/{_NAME}/{_TIME})(?:\.json|(?:/{_NAME}){{1,3}})"
 )
 _BUNDLED = re.compile(
     rf"(nights/{_TIME}(?:-[0-9a-f]{{16}})?)/(?:manifest\.json|records\.jsonl\.xz|raw\.tar\.xz)"

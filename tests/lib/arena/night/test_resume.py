@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.night.diary import Diary, Scope, close_others
 from arena.record.bundle import Bundle
-from tests.fakes import FakeGenerator, FakeProgress
+from tests.fakes import FakeGenerator, FakeProgress, at
 from tests.lib.arena.night.shop import QUICK, SLOW, Shop
 
 
@@ -135,7 +135,7 @@ def bundled(shop: Shop) -> list[tuple[str, int]]:
     return [(each.manifest.id, each.manifest.records) for each in found]
 
 
-def test_a_night_that_nobody_resumes_is_bundled_when_another_one_begins(shop: Shop) -> None:
+def test_a_night_that_nobody_resumes_is_bundled_when_another_one_ends(shop: Shop) -> None:
     cut_short(shop, 2)
     assert bundled(shop) == []
     shop.night("beta", profiles=(QUICK,))
@@ -151,7 +151,46 @@ def test_a_night_of_blocks_that_can_still_be_resumed_stays_as_it_is(shop: Shop) 
     cut_short(shop, 1)
     shop.night("beta", profiles=(QUICK,))
     assert Diary.read(blocks.path).is_open
-    close_others(shop.workspace, scope.changed(blocks=3), FakeProgress())
+    other = Diary.new(shop.workspace.nights, at(20), scope.changed(blocks=3))
+    close_others(shop.workspace, other, FakeProgress())
     assert Diary.read(blocks.path).is_open
-    close_others(shop.workspace, scope, FakeProgress())
+    same = Diary.new(shop.workspace.nights, at(21), scope)
+    close_others(shop.workspace, same, FakeProgress())
     assert not Diary.read(blocks.path).is_open
+
+
+def test_a_night_that_goes_on_elsewhere_is_not_ended_by_another(shop: Shop) -> None:
+    """One on racks and one on this host may go on at the same time."""
+    going = Diary.new(shop.workspace.nights, "2026-01-01T00-00-00.000000Z", Scope())
+    with going.going_on():
+        shop.night("beta", profiles=(QUICK,))
+    assert Diary.read(going.path).is_open
+
+
+def test_a_night_that_fails_before_it_begins_ends_no_other(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_short(shop, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Diary, "new", classmethod(lambda *_: (_ for _ in ()).throw(KilledError())))
+        with pytest.raises(KilledError):
+            shop.night("beta", profiles=(QUICK,))
+    (cut,) = (Diary.read(each) for each in shop.workspace.nights.glob("*.jsonl"))
+    assert cut.is_open
+
+
+def test_a_diary_that_cannot_be_written_any_more_is_a_warning(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_short(shop, 2)
+    (cut,) = shop.workspace.nights.glob("*.jsonl")
+    real = Diary.end
+
+    def end(diary: Diary, ended_at: str) -> None:
+        if diary.path == cut:
+            raise HostError("it cannot be written")
+        real(diary, ended_at)
+
+    monkeypatch.setattr(Diary, "end", end)
+    assert shop.night("beta", profiles=(QUICK,)) == 0
+    assert "warning: it cannot be written" in shop.capsys.readouterr().err
