@@ -201,16 +201,18 @@ def _wanted(
 
     These are the `bad` bundles, and loose records that a bundle has, here or in the draft.
     """
-    bundled: set[str] = set()
-    for folder in (results, draft):
-        for manifest in folder.glob(f"nights/[0-9]*/{MANIFEST}"):
-            if folder == results or manifest.relative_to(draft).as_posix() not in bad:
-                with suppress(ValueError, OSError):
-                    bundled |= Bundle.open(manifest.parent).by_name.keys()
     left = {owner for owner in map(owner_of, paths) if owner in bad}
-    for path in filter(record_of, paths):
-        if path == owner_of(path) and name_of((draft / path).read_bytes()) in bundled:
-            left.add(path)
+    names = {
+        path: name_of((draft / path).read_bytes()) for path in paths if path == record_of(path)
+    }
+    # Bundles are unpacked only if a loose record may be in one.
+    for folder in (results, draft) if names else ():
+        for manifest in folder.glob(f"nights/[0-9]*/{MANIFEST}"):
+            if folder == draft and manifest.relative_to(draft).as_posix() in bad:
+                continue
+            with suppress(ValueError, OSError):
+                bundled = {name for name, _ in Bundle.open(manifest.parent).named_lines()}
+                left |= {path for path, name in names.items() if name in bundled}
     for path in (each for each in paths if owner_of(each) in left):
         (draft / path).unlink()
     return [path for path in paths if owner_of(path) not in left]

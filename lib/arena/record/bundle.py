@@ -205,7 +205,12 @@ class Bundle:
     @cached_property
     def by_name(self) -> Mapping[str, bytes]:
         """The line of each record, by its name."""
-        return {hashlib.sha256(line).hexdigest(): line for line in self.lines()}
+        return dict(self.named_lines())
+
+    def named_lines(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the name and the line of each record."""
+        for line in self.lines():
+            yield hashlib.sha256(line).hexdigest(), line
 
     @cached_property
     def logs(self) -> Mapping[str, bytes]:
