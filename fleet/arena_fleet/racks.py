@@ -14,8 +14,6 @@ from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.text import printable
 from arena.base.workspace import Workspace
-from arena.load.find import Located
-from arena.machine.cpus import CpuPlan
 from arena.night.diary import events_in
 from arena.night.engine import ENDS
 from arena.record.arrivals import MOST_BYTES
@@ -238,9 +236,8 @@ class FleetRacks:
 
     racks: Sequence[FleetRack]
 
-    @property
-    def generator(self) -> tuple[Located, CpuPlan]:
-        """The generator of a rack, as a plan needs it, and the CPUs of its server."""
+    def joined(self) -> Away:
+        """Return the generator of a rack, as a plan needs it, and the CPUs of its server."""
         fleet = self.racks[0].fleet
         return located(fleet, "", fleet.members[0].facts.volley_version)
 

@@ -65,13 +65,8 @@ class RackRunner:
         """Return the class of the racks."""
         return next(iter(self.offers.values())).host_class
 
-    def runnable(
-        self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = lambda _: None
-    ) -> list[Plan]:
-        """Return the plans that all racks can run; report the others, and call `skipped` for each.
-
-        HostError if there is none.
-        """
+    def runnable(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the plans that all racks can run, and report the others; HostError without any."""
         problems: dict[str, str] = {}
         wanted = {each.framework.name for each in plans}
         for rack in self.racks:
@@ -80,9 +75,6 @@ class RackRunner:
                 problems.setdefault(framework, f"rack {rack.name}: {unavailable[framework]}")
         for framework, why in problems.items():
             self.shows.say(f"skipped {framework}: {why}")
-        for each in plans:
-            if each.framework.name in problems:
-                skipped(each)
         left = [each for each in plans if each.framework.name not in problems]
         if not left:
             raise HostError("no framework can be run on all racks")

@@ -29,7 +29,7 @@ from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine import facts
 from arena.machine.child import this_program
-from arena.night.diary import Log, append_line, lines_of
+from arena.night.diary import Log, append_line, objects_in
 from arena.night.engine import NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History
@@ -48,6 +48,23 @@ from arena_fleet.references import OWN_SERVER, meta_of
 
 # The files of a session's folder: what was asked, its records, and the events of a block.
 _ASKED, RESULTS, EVENTS = "asked.json", "results", "events.jsonl"
+
+# A session that nobody has asked after for so long ends: the night has ended, or is cut off.
+ALONE_S = 10.0
+
+# A session that was told to end has so long to end its server.
+_END_S = 15.0
+
+_LOOK_S = 0.5
+CHUNK_BYTES = 4 << 20
+
+# The results of so many sessions are kept; their folders are kept for ever.
+_KEPT_SESSIONS = 20
+
+# What is said of results that there are not.
+_NOT_BEGUN = {"sha256": hashlib.sha256().hexdigest(), "bytes": 0, "events": []}
+
+_LOG, _ARCHIVE = "log", "results.tar.gz"
 
 
 def own_server(sessions: Path) -> Path:
@@ -109,7 +126,7 @@ def _block(
     sources = {name: source_sha256(workspace.framework(name)) for name in planned.sources}
     if why := problem_of(planned, of_loads, sources):
         raise HostError(f"this is not as the night was planned: {why}")
-    log = Log([each.model_dump() for each in block.before], partial(append_line, events))
+    log = Log(block.before, partial(append_line, events))
     history = History(open_archive(workspace.results), planned.host_class, found)
     runner.blocks(
         found,
@@ -126,24 +143,6 @@ def _block(
         only=(planned.loads[0].load, block.number),
     ).run()
     return max((each.code for own in log.dropped.values() for each in own.values()), default=0)
-
-
-# A session that nobody has asked after for so long ends: the night has ended, or is cut off.
-ALONE_S = 10.0
-
-# A session that was told to end has so long to end its server.
-_END_S = 15.0
-
-_LOOK_S = 0.5
-CHUNK_BYTES = 4 << 20
-
-# The results of so many sessions are kept; their folders are kept for ever.
-_KEPT_SESSIONS = 20
-
-# What is said of results that there are not.
-_NOT_BEGUN = {"sha256": hashlib.sha256().hexdigest(), "bytes": 0, "events": []}
-
-_LOG, _ARCHIVE = "log", "results.tar.gz"
 
 
 @dataclass
@@ -216,7 +215,7 @@ class ServerAgent(HostAgent):
             code = await self._run(in_hand, folder)
             archive = await asyncio.to_thread(pack, folder / RESULTS)
             (folder / _ARCHIVE).write_bytes(archive)
-            events = [*lines_of(folder / EVENTS)]
+            events = [*objects_in(folder / EVENTS)]
         finally:
             self._in_hand = None
         self._forget_results()

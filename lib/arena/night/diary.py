@@ -125,7 +125,7 @@ class Diary:
     def read(cls, path: Path) -> Self:
         """Read the file of a night; ValueError if it is broken."""
         try:
-            first, *events = [*lines_of(path)] or [{}]
+            first, *events = [*objects_in(path)] or [{}]
             return cls(path, _Beginning.model_validate(first), events)
         except (OSError, ValueError) as error:
             raise ValueError(f"{shown(path)}: is not the diary of a night") from error
@@ -200,7 +200,7 @@ def append_line(path: Path, line: dict[str, Any]) -> None:
         raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
 
 
-def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+def objects_in(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the object of each line; skip a line that was cut off."""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -227,15 +227,13 @@ class Event(Frozen):
 
 
 class Log:
-    """A night's blocks, by the lines of its diary and since; `append` writes a line.
+    """A night's blocks, by the events so far and since; `append` writes a line.
 
     `dropped` has, by load, the frameworks that are not visited any more. `ended` has the blocks
     (load, number) that need no further attempt, with the reason if one is lost.
     """
 
-    def __init__(
-        self, lines: Iterable[dict[str, Any]], append: Callable[[dict[str, Any]], None]
-    ) -> None:
+    def __init__(self, before: Iterable[Event], append: Callable[[dict[str, Any]], None]) -> None:
         self._append = append
         self.events: list[Event] = []
         self._attempts: Counter[tuple[str, int]] = Counter()
@@ -243,7 +241,7 @@ class Log:
         self.ended: dict[tuple[str, int], str] = {}
         self.visits: Counter[str] = Counter()
         self.voids: Counter[str] = Counter()
-        for event in events_in(lines):
+        for event in before:
             self._count(event)
 
     def note(self, event: Event) -> None:
@@ -326,7 +324,7 @@ def close_others(workspace: Workspace, own: Diary, shows: Progress) -> None:
     """
     paths = sorted(workspace.nights.glob("[0-9]*Z.jsonl"))
     for path, after in pairwise(paths):
-        if path >= own.path or is_held(path):
+        if path >= own.path or _goes_on(path):
             continue
         try:
             found = Diary.read(path)
@@ -338,7 +336,7 @@ def close_others(workspace: Workspace, own: Diary, shows: Progress) -> None:
             shows.say(f"warning: {error}")
 
 
-def is_held(path: Path) -> bool:
+def _goes_on(path: Path) -> bool:
     """Return whether a process goes on with the night of this diary."""
     try:
         with path.open("rb") as file:

@@ -36,8 +36,8 @@ class Place(Protocol):
     def host_class(self, plan: Plan, environment: Mapping[str, str]) -> str:
         """Return the class that the place has now."""
 
-    def runnable(self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = ...) -> list[Plan]:
-        """Return the plans that can be run; HostError if there is none."""
+    def runnable(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the plans that can be run, and report the others; HostError if there is none."""
 
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
         """Return the generators, by the plans that need them."""
@@ -72,9 +72,8 @@ class RackRunner(Place, Protocol):
 class Racks(Protocol):
     """The racks of a class that are ready."""
 
-    @property
-    def generator(self) -> Away:
-        """The generator of a rack, as a plan needs it, and the CPUs of its server."""
+    def joined(self) -> Away:
+        """Return the generator of a rack, as a plan needs it, and the CPUs of its server."""
 
     def runner(
         self, workspace: Workspace, request: Request, plans: Sequence[Plan], shows: Progress

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 
 import click
@@ -26,7 +27,16 @@ from arena.judge.ranking import RANKED_BLOCKS
 from arena.judge.twins import NO_LOOKS, read_book
 from arena.load.find import Located
 from arena.load.generators import Generator
-from arena.night.diary import Diary, Log, Scope, close_others, scope_of, to_resume, unresumable
+from arena.night.diary import (
+    Diary,
+    Log,
+    Scope,
+    close_others,
+    events_in,
+    scope_of,
+    to_resume,
+    unresumable,
+)
 from arena.night.engine import RESUME, CutShortError, NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
@@ -89,9 +99,9 @@ def night(
     diary = to_resume(workspace.nights, wanted, shows) if request.resume else None
     scope = diary.scope if diary else wanted
     racks = _racks(request, fleet)
-    away = partial(_generator_of, fleet, racks) if fleet else None
+    away = racks or fleet
     try:
-        plans = _plans(workspace, request, scope, environment, tally, away)
+        plans = _plans(workspace, request, scope, environment, tally, away.joined if away else None)
     except UsageError as error:
         if scope == wanted:
             raise
@@ -152,11 +162,12 @@ def _has_blocks(plan: Plan) -> bool:
 
 def _runnable(job: Job, runner: Place) -> Job:
     """Return the job with the plans that can be run, and count the others as skipped."""
-
-    def skipped(plan: Plan) -> None:
-        job.tally.add(plan.framework.name, plan.profile.label, "skipped")
-
-    return replace(job, plans=runner.runnable(job.plans, skipped))
+    plans = runner.runnable(job.plans)
+    names = {plan.framework.name for plan in plans}
+    for plan in job.plans:
+        if plan.framework.name not in names:
+            job.tally.add(plan.framework.name, plan.profile.label, "skipped")
+    return replace(job, plans=plans)
 
 
 class _Night:
@@ -177,9 +188,9 @@ class _Night:
         self._began_s = job.clock()  # The build of a generator does not count: it happens once.
         self._began_on = self._host_class()
         self._history = History(self._archive(), self._began_on, found)
-        in_blocks = [each for each in plans if job.scope.blocks and _has_blocks(each)]
-        self._plans = by_load(in_blocks)
-        self._once = self._in_turn([each for each in plans if each not in in_blocks])
+        in_blocks = _has_blocks if job.scope.blocks else (lambda _: False)
+        self._plans = by_load([*filter(in_blocks, plans)])
+        self._once = self._in_turn([*filterfalse(in_blocks, plans)])
         self._expected = Expected(self._history, self._plans)
         self._kept_s = min(
             sum(map(self._history.expected_s, self._once)),
@@ -187,6 +198,7 @@ class _Night:
         )
         self._book = read_book(job.workspace.host) if job.scope.blocks else NO_LOOKS
         self._planned = self._plan() if job.scope.blocks else None
+        self._verdicts: dict[str, list[Verdict]] = {}
 
     @property
     def resume(self) -> str:
@@ -293,7 +305,7 @@ class _Night:
         book = self._diary or Diary.new(job.workspace.nights, self.id, job.scope, self._planned)
         for line in self._words():
             self._shows.say(line)
-        log = Log(book.events, book.append)
+        log = Log(events_in(book.events), book.append)
         try:
             with book.going_on():
                 self._make(log, book)
@@ -320,7 +332,7 @@ class _Night:
                 expected=self._expected,
                 quiet_wait_s=self._job.request.quiet_wait_s,
                 left_s=lambda: self._left_s() - self._kept_s,
-                load_ended=lambda load: self._show_table(load, log),
+                load_ended=lambda load: self._judge(load, log),
             ).run()
         left = self._measure_once(book)
         for plan in left:
@@ -360,13 +372,13 @@ class _Night:
             self._once, self._found, may_begin=may_begin, ended=ended, goes_on=True
         )
 
-    def _show_table(self, load: PlannedLoad, log: Log) -> None:
+    def _judge(self, load: PlannedLoad, log: Log) -> None:
+        """Judge a load whose blocks have all ended, and show it."""
+        verdicts = verdicts_of(self._archive(), self._book, self.id, load, self._began_on)
+        self._verdicts[load.load] = verdicts
         metric = next(iter(self._plans[load.load].values())).profile.metric
-        for line in lines_of(self._verdicts(self._archive(), load), load, metric, log):
+        for line in lines_of(verdicts, load, metric, log):
             click.echo(line)
-
-    def _verdicts(self, archive: Archive, load: PlannedLoad) -> list[Verdict]:
-        return verdicts_of(archive, self._book, self.id, load, self._began_on)
 
     def _learn(self, planned: PlannedNight) -> None:
         """Set the warm-ups of the next nights; trials teach nothing."""
@@ -375,9 +387,8 @@ class _Night:
         warm_ups = self._warm_ups()
         if self._job.scope.warm_up_s is not None or warm_ups.is_broken:
             return
-        archive = self._archive()
         for load in planned.loads:
-            verdicts = self._verdicts(archive, load)
+            verdicts = self._verdicts[load.load]
             for line in learn(self.id, planned, load, verdicts, warm_ups, utc_now()):
                 self._shows.say(line)
         try:
@@ -415,10 +426,6 @@ def _racks(request: Request, fleet: Fleet | None) -> Racks | None:
         if value is not None and not found:
             raise UsageError(f"{name}: is for a fleet with racks")
     return found
-
-
-def _generator_of(fleet: Fleet, racks: Racks | None) -> Away:
-    return racks.generator if racks else fleet.joined()
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:

@@ -103,14 +103,16 @@ def plans_of(
         generator = located[overridden.generator]
         for profile, count, chosen in _with_connections(overridden, request.connections):
             measured = measured_profile(profile, count)
-            # A fleet cannot divide each load; what was asked for by name is an error.
-            if generator.hosts and not request.profiles and (why := _problem(measured, generator)):
+            if why := _problem(measured, generator):
+                # A fleet cannot divide each load; what was asked for by name is an error.
+                if request.profiles or not generator.hosts:
+                    raise UsageError(f"{profile.name}: {why}")
                 left_out.setdefault(why, []).append(measured.label)
                 continue
             plans.append(
                 Plan(
                     framework,
-                    _loaded(measured, generator),
+                    measured.changed(generator=generator.description.name),
                     generator,
                     split,
                     request.ready_timeout,
@@ -162,13 +164,6 @@ def _with_connections(
             profile.with_connections([count])
             is_own = count in profile.connections
             yield profile, count, {} if is_own else {"CONNECTIONS": str(count)}
-
-
-def _loaded(profile: MeasuredProfile, generator: Located) -> MeasuredProfile:
-    """Return the profile with the located generator; UsageError if that cannot make its load."""
-    if why := _problem(profile, generator):
-        raise UsageError(f"{profile.name}: {why}")
-    return profile.changed(generator=generator.description.name)
 
 
 def _problem(profile: MeasuredProfile, generator: Located) -> str:

@@ -112,13 +112,8 @@ class Runner:
         is_kept = not self.request.no_save
         return Sentinel(limits_here(self.workspace, self.shows, is_kept=is_kept))
 
-    def runnable(
-        self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = lambda _: None
-    ) -> list[Plan]:
-        """Return the plans that this host can run; report the others, and call `skipped` for each.
-
-        HostError if it can run no plan.
-        """
+    def runnable(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the plans that this host can run, and report the others; HostError without any."""
         frameworks = frameworks_of(plans)
         problems = {
             framework.name: problem
@@ -134,9 +129,6 @@ class Runner:
             self.shows.say(line)
         if len(problems) == len(frameworks):
             raise HostError("no framework can be run here")
-        for each in plans:
-            if each.framework.name in problems:
-                skipped(each)
         return [each for each in plans if each.framework.name not in problems]
 
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:

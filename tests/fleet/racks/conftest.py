@@ -12,7 +12,7 @@ from arena.base.errors import ArenaError
 from arena.judge.host_class import class_of
 from arena.machine import facts
 from arena.machine.cpus import CpuPlan
-from arena.night.diary import Diary, events_in, lines_of
+from arena.night.diary import Diary, events_in, objects_in
 from arena.record.record import Record, Visit
 from arena.run.plan import Away
 from arena.run.request import Request
@@ -93,7 +93,7 @@ class FakeRack:
             code = work(self.shop.workspace, folder, {"PATH": ""})
         except ArenaError as raised:
             code, error = raised.exit_code, str(raised)
-        events = tuple(events_in(lines_of(folder / EVENTS)))
+        events = tuple(events_in(objects_in(folder / EVENTS)))
         return Ended(code, error, pack(folder / RESULTS), events)
 
     def stop(self) -> None:
@@ -133,8 +133,7 @@ class Night:
 class FakeRacks(FleetRacks):
     """What a fleet says of its racks."""
 
-    @property
-    def generator(self) -> Away:
+    def joined(self) -> Away:
         return located(FLEET, "", "v1")
 
 
