@@ -119,7 +119,10 @@ def test_grpcio_python_is_measured_even_if_no_call_ends_in_the_window(real: Aren
 def test_the_error_bar_holds_what_the_server_itself_has_counted(
     arena: Arena, faulty_server: str
 ) -> None:
-    """The server counts what it sent to the load, and to the contract, which asks once a time."""
+    """The server counts what it sent to the load, and to those who ask as the load does.
+
+    These are the contract, once a time, and the samples, at most twice a run.
+    """
     count = arena.root / "count"
     arena.add("victim", native={"run": f"{faulty_server} counts {count}"})
     done = arena.run("victim", "quick", "--runs", "2")
@@ -130,8 +133,8 @@ def test_the_error_bar_holds_what_the_server_itself_has_counted(
     assert len(reports) == 3
     low = sum(report.calls.ok for report in reports) * 100
     high = low + sum(report.calls.cut for report in reports) * 100
-    sent_under_load = int(count.read_text()) - 2 * 100
-    assert low <= sent_under_load <= high
+    beside = (2 + 2 * 2) * 100
+    assert low <= int(count.read_text()) <= high + beside
 
     for run, report in zip(record["runs"], reports, strict=False):
         assert run["rate_at_least"] * run["elapsed_s"] == pytest.approx(report.calls.ok * 100)
