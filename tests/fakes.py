@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,6 @@ from arena.base.progress import Tick
 from arena.base.workspace import Workspace
 from arena.contract import Report
 from arena.judge.archive import open_archive
-from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
 from arena.load.generators import MayOpen, Shot, WarmUp
 from arena.machine.builds import Build
@@ -20,12 +19,14 @@ from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
 from arena.record.measurement import (
     Calls,
     Cost,
-    Disturbance,
     GeneratorHost,
     Latency,
     Measurement,
     Raw,
     Run,
+    Second,
+    Unchecked,
+    Watch,
 )
 from arena.record.reading import parse_record
 from arena.record.record import (
@@ -172,17 +173,20 @@ def a_run(
     *,
     server_cpu_s: float = 4.0,
     generator_cpu_s: float = 3.0,
-    disturbed: tuple[Disturbance, ...] = (),
+    seen: dict[str, float] | None = None,
     **load: Any,
 ) -> Run:
-    """Return one run; by default the server worked harder than the generator."""
+    """Return one run; by default the server worked harder than the generator.
+
+    `seen` are the signals that a sentinel saw; without any, it was not watched.
+    """
     return Run(
         **a_measurement(rate, **load).model_dump(),
         started_at="2026-01-01T00-00-01.000000Z",
         server=Cost(cpu_s=server_cpu_s, peak_bytes=50 << 20),
         generator=Cost(cpu_s=generator_cpu_s, peak_bytes=300 << 20),
         raw=Raw(path="run-1.json", sha256="0" * 64),
-        disturbed=disturbed,
+        watch=Watch(elapsed_s=5.0, cpus=2, **seen) if seen else None,
     )
 
 
@@ -199,9 +203,31 @@ def a_generator(number: int, of: int = 3, **changes: Any) -> GeneratorHost:
         "calls": Calls(ok=100 * number, failed={}, cut=0),
         "latency_ns": Latency(kind="service", p50=1.1e6, p99=2.2e6, samples=100 * number),
         "cpu_s": 10.0,
+        "cpus": 8,
+        "elapsed_s": 5.0,
+        "busiest_thread_s": 2.0,
         "raw": Raw(path=f"run-1-generator-{number}.json", sha256="0" * 64),
     }
     return GeneratorHost.model_validate({**given, **changes})
+
+
+# The limits on a virtual machine that has taught nothing yet.
+LIMITS = Limits.first("a host", is_virtual=True).recorded
+
+# What of any run gives it a flag.
+FLAGGED: dict[str, Callable[[Run], dict[str, Any]]] = {
+    "client-bound": lambda run: {"generator": run.generator.changed(cpu_s=20.0)},
+    "cut-calls": lambda run: {"calls": replace(run.calls, cut=1), "rate_at_most": run.rate * 1.001},
+    "failed-calls": lambda run: {"calls": replace(run.calls, failed={"Internal": 1})},
+    "status-unchecked": lambda run: {"unchecked": Unchecked(status=9, replies=9)},
+    "approximate": lambda _: {"approximate": True},
+    "disturbed": lambda _: {"watch": Watch(elapsed_s=5.0, cpus=2, steal=0.031)},
+    "stalled": lambda run: {"seconds": (*run.seconds, Second(ok=0, failed=0, messages=0))},
+    "cost-unknown": lambda run: {"server": run.server.changed(cpu_s=0.0)},
+}
+
+_SHARED = Cpus(policy="unpinned", server=None, generator=None)
+_PINNED = Cpus(policy="pinned", server="0-1", generator="2-3")
 
 
 def at(minute: int) -> str:
@@ -228,6 +254,7 @@ def a_record(
     """Return a good record of the given rates, or one that failed for a reason.
 
     A single rate is that of the best of as many runs as the profile has, which scatter by little.
+    Its runs are such that it has the `flags`.
     """
     measured = a_profile(**(profile or {}))
     if runs is None:
@@ -235,6 +262,9 @@ def a_record(
         if len(rates) == 1:
             rates = tuple(rates[0] * (1 - 1e-5 * number) for number in range(measured.runs))
         runs = [] if failure else [a_run(rate) for rate in rates]
+    for each in flags:
+        runs = [run.changed(**FLAGGED[each](run)) for run in runs] if each in FLAGGED else runs
+    cpus = _SHARED if "unpinned" in flags else _PINNED
     return Record.model_validate(
         {
             "status": status if failure else "ok",
@@ -244,15 +274,13 @@ def a_record(
                 **a_framework(name, **framework).model_dump(), source_sha256="1" * 64
             ),
             "profile": measured,
-            "headline": headline_of(measured, runs),
             "runs": tuple(runs),
-            "spread": spread_of(measured.metric, runs),
-            "flags": tuple(flags),
+            "limits": LIMITS if any(run.watch for run in runs) else None,
             "contract": tuple(contract),
             "contract_after": tuple(contract_after),
             "messages_per_data_frame": packed,
             "visit": visit,
-            "provenance": a_provenance(overrides=overrides or {}),
+            "provenance": a_provenance(overrides=overrides or {}, cpus=cpus),
         }
     )
 
@@ -309,7 +337,7 @@ def a_provenance(**changes: Any) -> Provenance:
         "git": None,
         "generator": GeneratorInfo(name="ghz", version="v1", found="PATH", argv=("ghz",)),
         "host": host,
-        "cpus": Cpus(policy="unpinned", server=None, generator=None),
+        "cpus": _PINNED,
         "runtime": RuntimeInfo(name="native", argv=("./server",)),
         "overrides": {},
         "stages_s": {"build": 0.1},

@@ -27,13 +27,12 @@ from typing import Any
 import click
 
 from arena.base.model import to_json
-from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import SUMS
-from arena.record.measurement import BlastPoint, Disturbance, Latency, Run, Second, Watch
+from arena.record.measurement import BlastPoint, Latency, Run, Second, Watch
 from arena.record.record import Check, Cpus, Epoch, GeneratorInfo, Git, Host, Record, Visit
 from arena.what.measured import MeasuredProfile
 from parsers.common.figures import LatencyKind
-from tests.fakes import a_profile, a_provenance, a_record, a_run
+from tests.fakes import LIMITS, a_profile, a_provenance, a_record, a_run
 
 FIRST_NIGHT = datetime(2026, 1, 1, 1, tzinfo=UTC)
 LANGUAGES = (
@@ -205,19 +204,12 @@ class _Mould:
             for at, figure in enumerate(_HOLES):
                 place, *keys = figure.split(".")
                 _put(run, [place, *keys], f"<{1 + number * len(_HOLES) + at}>")
-        if data["runs"]:
-            last = 1 + len(data["runs"]) * len(_HOLES)
-            for at, key in enumerate(("value", "at_least", "at_most", "low", "high", "run")):
-                data["headline"][key] = f"<{last + at}>"
-            for at, key in enumerate(("median", "min", "max")):
-                data["spread"][key] = f"<{last + 6 + at}>"
         self._runs = len(data["runs"])
         self._parts = _HOLE.split(json.dumps(data, indent=2) + "\n")
 
     def cast(self, started_at: str, speed: float, chance: random.Random) -> str:
         """Return the JSON of a record with a night's numbers."""
         values: list[str] = [f'"{started_at}"']
-        figures = []
         for _ in range(self._runs):
             figure = max(speed * chance.gauss(1.0, 0.02), 1000.0)
             rate = 1000.0 if self._is_latency else figure
@@ -229,14 +221,6 @@ class _Mould:
                 chance.uniform(2, 5), chance.randrange(20 << 20, 900 << 20), chance.uniform(1, 3),
             )  # fmt: skip
             values += [f"{each:.6g}" if isinstance(each, float) else str(each) for each in numbers]
-            figures.append((p99, p99, p99) if self._is_latency else numbers[:3])
-        if figures:
-            pick = min if self._is_latency else max
-            best = pick(range(len(figures)), key=lambda at: figures[at][0])
-            rates = sorted(each[0] for each in figures)
-            interval = min(each[1] for each in figures), max(each[2] for each in figures)
-            values += [*(f"{each:.6g}" for each in (*figures[best], *interval)), str(best + 1)]
-            values += [f"{each:.6g}" for each in (rates[len(rates) // 2], rates[0], rates[-1])]
         parts = self._parts
         return "".join(part if at % 2 == 0 else values[int(part)] for at, part in enumerate(parts))
 
@@ -360,8 +344,6 @@ _PROOF = b'{"synthetic": true}\n'.ljust(RAW["run-1.json"])
 _PROOF_SHA256 = hashlib.sha256(_PROOF).hexdigest()
 _UNPROVEN = re.compile(r'\{\s*"path":\s*"run-1\.json",\s*"sha256":\s*"0{64}"\s*\}')
 
-_DISTURBED = Disturbance(signal="steal", value=0.12, limit=0.01)
-
 
 def write_blocks(folder: Path, frameworks: int, blocks: int, nights: int, *, seed: int) -> int:
     """Write nights of blocks below a folder; return the number of records.
@@ -415,17 +397,24 @@ def _night(night: _Night, chance: random.Random) -> Iterator[Record]:
                 night=_moment(night.begun),
                 seed=hashlib.sha256(_moment(night.begun).encode()).hexdigest(),
                 block=block, blocks=night.blocks, place=place, size=len(visits), repeat=repeat,
-                is_twin=is_twin, is_void=is_void, warm_up_s=10.0,
+                is_twin=is_twin, warm_up_s=10.0,
                 waited_s=chance.choice((0.0, 0.0, 0.0, 3.5, 21.0)),
             )  # fmt: skip
-            yield _visited(night, number, visit, drift, clock, chance)
+            yield _visited(night, number, visit, drift, clock, chance, is_void=is_void)
             clock += timedelta(seconds=19)
             if is_void:
                 waiting.append((number, is_twin, repeat + 1))
 
 
 def _visited(
-    night: _Night, number: int, visit: Visit, drift: float, clock: datetime, chance: random.Random
+    night: _Night,
+    number: int,
+    visit: Visit,
+    drift: float,
+    clock: datetime,
+    chance: random.Random,
+    *,
+    is_void: bool,
 ) -> Record:
     """Return the record of one visit."""
     name, meta = _framework(number)
@@ -437,19 +426,16 @@ def _visited(
     runs = []
     for _ in range(3 if visit.block == 1 else 1):
         rate = max(speed * drift * chance.gauss(1.0, scatter), 1000.0)
-        rate *= 0.85 if visit.is_void else 1.0
-        runs.append(_block_run(profile, rate, visit, chance, number))
+        rate *= 0.85 if is_void else 1.0
+        runs.append(_block_run(profile, rate, chance, number, is_void=is_void))
     record = _record(name, meta, night.load, "volley", chance, failed=False)
     other = {"cpu": "Other 7000 at 2.4 GHz", "family": "Maker, 6, 85, 7", "virtualisation": "kvm"}
     host = record.provenance.host.model_copy(update=other if night.is_other_host else {})
-    flags = ("unpinned", *(("disturbed",) if visit.is_void else ()))
     return record.model_copy(
         update={
             "started_at": _moment(clock),
             "runs": tuple(runs),
-            "headline": headline_of(profile, runs),
-            "spread": spread_of(profile.metric, runs),
-            "flags": flags,
+            "limits": LIMITS,
             "visit": visit,
             "contract": record.contract if visit.block in (1, visit.blocks) else (),
             "contract_after": record.contract_after if visit.block in (1, visit.blocks) else (),
@@ -459,7 +445,7 @@ def _visited(
 
 
 def _block_run(
-    profile: MeasuredProfile, rate: float, visit: Visit, chance: random.Random, number: int
+    profile: MeasuredProfile, rate: float, chance: random.Random, number: int, *, is_void: bool
 ) -> Run:
     """Return a run of a visit, with its seconds, its DATA frames and what the sentinel saw."""
     p50 = 2.56e11 / (3e5 + rate)
@@ -485,8 +471,7 @@ def _block_run(
             "seconds": tuple(seconds),
             "data_frames": int(run.messages / per_frame),
             "warm_up": tuple(int(rate * share) for share in (0.3, 0.8, 0.9, *([1.0] * 7))),
-            "watch": _STEAL if visit.is_void else _QUIET,
-            "disturbed": (_DISTURBED,) if visit.is_void else (),
+            "watch": _STEAL if is_void else _QUIET,
         }
     )
 

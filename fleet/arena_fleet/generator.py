@@ -19,7 +19,7 @@ from arena.load.generators import Shot, WarmUp
 from arena.load.program import Program
 from arena.load.volley import VOLLEY
 from arena.machine.cpus import CpuPlan
-from arena.record.measurement import SATURATED, Cost, GeneratorHost, Raw
+from arena.record.measurement import Cost, GeneratorHost, Raw
 from arena.record.record import GeneratorInfo
 from arena.what.loads import Closed, Scheduled
 from arena.what.measured import MeasuredProfile
@@ -28,19 +28,10 @@ from arena_fleet.facts import HostFacts, boot_id, find_volley, monotonic_ns, ser
 from arena_fleet.fleet import Fleet, Member, join
 from arena_fleet.window import MOST_APART_NS, Load, Made, Part, Problem, make
 
-# A host that used this share of its threads, or of one of them, was at its limit.
-SATURATED_SHARE = 0.90
-
 
 def section_of(member: Member, part: Part, raw: Path) -> GeneratorHost:
     """Return a host's section in the record; its report is in the file `raw`."""
     told, after = part.told, part.after
-    elapsed_s = told.elapsed_ns / 1e9
-    busy_s = SATURATED_SHARE * elapsed_s
-    is_saturated = (
-        told.cost.cpu_s >= busy_s * min(told.threads, member.facts.cpus)
-        or told.busiest_thread_s >= busy_s
-    )
     return GeneratorHost(
         number=member.number,
         cpu=member.facts.words,
@@ -54,7 +45,9 @@ def section_of(member: Member, part: Part, raw: Path) -> GeneratorHost:
         calls=told.calls,
         latency_ns=told.latency_ns,
         cpu_s=told.cost.cpu_s,
-        flags=(SATURATED,) if is_saturated else (),
+        cpus=member.facts.cpus,
+        elapsed_s=told.elapsed_ns / 1e9,
+        busiest_thread_s=told.busiest_thread_s,
         raw=Raw(path=raw.name, sha256=part.sha256),
     )
 

@@ -16,6 +16,7 @@ from arena.base.model import Frozen, to_json, validated
 from arena.base.reading import read_json
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
+from arena.judge.derive import derive
 from arena.record.record import Record
 from arena.record.times import UtcTime
 from arena.run.request import Request
@@ -93,7 +94,8 @@ def sessions(offer: Offer, *, wait: bool) -> Iterator[Request]:
 
 def rate_of(record: Record) -> float | None:
     """Return the figure of a reference; None if it failed."""
-    return record.spread.median if record.status == "ok" and record.spread else None
+    spread = derive(record).spread
+    return spread.median if record.status == "ok" and spread else None
 
 
 def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Mapping[str, str]:

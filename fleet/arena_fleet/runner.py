@@ -15,6 +15,7 @@ import click
 from arena.base.errors import HostError
 from arena.base.progress import Progress, report_error
 from arena.base.workspace import Workspace
+from arena.judge.derive import derive
 from arena.judge.store import Draft, clear_drafts
 from arena.load.find import Located
 from arena.load.generators import Generator
@@ -211,7 +212,8 @@ class RackRunner:
                     if record.failure:
                         report_error(f"rack {rack.name}: {plan.title}: {record.failure.reason}")
                     else:
-                        click.echo(f"rack {rack.name}: {headline_line(record)}")
+                        line = headline_line(record, derive(record))
+                        click.echo(f"rack {rack.name}: {line}")
                     return Outcome(plan, end.code, path, record)
         except DamagedError as broken:
             why = str(broken)

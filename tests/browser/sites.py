@@ -13,7 +13,6 @@ from typing import Any
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
-from arena.judge.headline import headline_of, spread_of
 from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
 from arena.judge.rounds import Judged, Round
@@ -145,8 +144,7 @@ def slower(times: float, record: Record) -> Record:
     (run,) = record.runs
     longer = replace(run.latency_ns, p50=1e6 * times, p99=2e6 * times)
     runs = (run.model_copy(update={"latency_ns": longer}),)
-    headline, spread = headline_of(record.profile, runs), spread_of(record.profile.metric, runs)
-    return record.model_copy(update={"runs": runs, "headline": headline, "spread": spread})
+    return record.model_copy(update={"runs": runs})
 
 
 def some_runs(dice: random.Random, rate: float, count: int = 3) -> list[Run]:

@@ -4,9 +4,11 @@ If the store, the records or the boards get another form, this module follows, a
 stay as they are. A record, or a file beside it, has one name in all rounds, and one content.
 """
 
+import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,17 +17,16 @@ from arena.base.hashing import sha256_of
 from arena.base.workspace import Workspace
 from arena.judge.archive import NIGHTS, open_archive
 from arena.judge.beside import Beside
-from arena.judge.flags import flags_of
-from arena.judge.headline import headline_of, spread_of
-from arena.judge.leaderboard import RULES, Board, Leaderboard, Row, rank_entries
+from arena.judge.derive import RULES, derive
+from arena.judge.leaderboard import Board, Leaderboard, Row, rank_entries
 from arena.judge.rounds import Round, read_rounds, require_records, round_files
 from arena.load import ghz, h2load, volley
-from arena.machine.sentinel import Limits, judged
+from arena.machine.sentinel import Limits
 from arena.record.arrivals import record_of
 from arena.record.bundle import Bundle
-from arena.record.measurement import Disturbance, Measurement, Run
+from arena.record.measurement import LimitsInForce, Measurement, Run
 from arena.record.reading import parse_record
-from arena.record.record import Headline, Record, Spread
+from arena.record.record import Record
 from arena.site import board_columns, words
 from arena.site.edition import Edition
 from tests.conftest import ROOT
@@ -38,15 +39,8 @@ GENERATORS = {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY
 # What a run has from its raw output. No record has `wrong` replies.
 MEASURED = Measurement.model_fields.keys() - {"wrong"}
 
-# What of a record is derived from the rest of it. All the rest are facts.
-DERIVED: dict[str, Any] = {
-    "schema_version": True,
-    "headline": True,
-    "spread": True,
-    "flags": True,
-    "runs": {"__all__": {"disturbed"}},
-    "visit": {"is_void"},
-}
+# What of a record is no fact of its own.
+_NO_FACTS = {"schema_version", "noted"}
 
 # What of a row is too long for a kept file: its digest is kept.
 _LONG_RESULT = ("seconds", "points", "steps", "checks_warned")
@@ -163,70 +157,63 @@ def observed(run: Run, name: str) -> Any:
 
 
 def facts(record: Record) -> Any:
-    """Return what was observed, without anything that is derived from it."""
-    return plain(record.model_dump(mode="json", by_alias=True, exclude=DERIVED))
+    """Return what was observed."""
+    return plain(record.model_dump(mode="json", by_alias=True, exclude=_NO_FACTS))
 
 
-def told(record: Record) -> dict[str, Any]:
-    """Return what is derived of a record as it was published: it stands in the record itself."""
-    return _derived(
-        record,
-        record.headline,
-        record.spread,
-        record.flags,
-        [each.disturbed for each in record.runs],
-        is_void=record.visit is not None and record.visit.is_void,
-    )
+def told(text: bytes) -> dict[str, Any]:
+    """Return what was judged of a record of schema 1 or 2: it stands in the JSON of the record.
 
-
-def derived(record: Record, limits: Limits) -> dict[str, Any]:
-    """Return the same, derived again from the facts by the rules of today.
-
-    `limits` are those of the host when the record was made.
+    The interval of the headline and that of its run are left out: schema 1 has only the latter.
     """
-    profile, runs = record.profile, record.runs
-    headline = headline_of(profile, runs) if record.status == "ok" else None
-    disturbed = [judged(each.watch, limits) if each.watch else () for each in runs]
-    return _derived(
-        record,
-        headline,
-        spread_of(profile.metric, runs),
-        flags_of(profile, runs, headline, record.provenance.cpus.generator_count),
-        disturbed,
-        # A visit's own run is the first; those after it are classic ones.
-        is_void=record.visit is not None and bool(disturbed and disturbed[0]),
+    it = json.loads(text)
+    headline, runs = it["headline"], it["runs"]
+    disturbed = [run.get("disturbed", []) for run in runs]
+    return dict(
+        plain(
+            {
+                "status": it["status"],
+                "headline": headline and {name: headline[name] for name in TOLD},
+                "spread": it["spread"],
+                "flags": it["flags"],
+                "disturbed": [own for own in disturbed if any(disturbed)],
+                "is_void": (it.get("visit") or {}).get("is_void") or None,
+            }
+        )
     )
 
 
-def _derived(
-    record: Record,
-    headline: Headline | None,
-    spread: Spread | None,
-    flags: Sequence[str],
-    disturbed: Sequence[Sequence[Disturbance]],
-    *,
-    is_void: bool,
-) -> dict[str, Any]:
+# What every schema has of a headline.
+TOLD = ("metric", "value", "rule", "run")
+
+
+def derived(record: Record, limits: LimitsInForce | None = None) -> dict[str, Any]:
+    """Return what is judged of a record by the rules of today.
+
+    With the `limits` of its host when it was made, these decide, and not what was noted.
+    """
+    if limits:
+        record = record.model_copy(update={"limits": limits, "noted": None})
+    it = derive(record)
     found = {
         "status": record.status,
-        "headline": headline and headline.model_dump(),
-        "spread": spread and spread.model_dump(),
-        "flags": flags,
-        "disturbed": [[it.model_dump() for it in own] for own in disturbed if any(disturbed)],
-        "is_void": is_void or None,
+        "headline": it.headline and asdict(it.headline),
+        "spread": it.spread and asdict(it.spread),
+        "flags": it.flags,
+        "disturbed": [
+            [each.model_dump() for each in own] for own in it.disturbed if any(it.disturbed)
+        ],
+        "is_void": it.is_void or None,
     }
     return dict(plain(found))
 
 
-def limits_of(learned: Mapping[str, Any]) -> Limits:
+def limits_of(learned: Mapping[str, Any]) -> LimitsInForce:
     """Return the limits of a virtual host that had learned some; those in force."""
-    first = Limits.first("", is_virtual=True)
-    changed = {
-        name: first.limits[name].changed(in_force=limit)
-        for name, limit in learned["limits"].items()
-    }
-    in_tasks = learned["softirq_in_tasks"]
-    return first.changed(softirq_in_tasks=in_tasks, limits={**first.limits, **changed})
+    first = Limits.first("", is_virtual=True).recorded.most
+    every = {**first, **learned["limits"]}
+    most = {name: limit for name, limit in every.items() if limit is not None}
+    return LimitsInForce(softirq_in_tasks=learned["softirq_in_tasks"], most=most)
 
 
 # ---- boards

@@ -22,10 +22,13 @@ from arena.base.model import to_json
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.judge.archive import open_archive
+from arena.judge.derive import Derived, derive
+from arena.judge.headline import Headline
 from arena.machine import facts
 from arena.machine.child import whole_command
 from arena.machine.sentinel import Limits
 from arena.machine.sentinel.limits import FIRST, Limit
+from arena.record.reading import parse_record
 from arena.record.times import utc_now
 from arena.run.limits import host_words, limits_file
 from arena.what.overrides import ENVIRONMENT, TRIAL
@@ -53,6 +56,18 @@ def eventually(condition: Callable[[], Value], what: str, timeout_s: float = PAT
         assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
         time.sleep(_POLL_S)
     return value
+
+
+def derived_of(record: dict[str, Any]) -> Derived:
+    """Return what is judged of a record."""
+    return derive(parse_record(json.dumps(record).encode()))
+
+
+def headline_of(record: dict[str, Any]) -> Headline:
+    """Return the headline of a good record."""
+    found = derived_of(record).headline
+    assert found
+    return found
 
 
 def load_command(record: dict[str, Any]) -> list[str]:

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.plumbing import ROOT, Arena, eventually, load_command
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    derived_of,
+    eventually,
+    headline_of,
+    load_command,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -74,9 +81,9 @@ def check_sweep(record: dict[str, Any]) -> None:
     # A sweep this short may end before the second look at its memory.
     assert run["generator"]["peak_bytes"] > 0
     assert record["profile"]["connection_count"] == 2
-    assert record["headline"]["metric"] == "requests/s"
-    assert record["headline"]["rule"].endswith(", the fastest point of one run")
-    assert record["headline"]["value"] == run["rate"] > 0
+    assert headline_of(record).metric == "requests/s"
+    assert headline_of(record).rule.endswith(", the fastest point of one run")
+    assert headline_of(record).value == run["rate"] > 0
 
 
 def test_volley_blasts_and_checks_every_reply(tiny: Arena, volley_program: Path) -> None:
@@ -89,7 +96,7 @@ def test_volley_blasts_and_checks_every_reply(tiny: Arena, volley_program: Path)
     assert run["latency_ns"]["kind"] == "response"
     assert run["unchecked"] == {"status": 0, "replies": 0}
     assert not run["approximate"]
-    assert "approximate" not in record["flags"]
+    assert "approximate" not in derived_of(record).flags
     generator = record["provenance"]["generator"]
     assert (generator["name"], load_command(record)[1]) == ("volley", "blast")
 
@@ -104,7 +111,7 @@ def test_ghz_blasts_by_one_start_each_and_says_that_it_is_an_approximation(tiny:
     assert run["latency_ns"]["kind"] == "service"
     assert run["unchecked"] == {"status": 0, "replies": 2 * 2 * 8}
     assert run["approximate"]
-    assert "approximate" in record["flags"]
+    assert "approximate" in derived_of(record).flags
     generator = record["provenance"]["generator"]
     assert generator["name"] == "ghz"
     assert "--connections 2 -c 5 -n 5" in " ".join(generator["argv"])

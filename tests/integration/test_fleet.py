@@ -17,7 +17,14 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.plumbing import ROOT, Arena, Outcome, Running, eventually
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    Outcome,
+    Running,
+    derived_of,
+    eventually,
+)
 from tools.bench_fleet import net
 from tools.bench_fleet.net import ADDRESS, SKEWS_NS, Played, Rig
 
@@ -122,7 +129,7 @@ def test_three_hosts_on_one_machine_make_a_record_that_the_page_shows(
         assert done.code == 0, done
         record = arena.records("victim")[-1]
         check_hosts(arena, record, 3)
-        assert "unpinned" in record["flags"]
+        assert "unpinned" in derived_of(record).flags
         pages = [each.read_text() for each in arena.workspace.public.rglob("index.html")]
         assert any("Generator hosts" in page and "3/3" in page for page in pages)
     finally:
@@ -135,7 +142,7 @@ def test_four_hosts_with_clocks_of_their_own_make_one_window(member: Arena) -> N
     assert done.code == 0, done
     record = member.records("victim")[-1]
     check_hosts(member, record, 4)
-    assert "unpinned" not in record["flags"]
+    assert "unpinned" not in derived_of(record).flags
     [run] = record["runs"]
     opened = []
     for host, skew_ns in zip(run["generators"], SKEWS_NS, strict=True):

@@ -8,7 +8,12 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.integration.plumbing import Arena, Outcome, eventually
+from tests.integration.plumbing import (
+    Arena,
+    Outcome,
+    derived_of,
+    eventually,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -29,7 +34,7 @@ def failure_on_record(
     record = arena.records("victim")[-1]
     assert record["status"] == status
     assert record["failure"]["stage"] == stage
-    assert record["headline"] is None
+    assert derived_of(record).headline is None
     assert done.error == f"error: victim: {stage}: {record['failure']['reason']}"
     assert Path(arena.root, done.said("record: ")).is_file()
 

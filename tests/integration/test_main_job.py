@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from tests.integration.plumbing import ROOT, Arena, load_command
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    derived_of,
+    headline_of,
+    load_command,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -93,13 +99,13 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
         '-d {"a":1,"b":2,"count":100} --connections 64 -c 256 -z 1s '
         f"-O json localhost:{port}"
     )
-    headline = record["headline"]
-    best = record["runs"][headline["run"] - 1]
-    assert headline["value"] == best["rate"] == max(run["rate"] for run in record["runs"])
+    headline = headline_of(record)
+    best = record["runs"][headline.run - 1]
+    assert headline.value == best["rate"] == max(run["rate"] for run in record["runs"])
 
     assert done.said("record: ") == f"results/{profile}/64/grpc-go/{record['started_at']}.json"
     assert done.said("page: ") == "site/public/index.html"
-    assert real.row("grpc-go", profile)["result"]["value"] == headline["value"]
+    assert real.row("grpc-go", profile)["result"]["value"] == headline.value
     assert "grpc-go" in real.page()
 
 
@@ -112,7 +118,7 @@ def test_grpcio_python_is_measured_even_if_no_call_ends_in_the_window(real: Aren
     assert record["status"] == "ok"
     (run,) = record["runs"]
     assert run["calls"]["ok"] + run["calls"]["cut"] > 0
-    assert ("none-finished" in record["flags"]) == (run["calls"]["ok"] == 0)
+    assert ("none-finished" in derived_of(record).flags) == (run["calls"]["ok"] == 0)
     assert real.row("grpcio-python", profile)["result"]["at_most"] == run["rate_at_most"]
 
 

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.plumbing import ROOT, Arena, load_command
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    headline_of,
+    load_command,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -61,7 +66,7 @@ def test_the_profiles_of_items_make_records_and_boards_with_a_column_a_step(
     (paced,) = items.records("ada", "tiny-paced")
     (run,) = paced["runs"]
     assert run["latency_ns"]["kind"] == "response"
-    assert paced["headline"]["value"] == run["latency_ns"]["p99"]
+    assert headline_of(paced).value == run["latency_ns"]["p99"]
     assert run["seconds"][0]["intended"] == 90
 
 

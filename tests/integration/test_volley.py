@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from tests.integration.plumbing import ROOT, Arena, load_command
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    derived_of,
+    headline_of,
+    load_command,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -56,9 +62,9 @@ def test_a_record_made_with_volley_holds_what_volley_counted(
     assert (generator["name"], generator["found"]) == ("volley", "$VOLLEY")
     assert RULE in " ".join(generator["argv"])
     check_counted(arena, record)
-    assert "cut-calls" not in record["flags"]
+    assert "cut-calls" not in derived_of(record).flags
     assert "; counted" in done.stdout
-    assert boards(arena)["volley"]["result"]["value"] == record["headline"]["value"]
+    assert boards(arena)["volley"]["result"]["value"] == headline_of(record).value
     assert boards(arena)["ghz"] == before
     assert "loaded by volley" in arena.page("boards/quick/4/volley/*/index.html")
 
@@ -80,7 +86,7 @@ def test_in_the_place_of_ghz_volley_is_volley_and_has_its_own_board(
         f"-O json {RULE} localhost:8080"
     )
     check_counted(arena, record)
-    assert boards(arena)["volley"]["result"]["value"] == record["headline"]["value"]
+    assert boards(arena)["volley"]["result"]["value"] == headline_of(record).value
     assert boards(arena)["ghz"] == before
 
 

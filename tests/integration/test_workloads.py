@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from tests.integration.plumbing import ROOT, Arena
+from tests.integration.plumbing import (
+    ROOT,
+    Arena,
+    headline_of,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -50,8 +54,8 @@ def test_a_schedule_is_followed_and_told_by_the_second(
         (run,) = record["runs"]
         assert [each["intended"] for each in run["seconds"] if each["intended"]] == due
         assert sum(each["sent"] for each in run["seconds"]) == sum(due) == run["calls"]["ok"]
-        assert record["headline"]["value"] == run["latency_ns"]["p99"]
-        assert record["headline"]["metric"] == "p99 latency"
+        assert headline_of(record).value == run["latency_ns"]["p99"]
+        assert headline_of(record).metric == "p99 latency"
         kind = "response" if generator == "volley" else "service"
         assert run["latency_ns"]["kind"] == kind
         # What the record says can be read again from what the generator printed.

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from arena.record.measurement import Disturbance, Watch
+from arena.machine.sentinel import Limits
+from arena.record.measurement import Watch
 from arena.run.driver import Warmed
 from tests.fakes import a_run
 from tools.bench_sentinel.bursts import _burst_row
@@ -31,7 +32,8 @@ def test_too_few_windows_have_no_scatter() -> None:
 
 def test_a_row_counts_the_windows_that_are_void_and_says_by_what() -> None:
     quiet = a_run().changed(watch=Watch(elapsed_s=5.0, cpus=2, steal=0.001, foreign=0.002))
-    stolen = quiet.changed(disturbed=(Disturbance(signal="steal", value=0.03, limit=0.01),))
-    row = _burst_row([Warmed(quiet, 10.0, 0.0), Warmed(stolen, 10.0, 7.0)], "no burst")
+    stolen = a_run().changed(watch=Watch(elapsed_s=5.0, cpus=2, steal=0.03, foreign=0.002))
+    limits = Limits.first("a host", is_virtual=True)
+    row = _burst_row([Warmed(quiet, 10.0, 0.0), Warmed(stolen, 10.0, 7.0)], "no burst", limits)
     assert row[:3] == ["2 with no burst", "1 (50 of 100)", "steal 1"]
     assert row[-1] == "mean 3.5 s, most 7 s"

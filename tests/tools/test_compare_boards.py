@@ -24,12 +24,12 @@ def built(folder: Path, *records: Record) -> Path:
     return folder
 
 
-RECORDS = (a_record("a", 1e6, 1.1e6, 1.2e6), a_record("b", 2e6, 2.1e6, 2.2e6))
+RECORDS = (a_record("a", 1e6, 1.2e6, 1.1e6), a_record("b", 2e6, 2.2e6, 2.1e6))
 
 
 def test_a_figure_that_differs_is_listed_from_every_source(tmp_path: Path) -> None:
     before = built(tmp_path / "1", *RECORDS)
-    after = built(tmp_path / "2", a_record("a", 3e6, 3.1e6, 3.2e6), RECORDS[1])
+    after = built(tmp_path / "2", a_record("a", 3e6, 3.2e6, 3.1e6), RECORDS[1])
     found = {(it.framework, it.column): (it.before, it.after) for it in changes(before, after)}
     assert found["a", "csv value_messages_per_s"] == ("1200000.0", "3200000.0")
     assert found["a", "json result.value"] == ("1200000.0", "3200000.0")

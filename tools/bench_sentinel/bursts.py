@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from arena.base.text import columns
-from arena.machine.sentinel import Sentinel, names, share_words
+from arena.machine.sentinel import Limits, Sentinel, judged, names, share_words
 from arena.record.measurement import Run
 from arena.run.driver import Driver, Warmed
 from arena.run.plan import Plan
@@ -54,7 +54,10 @@ def bursts(
     spent = rig.files.spent_s
     rows = [
         ["windows", "voided", "by", "steal seen", "foreign CPU seen", "waited"],
-        *(_burst_row(found[kind], "a 1 s burst" if kind else "no burst") for kind in (True, False)),
+        *(
+            _burst_row(found[kind], "a 1 s burst" if kind else "no burst", rig.sentinel.limits)
+            for kind in (True, False)
+        ),
     ]
     about = (
         f"{plan.title}, windows of {plan.profile.window_s:g} s after {warm_up_s:g} s of warm-up; "
@@ -78,10 +81,11 @@ def _background(sentinel: Sentinel) -> str:
     )
 
 
-def _burst_row(group: Sequence[Warmed], name: str) -> list[str]:
+def _burst_row(group: Sequence[Warmed], name: str, limits: Limits) -> list[str]:
     runs = [each.run for each in group]
-    void = [run for run in runs if run.disturbed]
-    by = Counter(each.signal for run in void for each in run.disturbed)
+    found = [judged(run.watch, limits) if run.watch else () for run in runs]
+    void = [each for each in found if each]
+    by = Counter(each.signal for own in void for each in own)
     waited = [each.waited_s for each in group]
     return [
         f"{len(runs)} with {name}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from arena.base.numbers import format_rate
 from arena.base.text import columns
+from arena.machine.sentinel import judged
 from arena.record.measurement import Run
 from arena.run.driver import Driver
 from arena.run.plan import Plan
@@ -34,7 +35,8 @@ def scatter(
                 )
                 made = [warmed.run, *(driver.run(at, runs) for at in range(2, runs + 1))]
                 rates.setdefault((name, is_waiting), []).append([run.rate for run in made])
-                void[name, is_waiting] += bool(warmed.run.disturbed)
+                watch, limits = warmed.run.watch, rig.sentinel.limits
+                void[name, is_waiting] += bool(watch and judged(watch, limits))
                 if is_waiting:
                     waits.setdefault(name, []).append(warmed.waited_s)
                 return made

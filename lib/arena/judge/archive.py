@@ -28,8 +28,7 @@ from arena.base.progress import Progress
 from arena.base.text import printable, shown
 from arena.base.writing import DRAFT
 from arena.judge.cache import Cache
-from arena.judge.entry import Entry, disagreement, entry_from, entry_of
-from arena.judge.flags import UNPROVEN, judged_again
+from arena.judge.entry import Entry, entry_from, entry_of
 from arena.judge.origins import may_change, with_origin
 from arena.judge.store import SUMS, saved_sum
 from arena.machine.forks import spread
@@ -160,26 +159,24 @@ class _Records:
     def _parsed(self, path: str) -> tuple[Record, str, str]:
         if found := self.bundled.get(path):
             bundle, name = found
-            return self.of_line(bundle.by_name[name], bundle), name, ""
+            return self.of_line(bundle.by_name[name]), name, ""
         data = (self._folder / path).read_bytes()
         return self.of_line(data), name_of(data), hashlib.sha256(data).hexdigest()
 
-    def of_line(self, data: bytes, bundle: Bundle | None = None) -> Record:
-        """Return a record of a text, judged by today's rules."""
-        record = judged_again(with_origin(parse_record(data), self._folder))
-        if _missing(self._folder, record, bundle):
-            record = record.model_copy(update={"flags": (*record.flags, UNPROVEN)})
-        return record
+    def of_line(self, data: bytes) -> Record:
+        """Return a record of a text."""
+        return with_origin(parse_record(data), self._folder)
 
     def missing_proof(self, record: Record) -> str:
         """Return what of a good record's proof is missing, or nothing."""
-        bundle, _ = self.bundled.get(record.path, (None, ""))
-        return _missing(self._folder, record, bundle)
+        if found := self.bundled.get(record.path):
+            return "" if _is_proven(record, found[0]) else f"{RAW} is missing"
+        return missing_proof(self._folder, record)
 
     def _raw_problems(self, bundle: Bundle) -> Mapping[str, Sequence[str]]:
         with tempfile.TemporaryDirectory(prefix=DRAFT) as made:
             bundle.extract(folder := Path(made))
-            every = (self.of_line(line, bundle) for line in bundle.lines())
+            every = (self.of_line(line) for line in bundle.lines())
             return {it.path: [said for said, _ in raw_problems(folder, it)] for it in every}
 
     def may_change(self, record: Record) -> bool:
@@ -189,14 +186,12 @@ class _Records:
     def alteration(self, record: Record, sha256: str) -> str:
         """Return how a record or a raw output differs from what was saved, or nothing.
 
-        Older records have no sums; then the figures must at least be those of the runs.
+        Older records have no sums: then only their raw outputs tell.
         """
-        saved = saved_sum(self._folder / record.path)
-        if saved not in {None, sha256}:
+        if saved_sum(self._folder / record.path) not in {None, sha256}:
             return f"its file was altered after it was saved ({SUMS} has another sum)"
-        problem = disagreement(record) if saved is None else ""
         altered = (each for each, is_there in raw_problems(self._folder, record) if is_there)
-        return problem or next(altered, "")
+        return next(altered, "")
 
 
 def open_archive(
@@ -232,8 +227,6 @@ def open_archive(
                 continue  # Two machines have bundled it.
             good[name], bundles[name] = entry, bundle
             records.bundled[name] = bundle, entry.sha256
-    if opened:
-        records.read.cache_clear()  # A loose copy may have been read as unproven.
     return Archive(folder, dict(sorted(good.items())), broken, bundles, opened, records)
 
 
@@ -251,11 +244,12 @@ def _bundled(bundle: Bundle, records: _Records, kept: Cache | None) -> Mapping[s
             raise ValueError(problem)
     changes = False
     for line in () if is_known else bundle.lines():
-        record = records.of_line(line, bundle)
+        record = records.of_line(line)
         _require_place(record, record.path)
         if record.path in found:
             raise ValueError(f"{record.path} is there twice")
-        found[record.path] = entry_of(record, name_of(line))
+        is_proven = _is_proven(record, bundle)
+        found[record.path] = entry_of(record, name_of(line), is_proven=is_proven)
         changes |= records.may_change(record)
     if kept and not changes:
         texts = {it.path: json.dumps((state, it), default=Entry.values) for it in found.values()}
@@ -371,7 +365,8 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, str]], number: int)
         _require_place(record, name)
         if records.may_change(record):
             state = ""  # It is read again.
-        return state, entry_of(record, own_name, records.alteration(record, sha256))
+        problem, is_proven = records.alteration(record, sha256), not records.missing_proof(record)
+        return state, entry_of(record, own_name, problem, is_proven=is_proven)
     except (ValueError, OSError) as error:
         return state, _one_line(error)
     except Exception as error:  # No record may end the reading of all others.
@@ -384,12 +379,9 @@ def _one_line(said: object) -> str:
     return printable(" ".join(str(said).split()))[:300]
 
 
-def _missing(folder: Path, record: Record, bundle: Bundle | None) -> str:
-    """Return what of a good record's proof is missing: of a bundle, all raw outputs; or nothing."""
-    if bundle:
-        is_there = record.status != "ok" or bundle.has_raw
-        return "" if is_there else f"{RAW} is missing"
-    return missing_proof(folder, record)
+def _is_proven(record: Record, bundle: Bundle) -> bool:
+    """Return whether a record's bundle has the raw outputs of its own, if it is good."""
+    return record.status != "ok" or bundle.has_raw
 
 
 def _plain(folder: Path, file: str) -> bytes | None:

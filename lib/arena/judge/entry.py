@@ -13,9 +13,10 @@ from math import log
 from typing import Any, Literal, NamedTuple
 
 from arena.judge.beside import Bounds, of_run, of_steps
-from arena.judge.headline import headline_of, is_sure, spread_of
+from arena.judge.derive import Derived, derive
+from arena.judge.flags import UNPROVEN
+from arena.judge.headline import figure_of, is_sure
 from arena.judge.load_key import Key, LoadKey, load_of
-from arena.record.figures import figure_of
 from arena.record.measurement import Run, Second
 from arena.record.record import Epoch, Record
 from arena.what.measured import MeasuredProfile
@@ -154,9 +155,16 @@ _NAMES = [each.name for each in fields(Entry)]
 _LOAD, _FLAGS, _TURN = map(_NAMES.index, ("load", "flags", "turn"))
 
 
-def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
-    """Return a record's entry; `sha256` is its file's, and `problem` says why it does not count."""
-    headline = record.headline if record.status == "ok" else None
+def entry_of(
+    record: Record, sha256: str = "", problem: str = "", *, is_proven: bool = True
+) -> Entry:
+    """Return a record's entry; `sha256` is its file's, and `problem` says why it does not count.
+
+    It `is_proven` if its sum and its raw outputs are there.
+    """
+    derived = derive(record)
+    headline = derived.headline
+    flags = derived.flags if is_proven else (*derived.flags, UNPROVEN)
     maker, git = record.provenance.generator, record.provenance.git
     return Entry(
         path=record.path,
@@ -167,7 +175,7 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         type=record.framework.type,
         load=load_of(record),
         is_trial=record.is_trial,
-        is_ranked=_is_ranked(record),
+        is_ranked=_is_ranked(record, derived, flags),
         value=headline.value if headline else None,
         low=headline.low if headline else None,
         high=headline.high if headline else None,
@@ -177,23 +185,22 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         epoch=_epoch_words(record.provenance.epoch),
         commit=git.commit + ("-dirty" if git.dirty else "") if git else None,
         failure=record.failure.reason if record.failure else None,
-        flags=record.flags,
+        flags=flags,
         problem=problem,
-        turn=_turn(record),
+        turn=_turn(record, derived),
         offers=record.offers.words if record.offers else "",
     )
 
 
-def _is_ranked(record: Record) -> bool:
+def _is_ranked(record: Record, derived: Derived, flags: Sequence[str]) -> bool:
     """Return whether a record can have a rank, on a board with others."""
-    it = record.headline if record.status == "ok" else None
+    it = derived.headline
     if it is None or not it.value:
         return False
-    points = record.runs[it.run - 1].points
-    return is_sure(it.low, it.high, len(record.runs), points, record.flags)
+    return is_sure(it.low, it.high, len(record.runs), record.runs[it.run - 1].points, flags)
 
 
-def _turn(record: Record) -> Turn | None:
+def _turn(record: Record, derived: Derived) -> Turn | None:
     if (visit := record.visit) is None:
         return None
     profile, runs = record.profile, record.runs
@@ -207,9 +214,9 @@ def _turn(record: Record) -> Turn | None:
         repeat=visit.repeat,
         size=visit.size,
         is_twin=visit.is_twin,
-        is_void=visit.is_void,
-        is_classic=has_all and not (visit.is_twin or visit.is_void),
-        disturbed=sum(bool(run.disturbed) for run in runs),
+        is_void=derived.is_void,
+        is_classic=has_all and not (visit.is_twin or derived.is_void),
+        disturbed=sum(map(bool, derived.disturbed)),
         figure=_figure(profile.metric, first) if first else None,
         drift=drift_of_run(first.seconds) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
@@ -270,19 +277,3 @@ def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
     for entry in entries:
         found[entry.load.key].append(entry)
     return dict(found)
-
-
-def disagreement(record: Record) -> str:
-    """Return which figure of a record is not that of its runs, or nothing."""
-    if record.status != "ok":
-        return ""
-    headline = headline_of(record.profile, record.runs)
-    spread = spread_of(record.profile.metric, record.runs)
-    for name, told, found in (
-        ("headline", record.headline, headline),
-        ("spread", record.spread, spread),
-    ):
-        numbers = {"value", "low", "high", "run", "median", "min", "max"}
-        if told and found and told.model_dump(include=numbers) != found.model_dump(include=numbers):
-            return f"its {name} is not that of its runs"
-    return ""

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
+
+from pydantic import Field
 
 from arena.machine.sentinel import words
 from arena.machine.sentinel.limits import value_of
-from arena.record.measurement import SATURATED, Run, Second
-from arena.record.record import FlagName, Headline, Record
+from arena.record.measurement import Disturbance, GeneratorHost, Run, Second
 from arena.what.measured import MeasuredProfile
+
+# The name of a flag. Boards by other rules may have flags that are not here.
+FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
 
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
@@ -34,16 +39,19 @@ _FASTER = 1.05
 
 @dataclass(frozen=True)
 class Judged:
-    """The facts that decide flags: the load as it was run, its runs, and the headline's run.
+    """What decides flags: the load as it was run, its runs, and the headline's run.
 
     `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
-    server's.
+    server's. `saturated` generator hosts of the headline's run were at their limit. `is_disturbed`:
+    some run was.
     """
 
     profile: MeasuredProfile
     runs: Sequence[Run]
     best: Run
     generator_cpus: int | None
+    saturated: Sequence[int]
+    is_disturbed: bool
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ def _is_client_bound(it: Judged) -> bool:
     """
     if it.profile.load.follows_schedule:
         return False
-    if any(SATURATED in each.flags for each in it.best.generators):
+    if it.saturated:
         return True
     if it.generator_cpus is None:
         return not has_unknown_cost(it.best) and it.best.generator.cpu_s > it.best.server.cpu_s
@@ -90,6 +98,17 @@ def _is_client_bound(it: Judged) -> bool:
         return False
     available_s = it.profile.load.generator_cpus(it.generator_cpus) * it.best.elapsed_s
     return it.best.generator.cpu_s >= CLIENT_BOUND_SHARE * available_s
+
+
+def is_saturated(host: GeneratorHost) -> bool:
+    """Return whether a generator host used 90 % of the CPUs of its threads, or one of these did.
+
+    False if a record is too old to tell.
+    """
+    if host.cpus is None or host.elapsed_s is None or host.busiest_thread_s is None:
+        return False
+    most_s = CLIENT_BOUND_SHARE * host.elapsed_s
+    return host.cpu_s >= min(host.threads, host.cpus) * most_s or host.busiest_thread_s >= most_s
 
 
 def _misses_littles_law(it: Judged) -> bool:
@@ -150,7 +169,7 @@ def has_unknown_cost(run: Run) -> bool:
     return (unknown or 0.0) > MOST_UNKNOWN or (not run.server.cpu_s and bool(run.calls.ok))
 
 
-# In the order in which records, boards and pages list them.
+# In the order in which boards and pages list them.
 FLAGS: tuple[Flag, ...] = (
     Flag(
         "client-bound",
@@ -233,7 +252,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "disturbed",
-        lambda it: any(run.disturbed for run in it.runs),
+        lambda it: it.is_disturbed,
         "The host was disturbed during at least one run: something else took or slowed its CPUs, "
         "or a clock jumped. The figure may be wrong. The record's page says what it was.",
     ),
@@ -254,19 +273,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag("unpinned", lambda it: it.generator_cpus is None, "Server and generator shared the CPUs."),
 )
 
-# By name. A record of a newer runner may have names that are not here.
+# By name.
 WORDS = {flag.name: flag.words for flag in FLAGS}
 UNRANKED = frozenset(flag.name for flag in FLAGS if flag.takes_rank)
 UNPLACED = frozenset(flag.name for flag in FLAGS if flag.takes_rank and not flag.keeps_place)
 
 
-def disturbed_words(runs: Sequence[Run]) -> str:
+def disturbed_words(runs: Sequence[Sequence[Disturbance]]) -> str:
     """Return which runs were disturbed, and by what; empty if none was."""
-    found = [
-        f"run {number}: {words(run.disturbed)}"
-        for number, run in enumerate(runs, 1)
-        if run.disturbed
-    ]
+    found = [f"run {number}: {words(own)}" for number, own in enumerate(runs, 1) if own]
     return f"{len(found)} of {len(runs)} runs: {'; '.join(found)}" if found else ""
 
 
@@ -279,26 +294,6 @@ def stalled_words(runs: Sequence[Run]) -> str:
     )
 
 
-def flags_of(
-    profile: MeasuredProfile,
-    runs: Sequence[Run],
-    headline: Headline | None,
-    generator_cpus: int | None,
-) -> tuple[FlagName, ...]:
-    """Return the names of the flags that hold; none without a headline."""
-    if headline is None:
-        return ()
-    judged = Judged(profile, runs, runs[headline.run - 1], generator_cpus)
+def flags_of(judged: Judged) -> tuple[FlagName, ...]:
+    """Return the names of the flags that hold."""
     return tuple(flag.name for flag in FLAGS if flag.holds(judged))
-
-
-def judged_again(record: Record) -> Record:
-    """Return a record with the flags that it has by today's rules.
-
-    Those that only a newer runner knows stay. ValueError if its CPUs are no lists.
-    """
-    cpus = record.provenance.cpus.generator_count
-    headline = record.headline if record.status == "ok" else None
-    found = flags_of(record.profile, record.runs, headline, cpus)
-    newer = (each for each in record.flags if each not in WORDS)
-    return record.model_copy(update={"flags": (*found, *newer)})

@@ -134,10 +134,7 @@ def _gib(size_bytes: int) -> float:
 
 
 def _count(cpus: str | None) -> int | None:
-    try:
-        return len(parse_cpus(cpus)) if cpus else None
-    except ValueError:
-        return None
+    return len(parse_cpus(cpus)) if cpus else None
 
 
 def _slug(text: str) -> str:

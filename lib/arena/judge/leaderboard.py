@@ -25,9 +25,10 @@ from arena.judge.beside import (
     of_latency,
     per_million,
 )
+from arena.judge.derive import RULES, derive
 from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
 from arena.judge.flags import UNPLACED
-from arena.judge.headline import is_sure
+from arena.judge.headline import figure_of, is_sure
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, LoadKey, Place, differences
 from arena.judge.nights import (
@@ -45,16 +46,11 @@ from arena.judge.nights import (
     shown_night,
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
-from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Second, Step
 from arena.record.record import Check, Failure, Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
 from arena.what.overrides import CPUS, TRIAL
-
-# The version of the rules by which records are judged: of headlines, flags, estimates and ranks.
-# Raise it with any change that could change a board, and derive the rounds' boards anew.
-RULES = 2
 
 # A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
 _ONE_A_FRAME = 1.01
@@ -521,7 +517,7 @@ def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
         display_name=newest.framework.display_name,
         language=newest.framework.language,
         type=newest.framework.type,
-        result=_result(read(good.path)) if good else None,
+        result=_result(read(good.path), good.flags) if good else None,
         failure=_failure(newest, history[-1].problem),
     )
 
@@ -555,16 +551,17 @@ def _failure(record: Record, problem: str) -> RowFailure | None:
     return RowFailure(**dict(record.failure), **about)
 
 
-def _result(record: Record) -> Result:
-    """Return the result of a good record."""
-    headline, spread = record.headline, record.spread
+def _result(record: Record, flags: tuple[str, ...]) -> Result:
+    """Return the result of a good record, with the flags of its entry."""
+    derived = derive(record)
+    headline, spread = derived.headline, derived.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
     best = record.runs[headline.run - 1]
     runtime, maker = record.provenance.runtime, record.provenance.generator
     checks = _worst(record)
 
-    is_known = "cost-unknown" not in record.flags
+    is_known = "cost-unknown" not in flags
 
     def cost_at(rate: float) -> float | None:
         return per_million(best, best.server, rate) if is_known else None
@@ -598,7 +595,7 @@ def _result(record: Record) -> Result:
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
         checks_passed=sum(check.status == "pass" for check in checks),
         checks_warned=tuple(check for check in checks if check.status == "warn"),
-        flags=record.flags,
+        flags=flags,
         overrides={
             name: value for name, value in record.provenance.overrides.items() if name in _LOAD
         },

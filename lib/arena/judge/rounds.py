@@ -23,9 +23,9 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import locked, write_atomic, write_new
 from arena.judge.archive import NIGHTS, Archive, open_archive
+from arena.judge.derive import RULES
 from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import (
-    RULES,
     Leaderboard,
     named_records,
     night_records,
@@ -103,6 +103,11 @@ class Round(Frozen):
     def newest(self) -> Leaderboard:
         """Return the boards by the newest rules."""
         return self.judged[-1].leaderboard
+
+    @property
+    def is_older(self) -> bool:
+        """Whether it has no boards by today's rules."""
+        return self.newest.rules < RULES
 
     @property
     def twin_book(self) -> TwinBook:
@@ -202,7 +207,7 @@ def derive(workspace: Workspace, name: str) -> Path:
         _require_raw(require_records(found, archive))
     except ValueError as error:
         raise UsageError(f"{shown(file)}: {error}") from error
-    if found.newest.rules >= RULES:
+    if not found.is_older:
         raise UsageError(f"{shown(file)}: has the boards by rules {found.newest.rules} already")
     write_atomic(file, _with_boards(found, archive).text)
     return file

@@ -6,6 +6,7 @@ from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
+from arena.judge.derive import derive
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine.sentinel import words
@@ -210,8 +211,9 @@ class Engine(Blocks):
         if record.failure:
             self._drop(load, block, turn, outcome.code, record.failure.reason)
             return True
-        if record.visit and record.visit.is_void:
-            why = words(record.runs[0].disturbed)
+        derived = derive(record)
+        if derived.is_void:
+            why = words(derived.disturbed[0])
             self._note(block, "void", turn, why)
             self.shows.say(f"void: {turn.slot}: {why}")
             return False

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from statistics import fmean
 
+from arena.judge.derive import derive
 from arena.night.history import History, run_s
 from arena.night.schedule import PlannedLoad, Slot
 from arena.record.record import Record
@@ -47,7 +48,7 @@ class Expected:
         if record.status == "ok":
             self._built.add(name)
             self._tonight[load, name].append(_usual_s(record))
-            self._voids[load].append(_is_void(record))
+            self._voids[load].append(derive(record).is_void)
 
     def block_s(self, load: PlannedLoad, block: int, slots: Iterable[Slot]) -> float:
         """Return the seconds of these visits of a block, which may be all, without builds."""
@@ -74,7 +75,7 @@ class Expected:
     def _visits_per_slot(self, load: PlannedLoad) -> float:
         """Return how often a visit is made until it is good, two repeats included."""
         voids = self._voids[load.load] or [
-            _is_void(record)
+            derive(record).is_void
             for name in load.frameworks
             for record in self._visits_before(load.load, name)
         ]
@@ -100,10 +101,6 @@ def _usual_s(record: Record) -> float:
     stages_s = record.provenance.stages_s
     one_run_s = stages_s.get("runs", 0.0) / max(1, len(record.runs))
     return sum(stages_s.get(stage, 0.0) for stage in _USUAL) + one_run_s + _BETWEEN_S
-
-
-def _is_void(record: Record) -> bool:
-    return record.visit is not None and record.visit.is_void
 
 
 def minutes_words(seconds: float) -> str:

@@ -156,12 +156,31 @@ class Watch(Frozen):
     copy_off: Share | None = None
 
 
-class Disturbance(Frozen):
-    """A signal of a Watch that was over its limit; `signal` is the field's name."""
+# The name of a Watch's field.
+SignalName = Annotated[str, Field(pattern=r"^[a-z_]+$", max_length=40)]
 
-    signal: Annotated[str, Field(pattern=r"^[a-z_]+$", max_length=40)]
+
+class Disturbance(Frozen):
+    """A signal of a Watch that was over its limit."""
+
+    signal: SignalName
     value: Number
     limit: Number
+
+
+class LimitsInForce(Frozen):
+    """The limits of the sentinel during the runs: above `most` of a signal, a window is disturbed.
+
+    They are learned on the host. A signal without one is not judged. `softirq_in_tasks`: whether
+    the kernel counts softirq time as time of the tasks that it interrupts, too; None if unknown.
+    """
+
+    softirq_in_tasks: bool | None = None
+    most: dict[SignalName, Number]
+
+    def in_force(self, signal: str) -> float | None:
+        """Return the limit that judges a signal; None if none does."""
+        return self.most.get(signal)
 
 
 class Raw(Frozen):
@@ -185,9 +204,6 @@ class Sampled(Frozen):
     sample: Annotated[str, Field(exclude=True)] = ""
 
 
-# The flag of a generator host that was at its limit.
-SATURATED = "saturated"
-
 Nanoseconds = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
 
@@ -197,8 +213,8 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     `cpu` has its CPUs in words, `share` its parts of the load: `1-2/5` are the first two of five.
     `offset_ns` is its CLOCK_MONOTONIC minus the server host's before the run, and is wrong by
     `offset_bound_ns` at most; `offset_after_ns` is that after it. `lateness_ns` is how late its
-    last thread woke up for the start. `flags`: `saturated` if it used 90 % of its threads, or of
-    one of them.
+    last thread woke up for the start. In its own window of `elapsed_s`, its threads used `cpu_s` of
+    its `cpus`, and the busiest of them `busiest_thread_s`; older records lack these three.
     """
 
     number: Annotated[int, Field(ge=1, le=100_000)]
@@ -213,7 +229,9 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     calls: Calls
     latency_ns: Latency
     cpu_s: Seconds
-    flags: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)], ...] = ()
+    cpus: Most | None = None
+    elapsed_s: Seconds | None = None
+    busiest_thread_s: Seconds | None = None
     raw: Raw
 
 
@@ -221,8 +239,7 @@ class Run(Measurement):
     """A measurement, the cost on both sides, the raw output, and what the host did meanwhile.
 
     `sampled` are the runner's own calls meanwhile, if the generator does not check replies.
-    `generators` are the hosts that made the load, if it was a fleet. `disturbed` has the signals
-    over their limits: with any of them, the run is not trusted.
+    `generators` are the hosts that made the load, if it was a fleet.
     """
 
     started_at: UtcTime
@@ -232,4 +249,3 @@ class Run(Measurement):
     raw: Raw
     generators: tuple[GeneratorHost, ...] = ()
     watch: Watch | None = None
-    disturbed: tuple[Disturbance, ...] = ()

@@ -20,10 +20,6 @@ def read_record(path: Path) -> Record:
 def parse_record(data: bytes) -> Record:
     """Return the record that a file holds; ValueError with a one-line message if it is broken."""
     try:
-        return Record.model_validate_json(data)
-    except ValidationError:
-        pass  # It may be of an older schema; if not, the error below is clearer.
-    try:
         return Record.model_validate(upgraded(json.loads(data.decode())))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

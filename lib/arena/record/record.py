@@ -1,8 +1,9 @@
-"""Records: the saved outcome of one framework x profile x connections. Append-only.
+"""Records: what was observed of one framework x profile x connections. Append-only.
 
 A record is `results/<profile>/<connections>/<framework>/<UTC start>.json`; the folder of the same
-name holds the generator's raw outputs and the server's log. Nothing here depends on how a record
-was made, so it can be read, ranked and rendered years later.
+name holds the generator's raw outputs and the server's log. Nothing here is judged: what follows
+from a record (judge/derive.py) is made again each time, by the rules of the day. Nothing depends on
+how a record was made, so it can be read, ranked and rendered years later.
 """
 
 from typing import Annotated, Literal, Self
@@ -12,19 +13,28 @@ from pydantic import Field
 
 from arena.base.cpu_list import parse_cpus
 from arena.base.model import Frozen
-from arena.record.measurement import Most, Rate, Raw, Run, Seconds
+from arena.record.measurement import (
+    Disturbance,
+    LimitsInForce,
+    Most,
+    Rate,
+    Raw,
+    Run,
+    Seconds,
+)
 from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import TRIAL
 from parsers.common.figures import Whole
 
-# The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;
-# records of a newer one may have others.
-FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
+
+def _is_list(text: str) -> str:
+    parse_cpus(text)
+    return text
 
 
-CpuList = Annotated[str, Field(max_length=1000)]
+CpuList = Annotated[str, Field(max_length=1000), pydantic.AfterValidator(_is_list)]
 
 
 class Failure(Frozen):
@@ -40,32 +50,6 @@ class MeasuredFramework(Framework):
 
     source_sha256: str
     image_digest: str | None = None
-
-
-class Headline(Frozen):
-    """The one number of a record, the rule that picked it, and the number of its run (from 1).
-
-    `low` to `high` is the interval that ranks the record and spans its runs; `at_least` to
-    `at_most` is the error bar of the one run.
-    """
-
-    metric: str
-    value: Rate
-    low: Rate
-    high: Rate
-    at_least: Rate
-    at_most: Rate
-    rule: str
-    run: Most
-
-
-class Spread(Frozen):
-    """The spread of the runs' figures; `cv` is standard deviation / mean, None for a single run."""
-
-    median: Rate
-    min: Rate
-    max: Rate
-    cv: Rate | None
 
 
 class Check(Frozen):
@@ -162,10 +146,7 @@ class Cpus(Frozen):
 
     @property
     def generator_count(self) -> int | None:
-        """The number of CPUs here that only the generator uses; None if any is shared.
-
-        ValueError if a list is none.
-        """
+        """The number of CPUs here that only the generator uses; None if any is shared."""
         if self.policy == "fleet":
             return 0
         if self.server is None or self.generator is None:
@@ -205,8 +186,8 @@ class Visit(Frozen):
     A night's id is the time of its start. Numbers are from 1. `blocks` is how many the night
     planned for this load, `size` the visits of each, twins included. `attempt` counts how often the
     block was begun; `repeat` is 0 for the first visit of an attempt and counts those that replace a
-    void one. `is_void`: the sentinel does not trust the run. After `warm_up_s` of warm-up, the load
-    went on for `waited_s` until the host was quiet.
+    void one. After `warm_up_s` of warm-up, the load went on for `waited_s`, until the host was
+    quiet.
     """
 
     night: UtcTime
@@ -218,7 +199,6 @@ class Visit(Frozen):
     size: Annotated[int, Field(ge=1, le=100_000)]
     repeat: Annotated[int, Field(ge=0, le=100)] = 0
     is_twin: bool = False
-    is_void: bool = False
     warm_up_s: Seconds
     waited_s: Seconds = 0.0
 
@@ -240,6 +220,18 @@ class Provenance(Frozen):
     generator_hosts: tuple[Annotated[str, Field(max_length=200)], ...] = ()
 
 
+class Noted(Frozen):
+    """What was judged of a record of schema 1 or 2 on its day, and cannot be derived again.
+
+    Such a record lacks what that was judged from: the sentinel's limits, and the busiest thread of
+    a generator host. Both have an item for each run: the signals that were over their limits, and
+    the numbers of the generator hosts that were at theirs.
+    """
+
+    disturbed: Annotated[tuple[tuple[Disturbance, ...], ...], Field(max_length=100)]
+    saturated: Annotated[tuple[tuple[Most, ...], ...], Field(max_length=100)]
+
+
 class Record(Frozen):
     """The saved outcome of one framework x profile x connections (see docs/glossary.md).
 
@@ -247,18 +239,19 @@ class Record(Frozen):
     is what the server was found to have beside what they require.
     `messages_per_data_frame` shows how the server packs a stream without load. A `visit` belongs to
     a block; its profile is the load's, whatever the visit's own warm-up and number of runs.
+    `limits` are the sentinel's, None if no run was watched. Only a record that was upgraded from an
+    older schema has something `noted`.
     """
 
-    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
+    schema_version: Annotated[Literal[3], Field(alias="schema")] = 3
     status: Literal["ok", "failed", "invalid"]
     started_at: UtcTime
     failure: Failure | None
     framework: MeasuredFramework
     profile: MeasuredProfile
-    headline: Headline | None
     runs: Annotated[tuple[Run, ...], Field(max_length=100)]
-    spread: Spread | None
-    flags: tuple[FlagName, ...]
+    limits: LimitsInForce | None = None
+    noted: Noted | None = None
     contract: tuple[Check, ...]
     contract_after: tuple[Check, ...] = ()
     offers: Offers | None = None
@@ -269,14 +262,16 @@ class Record(Frozen):
     @pydantic.model_validator(mode="after")
     def _is_whole(self) -> Self:
         """Refuse a record that cannot become a row of the leaderboard or a page."""
-        if self.status != "ok":
-            if self.failure is None:
-                raise ValueError(f"a record that is {self.status} must say why: failure")
+        if self.status != "ok" and self.failure is None:
+            raise ValueError(f"a record that is {self.status} must say why: failure")
+        if self.status == "ok" and not self.runs:
+            raise ValueError("a record that is ok must have a run")
+        if (noted := self.noted) is None:
             return self
-        if self.headline is None or self.spread is None:
-            raise ValueError("a record that is ok must have a headline and a spread")
-        if not 1 <= self.headline.run <= len(self.runs):
-            raise ValueError(f"headline: there is no run {self.headline.run}")
+        if self.limits:
+            raise ValueError("noted: what the limits tell is not noted")
+        if not len(noted.disturbed) == len(noted.saturated) == len(self.runs):
+            raise ValueError("noted: it is not of each run")
         return self
 
     @property

@@ -3,17 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pydantic
-
-from arena.record.figures import interval_of
-from arena.record.measurement import Run
-from arena.what.metrics import Metric
-
 # Raised by one for each change that breaks older readers or older files. A new field with a default
 # does not raise it.
-SCHEMA = 2
-
-_RUNS = pydantic.TypeAdapter(tuple[Run, ...])
+SCHEMA = 3
 
 
 def upgraded(data: Any) -> Any:
@@ -33,21 +25,30 @@ def upgraded(data: Any) -> Any:
 
 
 def _from_1(data: dict[str, Any]) -> None:
-    """Rename the error bars from `low` and `high`, add the interval, and nest the load's keys."""
+    """Rename the error bars from `low` and `high`, and nest the load's keys."""
     if isinstance(profile := data.get("profile"), dict):
         data["profile"] = _with_load(profile)
     for run in _dicts(data.get("runs")):
         for figure in (run, *_dicts(run.get("points"))):
             _rename(figure, rate_low="rate_at_least", rate_high="rate_at_most")
-    headline = data.get("headline")
-    if isinstance(headline, dict):
-        _rename(headline, low="at_least", high="at_most")
-        headline["low"] = headline["high"] = headline.get("value")
-        try:
-            runs = _RUNS.validate_python(data["runs"])
-            headline["low"], headline["high"] = interval_of(Metric(headline["metric"]), runs)
-        except (pydantic.ValidationError, LookupError, ValueError):
-            pass
+
+
+def _from_2(data: dict[str, Any]) -> None:
+    """Drop what was judged; what cannot be judged again is noted."""
+    for name in ("headline", "spread", "flags"):
+        data.pop(name, None)
+    for visit in _dicts([data.get("visit")]):
+        visit.pop("is_void", None)  # It says whether the first run was disturbed.
+    runs = _dicts(data.get("runs"))
+    noted = {
+        "disturbed": [run.pop("disturbed", []) for run in runs],
+        "saturated": [
+            [it.get("number") for it in _dicts(run.get("generators")) if it.pop("flags", None)]
+            for run in runs
+        ],
+    }
+    if any(map(any, noted.values())):
+        data["noted"] = noted
 
 
 # The keys of each kind of load; in schema 1 they were keys of the profile.
@@ -78,4 +79,4 @@ def _rename(data: dict[str, Any], **names: str) -> None:
             data[new] = data.pop(old)
 
 
-_STEPS: Mapping[int, Callable[[dict[str, Any]], None]] = {1: _from_1}
+_STEPS: Mapping[int, Callable[[dict[str, Any]], None]] = {1: _from_1, 2: _from_2}

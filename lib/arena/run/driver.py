@@ -11,7 +11,7 @@ from arena.base.hashing import sha256_of
 from arena.base.progress import Progress
 from arena.contract import Sampler
 from arena.load.generators import Generator, Shot, WarmUp
-from arena.machine.sentinel import Calibration, Sentinel, Window, judged
+from arena.machine.sentinel import Calibration, Sentinel, Window
 from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled
 from arena.record.times import utc_now
 from arena.run.announce import run_line
@@ -138,7 +138,7 @@ class Driver:
 
         The load flows on into the window if the generator opens it when told. If not, the warm-up
         goes on in further starts of the generator. A host that does not get quiet is measured all
-        the same; the run says what disturbed it.
+        the same; the run's watch shows what disturbed it.
         """
         self.sentinel.calibrate()
         if self.generator.tells_window(self.plan.profile):
@@ -301,7 +301,6 @@ class Driver:
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),
             generators=generators,
             watch=watch,
-            disturbed=judged(watch, self.sentinel.limits) if watch else (),
         )
         self.progress.say(f"{label}: {run_line(run, profile.metric)}")
         return run

@@ -6,11 +6,10 @@ from pathlib import Path
 from arena.base.errors import StageError
 from arena.base.workspace import Workspace
 from arena.contract import Report
-from arena.judge.flags import flags_of
-from arena.judge.headline import headline_of, spread_of
 from arena.load.generators import Generator, WarmUp
 from arena.machine import facts, git
 from arena.machine.epoch import epoch_of
+from arena.machine.sentinel import Limits
 from arena.record.measurement import Run
 from arena.record.record import (
     Failure,
@@ -52,10 +51,10 @@ def record_of(
     runtime: Runtime,
     generator: Generator,
     seen: Observed,
+    limits: Limits,
     error: StageError | None,
 ) -> Record:
     """Return the record of a session that succeeded, or ended with a failed stage."""
-    headline = headline_of(plan.profile, seen.runs) if error is None else None
     return Record(
         status="ok" if error is None else error.status,
         started_at=seen.started_at,
@@ -66,10 +65,8 @@ def record_of(
             image_digest=seen.built.image_digest,
         ),
         profile=plan.profile,
-        headline=headline,
         runs=tuple(seen.runs),
-        spread=spread_of(plan.profile.metric, seen.runs),
-        flags=flags_of(plan.profile, seen.runs, headline, plan.cpus.generator_count),
+        limits=limits.recorded if any(run.watch for run in seen.runs) else None,
         contract=seen.before.checks if seen.before else (),
         contract_after=seen.after.checks if seen.after else (),
         offers=seen.offers,

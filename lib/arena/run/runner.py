@@ -16,6 +16,7 @@ from arena.base.progress import Progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import sweep_checkout
+from arena.judge.derive import derive
 from arena.judge.host_class import class_of
 from arena.judge.store import Draft, clear_drafts
 from arena.load import generators
@@ -232,10 +233,11 @@ class Runner:
             for line in error.output.splitlines():
                 shows.say(f"  | {line}")
             report_error(f"{each.framework.name}: {error}")
-        elif course is None:
-            click.echo(headline_line(record))
+        derived = derive(record)
+        if not error and course is None:
+            click.echo(headline_line(record, derived))
         if error or course is None:
-            for note in notes(record):
+            for note in notes(record, derived):
                 shows.say(f"note: {note}")
             if saved and record.failure and record.failure.log:
                 click.echo(f"log: {shown(self.workspace.results / record.failure.log)}")

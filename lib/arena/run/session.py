@@ -94,10 +94,8 @@ class Session:
         except StageError as error:
             self._require_able(draft.folder, error)
             failure = error
-        record = record_of(
-            self.workspace, self.plan, self.runtime, self.generator, self._seen, failure
-        )
-        return record, failure
+        about = self.workspace, self.plan, self.runtime, self.generator, self._seen
+        return record_of(*about, self.sentinel.limits, failure), failure
 
     def _require_able(self, folder: Path, error: StageError | None = None) -> None:
         """Raise HostError if this host cannot do what a session needs, or could not: an `error`."""
@@ -183,7 +181,6 @@ class Session:
         seen.stages_s["runs"] -= seen.stages_s["warm-up"]
         seen.runs.append(warmed.run)
         seen.visit = visit.changed(
-            is_void=bool(warmed.run.disturbed),
             warm_up_s=round(warmed.warm_up_s, 3),
             waited_s=round(warmed.waited_s, 3),
         )

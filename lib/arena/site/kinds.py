@@ -86,10 +86,10 @@ SHOWN: dict[type[LoadShape], Shown] = {
 }
 
 
-def run_picture(record: Record) -> Picture | None:
+def run_picture(record: Record, number: int | None) -> Picture | None:
     """Return the picture of the headline's run over time, or over N; None without one."""
-    if record.headline is None:
+    if number is None:
         return None
-    shown, number = SHOWN[type(record.profile.load)], record.headline.run
+    shown = SHOWN[type(record.profile.load)]
     which = f", run {number}" if len(record.runs) > 1 else ""
     return shown.of_run(shown.run_title + which, record, record.runs[number - 1])

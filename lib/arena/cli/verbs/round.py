@@ -73,7 +73,6 @@ def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int
     reported on stderr; the exit code is then 2.
     """
     from arena.judge.archive import open_archive
-    from arena.judge.leaderboard import RULES
     from arena.judge.rounds import Round, problems_of, read_rounds
 
     shows, is_broken = progress(), False
@@ -90,8 +89,8 @@ def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int
         for each in problems:
             report_error(f"{shown(file)}: {each}")
         if isinstance(found, Round) and not problems:
-            is_old = found.newest.rules < RULES
-            older = f", with boards by older rules: arena.sh round derive {found.name}" * is_old
+            how = f", with boards by older rules: arena.sh round derive {found.name}"
+            older = how if found.is_older else ""
             click.echo(f"{found.name}: is as it was frozen{older}")
         is_broken |= bool(problems)
     return UsageError.exit_code if is_broken else 0

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.machine.sentinel.background import Background
-from arena.record.measurement import Watch
+from arena.record.measurement import LimitsInForce, Watch
 from arena.record.times import UtcTime
 
 # Where the limits start. Of steal, a virtual machine always sees a little.
@@ -107,6 +107,12 @@ class Limits(Frozen):
         """Return the limit that judges a signal; None if none does."""
         limit = self.limits.get(signal)
         return limit.in_force if limit else None
+
+    @property
+    def recorded(self) -> LimitsInForce:
+        """What records keep of them: those that judge."""
+        most = {name: it.in_force for name, it in self.limits.items() if it.in_force is not None}
+        return LimitsInForce(softirq_in_tasks=self.softirq_in_tasks, most=most)
 
     def beside(self, background: Background) -> "Limits":
         """Return the limits on a host with a background: that plus 1 % of foreign CPU is quiet."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from arena.machine.sentinel.background import Busy
 from arena.machine.sentinel.limits import FIRST, Limits, value_of
-from arena.record.measurement import Disturbance, Watch
+from arena.record.measurement import Disturbance, LimitsInForce, Watch
 
 # CPU time is counted in steps of 10 ms, and by several processes: less than this is no evidence.
 _LEAST_CPU_S = 0.05
@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-def judged(watch: Watch, limits: Limits) -> tuple[Disturbance, ...]:
+def judged(watch: Watch, limits: Limits | LimitsInForce) -> tuple[Disturbance, ...]:
     """Return the signals that were over their limits, in the order of `FIRST`; none: quiet."""
     found = []
     for signal in FIRST:

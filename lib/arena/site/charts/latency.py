@@ -43,9 +43,11 @@ class _Curve:
     max_ns: float | None
 
 
-def latency_picture(record: Record) -> Picture | None:
-    """Return a record's curves; None if no run has two known percentiles."""
-    headline = record.headline.run if record.headline else None
+def latency_picture(record: Record, headline: int | None) -> Picture | None:
+    """Return a record's curves; None if no run has two known percentiles.
+
+    `headline` is the number of the headline's run.
+    """
     curves = {number: _curve(run.latency_ns) for number, run in enumerate(record.runs, 1)}
     known = {number: curve for number, curve in curves.items() if len(curve.points) > 1}
     if not known:

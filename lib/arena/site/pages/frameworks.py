@@ -15,10 +15,11 @@ from arena.base.model import Frozen, to_json
 from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
+from arena.judge.flags import FlagName
 from arena.judge.leaderboard import Row
 from arena.judge.nights import BlockEstimate
 from arena.judge.proofs import CONTRACT, PortProof, Proof
-from arena.record.record import FlagName, MeasuredFramework
+from arena.record.record import MeasuredFramework
 from arena.record.times import parse_utc
 from arena.site import words
 from arena.site.edition import Edition, Site, Standing

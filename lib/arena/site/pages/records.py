@@ -14,6 +14,7 @@ from typing import Any
 from arena.base.durations import format_duration
 from arena.base.reading import last_lines
 from arena.judge.archive import NIGHTS
+from arena.judge.derive import derive
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
@@ -22,7 +23,7 @@ from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
 from arena.machine.sentinel import share_words
 from arena.record.bundle import RAW
-from arena.record.measurement import Run
+from arena.record.measurement import Disturbance, Run
 from arena.record.record import Record
 from arena.site import words
 from arena.site.charts.latency import latency_picture
@@ -140,8 +141,11 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     runs, kind, checks = record.runs, type(record.profile.load), _checked(record)
     log = _name(record.failure.log) if record.failure and record.failure.log else None
     logged = edition.archive.log(path, log) if log else None
-    provenance, it = record.provenance, record.headline
+    provenance, derived = record.provenance, derive(record)
+    it = derived.headline
     figures = (record.profile.metric, it.value, it.low, it.high) if it else None
+    number = it.run if it else None
+    pictures = latency_picture(record, number), run_picture(record, number)
     parts: list[Any] = [each for it in runs for each in (it, *it.steps, *it.points, *it.generators)]
     return render(
         site,
@@ -150,18 +154,19 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         edition,
         record=record,
         entry=entry,
+        derived=derived,
         about_runs=SHOWN[kind].about_runs,
         warm_ups=_warm_ups(record),
-        watched=_watched(runs),
+        watched=_watched(runs, derived.disturbed),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
-        headline=rounded_words(*figures, record.flags) if figures else "",
-        bar=rounded_interval(*figures, record.flags) if figures else "",
+        headline=rounded_words(*figures, entry.flags) if figures else "",
+        bar=rounded_interval(*figures, entry.flags) if figures else "",
         said={
-            "disturbed": disturbed_words(runs),
+            "disturbed": disturbed_words(derived.disturbed),
             "stalled": stalled_words(runs),
-            UNPROVEN: edition.archive.missing_proof(path) if UNPROVEN in record.flags else "",
+            UNPROVEN: edition.archive.missing_proof(path) if UNPROVEN in entry.flags else "",
         },
         # The others are in the table below the picture of all latencies.
         columns=[
@@ -177,7 +182,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         log_lines="\n".join(
             _cut(line, _LONGEST_LINE) for line in last_lines(logged or b"", _LOG_LINES).splitlines()
         ),
-        pictures=[each for each in (latency_picture(record), run_picture(record)) if each],
+        pictures=[each for each in pictures if each],
         has_percentiles=any(run.latency_ns.p50 for run in runs),
         checks=checks,
         notable=[check for check in checks if {check.before, check.after} & {"warn", "fail"}],
@@ -291,7 +296,9 @@ _SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 )
 
 
-def _watched(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, bool]]]]:
+def _watched(
+    runs: Sequence[Run], disturbed: Sequence[Sequence[Disturbance]]
+) -> list[tuple[str, list[tuple[str, bool]]]]:
     """Return the signals that some run has, each with a cell for each run.
 
     That is a text, and whether the signal was over its limit.
@@ -301,7 +308,7 @@ def _watched(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, bool]]]]:
         values = [getattr(run.watch, field) if run.watch else None for run in runs]
         # The verdict on a calibration is about its change, which has a name of its own.
         names = {field, field.replace("_s", "_off")}
-        over = [not names.isdisjoint(it.signal for it in run.disturbed) for run in runs]
+        over = [not names.isdisjoint(it.signal for it in own) for own in disturbed]
         if any(value is not None and value != () for value in values):
             cells = ["–" if value in (None, ()) else shown(value) for value in values]
             found.append((title, list(zip(cells, over, strict=True))))

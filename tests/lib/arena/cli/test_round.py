@@ -7,7 +7,7 @@ import pytest
 
 from arena.judge import leaderboard, rounds
 from arena.judge.archive import open_archive
-from arena.judge.leaderboard import RULES
+from arena.judge.derive import RULES
 from arena.judge.rounds import read_round
 from arena.record.bundle import RAW
 from arena.record.record import Record
@@ -95,7 +95,7 @@ def test_a_round_is_exported_with_its_sums(line: Line, first: Record, tmp_path: 
     done = line("round", "export", "first", str(out))
     assert (done.code, done.out.rpartition(": ")[2]) == (0, "1 record\n")
     found = open_archive(out).entries[first.path]
-    assert (found.sha256, found.problem, found.flags) == (name_of(line, first), "", ("unpinned",))
+    assert (found.sha256, found.problem, found.flags) == (name_of(line, first), "", ())
     assert line("round", "export", "first", str(out)).err.endswith("exists already\n")
     (line.workspace.rounds / "first.json").write_text("{")
     broken = line("round", "export", "first", str(tmp_path / "new"))

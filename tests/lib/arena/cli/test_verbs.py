@@ -229,13 +229,13 @@ def test_a_misspelt_test_is_warned_of(
     assert "/typist/meta.json: tests: no profile `unary-grcp` (did you mean unary-grpc?)" in said
 
 
-@pytest.mark.parametrize("name", ["record", "leaderboard"])
-def test_the_schema_is_published(line: Line, name: str) -> None:
+@pytest.mark.parametrize(("name", "number"), [("record", 3), ("leaderboard", 2)])
+def test_the_schema_is_published(line: Line, name: str, number: int) -> None:
     one = json.loads(line("schema", name).out)
     both = json.loads(line("schema").out)
     assert both[name] == one
     assert one["type"] == "object"
-    assert one["properties"]["schema"]["const"] == 2
+    assert one["properties"]["schema"]["const"] == number
 
 
 @pytest.mark.parametrize(

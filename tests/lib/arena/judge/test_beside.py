@@ -102,7 +102,7 @@ def test_costs_of_processes_that_nobody_knows_are_not_shown() -> None:
             run.model_copy(update={"server": Cost(cpu_s=0.0, peak_bytes=1 << 20)})
             for run in record.runs
         )
-        return record.model_copy(update={"runs": runs, "flags": ("cost-unknown",)})
+        return record.model_copy(update={"runs": runs})
 
     records = [*blocks({"a": 1e6, "b": 2e6})]
     for each in ([*map(hidden, records)], [hidden(a_record("a", 1e6))]):

@@ -12,6 +12,8 @@ from arena.judge.entry import Turn, entry_from, entry_of
 from arena.record.measurement import Second
 from arena.record.record import GeneratorInfo, Git, Record
 from tests.fakes import a_provenance, a_record, a_run, a_visit, at
+from tests.lib.arena.judge.runs import a_second, a_timed_run
+from tests.lib.arena.site.loads import POINTS, SCHEDULED, blast
 
 
 def test_an_entry_tells_what_a_history_needs() -> None:
@@ -44,8 +46,9 @@ def test_another_load_than_the_profiles_is_a_trial(name: str) -> None:
 
 
 def test_a_load_that_was_not_the_schedules_is_not_ranked() -> None:
-    assert not entry_of(a_record("a", flags=["missed-schedule"])).is_ranked
-    assert not entry_of(a_record("a", flags=["cut-short"])).is_ranked
+    late = [a_timed_run(1e6, a_second(200, 100)), a_timed_run(2e6, a_second(200, 100))]
+    assert not entry_of(a_record("a", runs=late, profile=SCHEDULED)).is_ranked
+    assert not entry_of(blast("a", POINTS[:3])).is_ranked
     assert not entry_of(a_record("a", runs=[a_run(0.0, ok=0, mean_ns=None)])).is_ranked
 
 
@@ -73,7 +76,7 @@ def test_an_entry_of_no_visit_has_no_turn_and_is_classic() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "runs"),
-    [({"block": 2}, 3), ({}, 1), ({"is_twin": True}, 3), ({"is_void": True}, 3)],
+    [({"block": 2}, 3), ({}, 1), ({"is_twin": True}, 3)],
 )
 def test_only_a_whole_visit_of_the_first_block_is_classic(
     changes: dict[str, Any], runs: int
@@ -81,6 +84,13 @@ def test_only_a_whole_visit_of_the_first_block_is_classic(
     visit = a_visit(**changes)
     made = [a_run()] * runs
     assert not entry_of(a_record("a", runs=made, visit=visit)).is_classic
+
+
+def test_a_visit_that_is_void_is_not_classic() -> None:
+    runs = [a_run(seen={"steal": 0.2}), a_run(), a_run()]
+    entry = entry_of(a_record("a", runs=runs, visit=a_visit()))
+    assert entry.turn
+    assert (entry.is_classic, entry.turn.is_void, entry.turn.disturbed) == (False, True, 1)
 
 
 def test_a_twin_has_a_name_of_its_own() -> None:

@@ -4,19 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judge.flags import UNRANKED, disturbed_words, flags_of, missed, stalled_words
-from arena.judge.headline import headline_of, spread_of
+from arena.judge.derive import Derived, derive
+from arena.judge.flags import UNRANKED, disturbed_words, missed, stalled_words
+from arena.judge.headline import headline_of
 from arena.record.measurement import (
     BlastPoint,
     Cost,
-    Disturbance,
     Run,
     Second,
     Unchecked,
     Watch,
 )
-from arena.what.metrics import Metric
-from tests.fakes import ITEMS, MEAN_NS, a_generator, a_profile, a_run
+from arena.record.record import Cpus
+from arena.what.measured import MeasuredProfile
+from tests.fakes import ITEMS, MEAN_NS, a_generator, a_profile, a_record, a_run
 from tests.lib.arena.judge.runs import (
     BLAST,
     KEPT,
@@ -28,18 +29,25 @@ from tests.lib.arena.judge.runs import (
     swept,
 )
 
-STOLEN = (Disturbance(signal="steal", value=0.031, limit=0.01),)
+STOLEN = {"steal": 0.031}
 
 
-def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
-    runs = [run, *more]
-    return flags_of(a_profile(), runs, headline_of(a_profile(), runs), cpus)
+def judged(*runs: Run, cpus: int | None = 2, of: MeasuredProfile | None = None) -> Derived:
+    """Return what is judged of runs whose generator had so many CPUs for itself."""
+    record = a_record(runs=runs, failure=None if runs else "it fell", flags=["unpinned"])
+    pinned = Cpus(policy="pinned", server="0", generator="1-2")
+    given = {None: record.provenance.cpus, 0: Cpus(policy="fleet", server=None, generator=None)}
+    provenance = record.provenance.changed(cpus=given.get(cpus, pinned))
+    return derive(record.changed(provenance=provenance, profile=of or record.profile))
+
+
+def flags(*runs: Run, cpus: int | None = 2, of: MeasuredProfile | None = None) -> tuple[str, ...]:
+    return judged(*runs, cpus=cpus, of=of).flags
 
 
 def test_without_a_run_there_is_nothing_to_say() -> None:
-    assert headline_of(a_profile(), []) is None
-    assert spread_of(Metric.MESSAGES, []) is None
-    assert flags_of(a_profile(), [], None, None) == ()
+    found = judged()
+    assert (found.headline, found.spread, found.flags, found.disturbed) == (None, None, (), [])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +92,7 @@ def test_a_cost_that_may_lie_elsewhere_is_not_known(
         (a_run(cut=1), 2, ("cut-calls",)),
         (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
         (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
-        (a_run(disturbed=STOLEN), 2, ("disturbed",)),
+        (a_run(seen=STOLEN), 2, ("disturbed",)),
         # Messages that were counted are certain, whatever was cut.
         (a_run(ok=900, cut=256, counted=5_000_000), 2, ()),
         (a_run(ok=0, cut=256, counted=5_000_000, mean_ns=None), 2, ("none-finished",)),
@@ -137,18 +145,18 @@ def test_a_run_that_missed_its_schedule_is_not_the_best_and_one_without_a_latenc
     headline = headline_of(SCHEDULED, runs)
     assert headline
     assert (headline.value, headline.run) == (9e6, 3)
-    assert flags_of(SCHEDULED, runs, headline, 2) == ()
+    assert flags(*runs, of=SCHEDULED) == ()
 
 
 def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
     runs = [a_timed_run(1e6)]
-    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ("missed-schedule",)
+    assert flags(*runs, of=SCHEDULED) == ("missed-schedule",)
 
 
 def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
     def said(*seconds: Second) -> tuple[str, ...]:
         runs = [a_timed_run(1e6, *seconds), a_timed_run(2e6, a_second(200, 0))]
-        return flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+        return flags(*runs, of=SCHEDULED)
 
     assert said(a_second(200, 200), a_second(200, 200)) == ()
     assert said(a_second(200, 200), a_second(200, 180)) == ("missed-schedule",)
@@ -156,7 +164,7 @@ def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
 
 def test_a_scheduled_load_is_never_bound_by_a_busy_generator_nor_littles_law() -> None:
     runs = [a_timed_run(1e6, KEPT, generator_cpu_s=9.9, mean_ns=1.0)]
-    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), None) == ("unpinned",)
+    assert flags(*runs, of=SCHEDULED, cpus=None) == ("unpinned",)
 
 
 @pytest.mark.parametrize(
@@ -190,16 +198,16 @@ def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
 ) -> None:
     blast = BLAST.changed(load=BLAST.load.changed(repetitions=repetitions))
     runs = [swept(*points)]
-    assert flags_of(blast, runs, headline_of(blast, runs), 2) == expected
+    assert flags(*runs, of=blast) == expected
 
 
 def test_a_disturbed_run_that_is_not_the_best_flags_its_record_too() -> None:
-    assert flags(a_run(2e6), a_run(1e6, disturbed=STOLEN)) == ("disturbed",)
+    assert flags(a_run(2e6), a_run(1e6, seen=STOLEN)) == ("disturbed",)
 
 
 def test_which_runs_were_disturbed_is_told() -> None:
-    assert not disturbed_words([a_run(), a_run()])
-    assert disturbed_words([a_run(), a_run(disturbed=STOLEN)]) == (
+    assert not disturbed_words(judged(a_run(), a_run()).disturbed)
+    assert disturbed_words(judged(a_run(), a_run(seen=STOLEN)).disturbed) == (
         "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)"
     )
 
@@ -245,47 +253,55 @@ def test_a_closed_load_without_a_reply_for_a_second_has_stalled(
 
 def test_a_schedule_may_have_a_second_without_a_call() -> None:
     runs = [a_timed_run(1e6, a_second(0, 0))]
-    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ()
+    assert flags(*runs, of=SCHEDULED) == ()
 
 
 def test_a_p99_that_is_a_lower_bound_in_any_run_takes_the_rank_of_a_schedule() -> None:
     runs = [a_timed_run(1e6, KEPT), a_timed_run(2e6, KEPT, is_bound=True)]
-    assert flags_of(SCHEDULED, runs[:1], headline_of(SCHEDULED, runs[:1]), 2) == ()
-    found = flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+    assert flags(*runs[:1], of=SCHEDULED) == ()
+    found = flags(*runs, of=SCHEDULED)
     assert found == ("stalled", "unreached")
     assert UNRANKED.intersection(found) == {"unreached"}
     # Where a rate ranks, it is only a remark on the latency.
-    assert "unreached" not in flags_of(a_profile(), runs, headline_of(a_profile(), runs), 2)
+    assert "unreached" not in flags(*runs, of=a_profile())
 
 
 def test_latencies_that_fall_are_no_warm_up() -> None:
     runs = [a_timed_run(rate, KEPT) for rate in (1e6, 2e6, 3e6)]
     runs = [run.model_copy(update={"rate": 1e3 * n}) for n, run in enumerate(runs, 1)]
-    assert "still-warming" not in flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+    assert "still-warming" not in flags(*runs, of=SCHEDULED)
 
 
 def test_a_generator_with_fewer_threads_than_cpus_is_at_its_limit_sooner() -> None:
     run = a_run(generator_cpu_s=4.6, mean_ns=None)
     for threads, expected in ((1, ("client-bound",)), (2, ())):
         users = a_profile(**ITEMS | {"threads": threads})
-        assert flags_of(users, [run], headline_of(users, [run]), 2) == expected
+        assert flags(run, of=users) == expected
 
 
 def test_iterations_at_a_given_rate_are_a_schedule_and_users_are_not() -> None:
     paced = a_profile(**ITEMS | {"rate": 100.0, "metric": "p99 latency"})
     late = a_timed_run(5e6, a_second(100, 100), a_second(100, 80), generator_cpu_s=9.9)
-    assert flags_of(paced, [late], headline_of(paced, [late]), 2) == ("missed-schedule",)
+    assert flags(late, of=paced) == ("missed-schedule",)
     users = a_profile(**ITEMS)
     run = a_timed_run(5e6, a_second(None, 100), generator_cpu_s=1.0)
-    assert "missed-schedule" not in flags_of(users, [run], headline_of(users, [run]), 2)
+    assert "missed-schedule" not in flags(run, of=users)
 
 
 @pytest.mark.parametrize("shared", [0, None])
 def test_one_generator_host_at_its_limit_makes_a_record_client_bound(shared: int | None) -> None:
-    profile = a_profile()
-    for flags, expected in (((), False), (("saturated",), True)):
-        hosts = (a_generator(1), a_generator(2, flags=flags), a_generator(3))
+    for used, expected in (
+        ({}, False),
+        ({"cpu_s": 35.9, "busiest_thread_s": 4.49}, False),
+        ({"cpu_s": 36.0}, True),
+        ({"busiest_thread_s": 4.5}, True),
+        ({"cpu_s": 18.0, "cpus": 4}, True),
+        ({"cpu_s": 18.0, "threads": 4}, True),
+        ({"cpu_s": 40.0, "busiest_thread_s": None}, False),
+    ):
+        hosts = (a_generator(1), a_generator(2, **used), a_generator(3))
         run = a_run(generator_cpu_s=1.0).changed(generators=hosts)
-        found = flags_of(profile, [run], headline_of(profile, [run]), shared)
+        assert judged(run, cpus=shared).saturated == [[2] if expected else []]
+        found = flags(run, cpus=shared)
         assert ("client-bound" in found) == expected
         assert ("unpinned" in found) == (shared is None)

@@ -89,14 +89,15 @@ def test_an_id_is_safe_in_addresses_and_file_names(cpu: str) -> None:
     assert len(it.id) < 100
 
 
-def test_lists_of_cpus_that_are_none_do_not_stop_anything() -> None:
-    assert a_class(Cpus(policy="pinned", server="many", generator="4-7")).server_cpus is None
+def test_lists_of_cpus_that_are_none_are_in_no_record() -> None:
+    with pytest.raises(ValueError, match="'many' is not a CPU list"):
+        Cpus(policy="pinned", server="many", generator="4-7")
 
 
 def test_an_older_record_has_the_class_that_it_knows() -> None:
     it = host_class_of(a_record())
     assert (it.family, it.virtualisation) == (None, None)
-    assert it.words == "a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned"
+    assert it.words == "a CPU, 4 CPUs on 2 cores, 8 GiB, native, pinned 2 + 2"
 
 
 def test_no_board_mixes_classes_and_that_of_the_newest_full_record_is_at_home() -> None:

@@ -13,6 +13,7 @@ from arena.judge.load_key import generator_warm_up
 from arena.record.measurement import BlastPoint, Latency
 from arena.record.record import GeneratorInfo, Record
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a_trial, at
+from tests.lib.arena.judge.runs import a_second
 
 
 def only_board(*records: Record) -> Board:
@@ -88,7 +89,7 @@ def test_who_has_no_rank_neither_shares_one_nor_moves_those_below() -> None:
         a_record("x", runs=[a_run(5.0, cut=1)]),
         # An interval of no width.
         a_record("x", 5.0, 5.0, 5.0),
-        a_record("x", 5.0, flags=["still-warming"]),
+        a_record("x", 4.0, 4.5, 5.0),
     ],
 )
 def test_who_says_nothing_of_its_scatter_stands_by_its_figure_without_a_rank(
@@ -109,6 +110,7 @@ def test_the_shots_of_a_blast_are_as_good_as_runs() -> None:
         )  # fmt: skip
         run = a_run(rate).model_copy(update={"points": (point,), "rate_at_least": 0.9 * rate})
         profile = {"kind": "blast", "metric": "requests/s", "messages_per_call": 1, "runs": 1}
+        profile |= {"connections": (1,), "connection_count": 1, "sweep": (10,)}
         return a_record(name, runs=[run], profile=profile)
 
     assert ranks(only_board(blast("a", 2e6), blast("b", 1e6))) == [(1, "a"), (2, "b")]
@@ -123,17 +125,17 @@ SCHEDULED = {
 }
 
 
-def a_timed_record(name: str, p99_ns: float, *flags: str) -> Record:
-    run = a_run()
+def a_timed_record(name: str, p99_ns: float, sent: int = 200) -> Record:
+    run = a_run().model_copy(update={"seconds": (a_second(200, sent),)})
     latencies = (replace(run.latency_ns, p99=each) for each in (p99_ns, p99_ns * 1.001))
     runs = [run.model_copy(update={"latency_ns": each}) for each in latencies]
-    return a_record(name, runs=runs, profile=SCHEDULED, flags=flags)
+    return a_record(name, runs=runs, profile=SCHEDULED)
 
 
 def test_of_a_schedule_the_lowest_p99_comes_first_and_who_missed_it_has_no_rank() -> None:
     board = only_board(
         a_timed_record("slow", 3e6),
-        a_timed_record("early", 1e3, "missed-schedule"),
+        a_timed_record("early", 1e3, sent=100),
         a_timed_record("fast", 1e6),
     )
     assert (board.kind, board.metric) == ("scheduled", "p99 latency")
@@ -345,7 +347,7 @@ def test_a_row_says_what_the_framework_is_called_today() -> None:
 
 def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
     runs = [a_run(1e6), a_run(3e6, server_cpu_s=3.0, cut=1000), a_run(2e6)]
-    found = result_of(a_record("a", runs=runs, flags=["cut-calls"], overrides={"RUNS": "3"}))
+    found = result_of(a_record("a", runs=runs, overrides={"RUNS": "3"}))
     assert (found.value, found.at_least, found.at_most, found.median) == (3e6, 3e6, 4e6, 2e6)
     assert found.rates == (1e6, 3e6, 2e6)
     assert found.cv == pytest.approx(0.5)
@@ -401,7 +403,6 @@ def test_a_row_of_an_older_record_says_what_that_knows() -> None:
 def test_a_server_that_broke_under_the_load_is_not_ranked_for_it() -> None:
     runs = [a_run(9e6)]
     broke = a_record("a", failure="wrong", status="invalid", runs=runs, contract_after=[FAILED])
-    broke = broke.model_copy(update={"headline": None})
     board = only_board(broke, a_record("b", 1.0), a_record("c", 0.5))
     assert ranks(board) == [(1, "b"), (2, "c"), (None, "a")]
     assert board.rows[2].result is None

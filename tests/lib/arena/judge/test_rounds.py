@@ -13,8 +13,9 @@ from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.judge import packing, rounds
 from arena.judge.archive import NIGHTS, open_archive
+from arena.judge.derive import RULES
 from arena.judge.flags import UNPROVEN
-from arena.judge.leaderboard import RULES, rank_entries
+from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
 from arena.judge.rounds import (
     Frost,

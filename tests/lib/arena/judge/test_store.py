@@ -14,7 +14,9 @@ from tests.fakes import a_record, records_in
 
 
 def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:
-    record = a_record("grpc-go", 1e6, 1.5e6, flags=["cut-calls"], overrides={"RUNS": "2"})
+    record = a_record(
+        "grpc-go", 1e6, 1.5e6, flags=["cut-calls", "disturbed"], overrides={"RUNS": "2"}
+    )
     with Draft(tmp_path) as draft:
         (draft.folder / "run-1.json").write_text("raw")
         path = draft.save(record)

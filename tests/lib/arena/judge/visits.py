@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from arena.record.measurement import Disturbance, Run, Second
+from arena.record.measurement import Run, Second, Watch
 from arena.record.record import Record
 from tests.fakes import a_record, a_run, a_visit, at
 
@@ -21,16 +21,15 @@ def night(hour: int = 0) -> str:
 def visited(
     name: str, rate: float, block: int = 1, *, minute: int, hour: int = 0, **more: Any
 ) -> Record:
-    """Return the record of a visit: of one run, unless it is the first block's."""
-    about = {"blocks", "size", "repeat", "attempt", "is_twin", "is_void"}
+    """Return the record of a visit: of one run, unless it is the first block's or `is_void`."""
+    about, is_void = {"blocks", "size", "repeat", "attempt", "is_twin"}, more.pop("is_void", False)
     visit = a_visit(block, night=night(hour), **{key: more.pop(key) for key in about & more.keys()})
     runs = more.pop("runs", None)
     if runs is None and not more.get("failure"):
-        classic = block == 1 and not (visit.is_twin or visit.is_void)
+        classic = block == 1 and not (visit.is_twin or is_void)
         runs = [a_run(rate * (1 - 1e-5 * number)) for number in range(3 if classic else 1)]
-    if visit.is_void and runs:
-        burst = Disturbance(signal="foreign", value=0.2, limit=0.01)
-        runs = [runs[0].model_copy(update={"disturbed": (burst,)})]
+    if is_void and runs:
+        runs = [runs[0].changed(watch=Watch(elapsed_s=5.0, cpus=2, foreign=0.2))]
     return a_record(name, minute=60 * hour + minute, runs=runs, visit=visit, **more)
 
 

@@ -20,7 +20,7 @@ def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> Non
     shared = run.model_dump(include=set(type(measured).model_fields))
     assert shared == measured.model_dump()
     own = {
-        "started_at", "server", "generator", "generators", "raw", "watch", "disturbed", "sampled",
+        "started_at", "server", "generator", "generators", "raw", "watch", "sampled",
     }  # fmt: skip
     assert set(Run.model_fields) - set(shared) == own | NEVER_KEPT
 
@@ -38,7 +38,7 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "disturbed", "generators", "sampled",
+    "generators", "sampled",
 }  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_a_run_of_an_older_runner_has_none_of_what_it_did_not_know() -> None:
     old = Run.model_validate(a_run().model_dump(exclude=OPTIONAL))
     assert (old.unchecked, old.seconds, old.points, old.approximate) == (None, (), (), False)
     assert old.steps == ()
-    assert (old.data_frames, old.warm_up, old.watch, old.disturbed) == (None, (), None, ())
+    assert (old.data_frames, old.warm_up, old.watch) == (None, (), None)
 
 
 @pytest.mark.parametrize(

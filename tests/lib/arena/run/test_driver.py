@@ -12,7 +12,7 @@ from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.load.find import Located
 from arena.load.ghz import GHZ
 from arena.machine.cpus import CpuPlan
-from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel
+from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel, judged
 from arena.machine.sentinel.own import Process
 from arena.record.measurement import Cost, Run, Sampled, Wrong
 from arena.run.driver import Driver
@@ -70,8 +70,7 @@ class Rig:
         plan = Plan(
             a_framework(), a_profile(), Located(GHZ, GHZ), CpuPlan("unpinned", None, None), 1.0
         )
-        limits = Limits.first("a host", is_virtual=True)
-        sentinel = Sentinel(limits, self.host, self.host.calibrate)  # type: ignore[arg-type]
+        sentinel = Sentinel(LIMITS, self.host, self.host.calibrate)  # type: ignore[arg-type]
         began = "2026-01-01T00-00-00.000000Z"
         return Driver(
             plan, self.generator, self.server, self.folder, began, self.progress, sentinel
@@ -97,8 +96,12 @@ def _on_the_hosts_clock(rig: Rig) -> Callable[..., Any]:
     return made
 
 
+LIMITS = Limits.first("a host", is_virtual=True)
+
+
 def signals(run: Run) -> list[str]:
-    return [each.signal for each in run.disturbed]
+    assert run.watch
+    return [each.signal for each in judged(run.watch, LIMITS)]
 
 
 def test_a_run_says_what_the_host_did_meanwhile(rig: Rig) -> None:
@@ -124,7 +127,7 @@ def test_no_verdict_looks_at_a_rate(rig: Rig, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("arena.run.driver.run_line", lambda *_: "")
     unknown = rig.driver().run(1, 1)
     assert math.isnan(unknown.rate)
-    assert unknown.disturbed == known.disturbed != ()
+    assert signals(unknown) == signals(known) != []
 
 
 def test_the_calibrations_are_before_the_warm_up_and_after_each_run(rig: Rig) -> None:

@@ -12,6 +12,7 @@ from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.contract import AnyScope, ItemScope, Report, Scope
 from arena.contract.scope import GHZ
+from arena.judge.derive import Derived, derive
 from arena.judge.store import Draft
 from arena.load.find import Located
 from arena.load.generators import Shot
@@ -96,12 +97,16 @@ class Outcome:
         assert self.record.failure.log
         return (self.results / self.record.failure.log).read_text()
 
+    @property
+    def derived(self) -> Derived:
+        return derive(self.record)
+
     def last_run(self) -> str:
         return [line for line in self.progress.lines if line.startswith("run 3 of 3: ")][-1]
 
     def failure(self) -> tuple[str, str, str]:
         assert self.record.failure
-        assert self.record.headline is None
+        assert self.derived.headline is None
         assert self.error
         return self.record.status, self.record.failure.stage, self.record.failure.reason
 
@@ -137,10 +142,13 @@ def test_a_good_session_becomes_a_record(measure: Measure) -> None:
     outcome = measure(runtime, generator)
     record = outcome.record
     assert outcome.error is None
-    assert (record.status, record.failure, record.flags) == ("ok", None, ())
-    assert record.headline
-    assert (record.headline.value, record.headline.run) == (3e6, 2)
+    assert (record.status, record.failure, outcome.derived.flags) == ("ok", None, ())
+    assert outcome.derived.headline
+    assert (outcome.derived.headline.value, outcome.derived.headline.run) == (3e6, 2)
     assert [run.rate for run in record.runs] == [1e6, 3e6, 2e6]
+    assert all(run.watch for run in record.runs)
+    assert record.limits == still_sentinel().limits.recorded
+    assert record.noted is None
     assert generator.fired == [("warm-up", 2.0), ("run-1", 5.0), ("run-2", 5.0), ("run-3", 5.0)]
     assert runtime.stopped == 1
 
@@ -276,7 +284,7 @@ def test_up_to_a_call_in_a_hundred_may_fail_and_is_flagged(
 ) -> None:
     outcome = measure(generator=FakeGenerator([a_measurement(ok=ok, failed=failed)]))
     assert outcome.error is None
-    assert (outcome.record.status, outcome.record.flags) == ("ok", ("failed-calls",))
+    assert (outcome.record.status, outcome.derived.flags) == ("ok", ("failed-calls",))
     said = "".join(f"; calls failed: {n} x {code}" for code, n in failed.items())
     assert outcome.progress.lines[-2].endswith(said)
 
@@ -285,20 +293,20 @@ SLOW = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
 
 
 def test_a_busy_server_that_finishes_no_call_is_only_slow(measure: Measure) -> None:
-    record = measure(generator=FakeGenerator([SLOW])).record
-    assert record.status == "ok"
-    assert record.flags == ("cut-calls", "none-finished")
-    assert record.headline
-    assert (record.headline.value, record.headline.high) == (0.0, 256_000.0)
+    outcome = measure(generator=FakeGenerator([SLOW]))
+    assert outcome.record.status == "ok"
+    assert outcome.derived.flags == ("cut-calls", "none-finished")
+    assert outcome.derived.headline
+    assert (outcome.derived.headline.value, outcome.derived.headline.high) == (0.0, 256_000.0)
 
 
 def test_messages_that_were_counted_are_a_rate_though_no_call_finished(measure: Measure) -> None:
     drip = a_measurement(1e3, ok=0, cut=256, counted=5000, mean_ns=None)
     outcome = measure(FakeRuntime(FakeServer(busy_s=0.001)), FakeGenerator([drip]))
     assert outcome.error is None
-    assert outcome.record.flags == ("none-finished",)
-    assert outcome.record.headline
-    assert outcome.record.headline.value == 1e3
+    assert outcome.derived.flags == ("none-finished",)
+    assert outcome.derived.headline
+    assert outcome.derived.headline.value == 1e3
     assert outcome.progress.lines[-2].startswith("run 3 of 3: 1.00 k messages/s; ")
 
 
@@ -321,6 +329,7 @@ def test_a_wrong_answer_is_an_invalid_record_and_no_load_is_put_on(
     assert outcome.failure() == ("invalid", "contract", str(FAILED))
     assert outcome.record.contract == (PASSED, FAILED)
     assert outcome.record.contract_after == ()
+    assert (outcome.record.runs, outcome.record.limits) == ((), None)
     assert outcome.log() == "listening\nlast words\n"
     assert generator.fired == []
 
@@ -334,7 +343,7 @@ def test_a_server_that_is_wrong_after_the_runs_is_invalid_and_keeps_them(
     assert outcome.record.contract == (PASSED,)
     assert outcome.record.contract_after == (PASSED, FAILED)
     assert len(outcome.record.runs) == 3
-    assert outcome.record.headline is None
+    assert outcome.derived.headline is None
 
 
 def test_a_server_of_items_is_not_asked_for_the_services_of_grpc(

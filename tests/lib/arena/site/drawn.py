@@ -4,7 +4,27 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+from arena.judge.derive import derive
+from arena.record.record import Record
+from arena.site.charts.latency import latency_picture
 from arena.site.charts.picture import Picture
+from arena.site.kinds import run_picture
+
+
+def headline_run(record: Record) -> int | None:
+    headline = derive(record).headline
+    return headline.run if headline else None
+
+
+def latency_of(record: Record) -> Picture | None:
+    """Return the picture of a record's latencies."""
+    return latency_picture(record, headline_run(record))
+
+
+def course_of(record: Record) -> Picture | None:
+    """Return the picture of the headline's run."""
+    return run_picture(record, headline_run(record))
+
 
 Places = list[tuple[float, float]]
 

@@ -9,6 +9,7 @@ from arena.record.record import Git, Record
 from arena.site.edition import Site
 from arena.site.pages import boards, compare, frameworks, home
 from tests.fakes import a_record
+from tests.lib.arena.judge.runs import a_timed_run
 from tests.lib.arena.site.editions import (
     HOST,
     HOSTILE,
@@ -20,7 +21,7 @@ from tests.lib.arena.site.editions import (
     rows_of,
     text_of,
 )
-from tests.lib.arena.site.loads import blast, made, scheduled
+from tests.lib.arena.site.loads import SCHEDULED, a_second, blast, made, scheduled
 
 
 def page(*records: Record) -> str:
@@ -52,13 +53,18 @@ def test_every_board_is_a_line_with_its_first_its_headline_and_a_link() -> None:
 
 
 def test_a_first_row_without_a_rank_is_named_with_the_first_that_has_one() -> None:
-    warming = a_record("warming", 3e6, flags=["still-warming"])
+    warming = a_record("warming", 2e6, 2.5e6, 3e6)
     (row,) = rows(page(warming, a_record("steady", 2e6), a_record("slow", 1e6)))
-    said = "warming has no rank; first with a rank: steady, 2.00 M ≥ 3.00 M messages/s 2"
+    said = "warming has no rank; first with a rank: steady, 2.00 M ≥ 3.0 M messages/s 2"
     assert said in row.replace(" , ", ", ")
-    missed = a_record("missed", 3e6, flags=["cut-short"])
-    (row,) = rows(page(missed, a_record("steady", 2e6), a_record("slow", 1e6)))
-    assert "ghz steady 2.00 M" in row
+    late = scheduled("late", [a_second(50)])
+    kept = {
+        name: [a_timed_run(each, a_second()) for each in (p99_ns, p99_ns + 1e8)]
+        for name, p99_ns in (("steady", 3e9), ("slow", 4e9))
+    }
+    timed = (a_record(name, runs=runs, profile=SCHEDULED) for name, runs in kept.items())
+    (row,) = rows(page(late, *timed))
+    assert "volley steady 3.00 s" in row
 
 
 def test_all_who_share_the_first_rank_are_named_up_to_three() -> None:

@@ -384,9 +384,9 @@ def test_who_still_warms_up_cannot_be_compared() -> None:
 
 def test_who_has_an_estimate_and_no_classic_record_is_compared_by_it() -> None:
     records = [*blocks({"a": 1e6, "b": 2e6})]
-    void = records[0].visit and records[0].visit.model_copy(update={"is_void": True})
+    void = visited("a", 1e6, 1, minute=1, is_void=True)
     again = visited("a", 1e6, 1, minute=400, repeat=1, runs=[records[1].runs[0]])
-    found = compared(*records[1:], records[0].model_copy(update={"visit": void}), again)
+    found = compared(*records[1:], void, again)
     assert {each["name"]: each["figures"] == {} for each in found["frameworks"]} == {
         "a": True,
         "b": False,

@@ -15,11 +15,21 @@ from arena.base.model import to_json
 from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
-from arena.record.measurement import Disturbance, Raw, Run, Watch
+from arena.record.measurement import Raw, Run, Watch
 from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
 from arena.site.edition import Edition
 from arena.site.pages import records
-from tests.fakes import FAILED, PASSED, WARNED, a_generator, a_provenance, a_record, a_run, save
+from tests.fakes import (
+    FAILED,
+    LIMITS,
+    PASSED,
+    WARNED,
+    a_generator,
+    a_provenance,
+    a_record,
+    a_run,
+    save,
+)
 from tests.lib.arena.judge.visits import visited
 from tests.lib.arena.site.editions import (
     HOST,
@@ -46,7 +56,6 @@ from tests.lib.arena.site.loads import (
     with_latency,
 )
 
-STOLEN = (Disturbance(signal="steal", value=0.031, limit=0.01),)
 STALLED = a_run().changed(seconds=(a_second(), a_second(0)))
 BIDI = "\u202egnp.exe\u202c"
 
@@ -74,20 +83,20 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", 1e6), "1.00 M messages/s"),
         (a_record("a", 1e6, flags=["client-bound"]), "≥ 1.00 M messages/s"),
         (a_record("a", 1e6, flags=["client-bound"]), "The generator used all of its CPUs"),
-        (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1."),
+        (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1, by rules 2."),
         (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M: the range that the runs allow"),
         (a_record("a", 1e6, 0.8e6), "± 15.7 % over 2 runs"),
         (a_record("a", runs=[a_run(1e6)]), "It has no rank. Interval Unknown: a single run"),
         (a_record("a", 1e6, overrides={"RUNS": "1"}), "This is a trial"),
-        (scheduled("a", [a_second()], flags=["missed-schedule"]), "It has no rank."),
+        (scheduled("a", [a_second(50)]), "It has no rank."),
         (a_record("a", runs=[a_run(0.0, ok=0, mean_ns=None)]), "It has no rank."),
         (a_record("a", runs=[a_run(1e6, ok=1234, cut=256)]), "1,234 0 256"),
         (a_record("a", runs=[a_run(failed={"No": 7, "Aborted": 2})]), "2 Aborted, 7 No"),
         (a_record("a", runs=[a_run(1e6, cut=100)]), "1.00 M – 1.10 M"),
         (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
-        (a_record("a", runs=[a_run(), a_run(disturbed=STOLEN)], flags=["disturbed"]),
+        (a_record("a", runs=[a_run(), a_run(seen={"steal": 0.031})]),
          "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)."),
-        (a_record("a", runs=[a_run(), STALLED], flags=["stalled"]), "run 2: 1 of 2 seconds."),
+        (a_record("a", runs=[a_run(), STALLED]), "run 2: 1 of 2 seconds."),
         (a_record("a", 1e6), "run-1.json SHA-256 000000000000…"),
         (a_record("a", 1e6), "Service latency counts"),
         (a_record("a", profile={"generator": "ghz"}), "a call without an end is in none of its"),
@@ -340,7 +349,7 @@ def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
     edition = an_edition(record, a_record(failure="again", minute=1))
     pages = pages_of(site_of(edition), records)
     own = pages.pop(edition.record(record.path))
-    known = "Host class a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned a-4-cpus-native"
+    known = "Host class a CPU, 4 CPUs on 2 cores, 8 GiB, native, pinned 2 + 2 a-4-cpus-native"
     assert known in text_of(own)
     ((address, html),) = (each for each in pages.items() if each[0].startswith("epochs/"))
     assert f'href="../../{address}"' in own
@@ -378,14 +387,11 @@ def test_a_visit_says_where_it_stands_in_the_night(visit: dict[str, Any], shown:
 def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_marked() -> None:
     watch = Watch(
         elapsed_s=5.0, steal=0.1234, foreign=0.004, softirq=0.02, swapped_pages=1200,
-        spin_s=(0.1, 0.103), clock_jump_s=0.0,
+        spin_s=(0.1, 0.103), spin_off=0.03, clock_jump_s=0.0,
     )  # fmt: skip
-    over = (
-        Disturbance(signal="steal", value=0.1234, limit=0.01),
-        Disturbance(signal="spin_off", value=0.03, limit=0.02),
-    )
-    seen = a_run().model_copy(update={"watch": watch, "disturbed": over})
-    html = page(a_record("a", runs=[seen, a_run()]))
+    record = a_record("a", runs=[a_run().changed(watch=watch), a_run()])
+    limits = LIMITS.changed(most={"steal": 0.01, "foreign": 0.01, "spin_off": 0.02})
+    html = page(record.changed(limits=limits))
     rows = rows_of(html[html.index("The host during the runs") :])
     assert "Steal: CPU time that the hypervisor took 12 % –" in rows
     assert "CPU time of other processes 0.4 % –" in rows
@@ -427,7 +433,7 @@ def test_latencies_that_are_lower_bounds_are_shown_as_such_in_every_table() -> N
 
 
 def test_the_hosts_of_a_fleet_stand_side_by_side() -> None:
-    hosts = (a_generator(1), a_generator(2, flags=("saturated",), lateness_ns=None))
+    hosts = (a_generator(1), a_generator(2, cpu_s=39.0, lateness_ns=None))
     record = a_record(runs=[a_run().changed(generators=hosts)])
     shown = page(record)
     rows = [text for text in rows_of(shown) if "Some CPU" in text]

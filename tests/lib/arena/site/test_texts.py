@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.judge import flags
-from arena.record import figures
+from arena.judge import flags, headline
 from arena.record.record import Record
 from arena.site import words
 from arena.site.edition import Edition
@@ -134,8 +133,8 @@ METHODOLOGY = (DOCS / "measuring.md").read_text()
         ("some point has under {} shots", {6: "six"}[flags.LEAST_SHOTS]),
         ("Fewer than {} shots cannot", flags.LEAST_SHOTS),
         ("confidence of at least {} %", 95),
-        ("best of the first {} runs", {3: "three"}[figures.BEST_OF]),
-        ("of the first {} runs", {3: "three"}[figures.BEST_OF]),
+        ("best of the first {} runs", {3: "three"}[headline.BEST_OF]),
+        ("of the first {} runs", {3: "three"}[headline.BEST_OF]),
     ],
 )
 def test_the_methodology_says_the_constants_that_the_code_has(sentence: str, value: object) -> None:

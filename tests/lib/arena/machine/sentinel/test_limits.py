@@ -42,6 +42,19 @@ def test_a_limit_is_never_below_its_first_value_and_at_most_three_times_it() -> 
     assert learned(windows(foreign=0.2)).in_force("foreign") == 0.03
 
 
+def test_a_record_keeps_the_limits_that_judge() -> None:
+    limits = Limits.first("a host", is_virtual=True).changed(softirq_in_tasks=True)
+    recorded = limits.recorded
+    assert recorded.softirq_in_tasks is True
+    # The calibrations are not judged before their scatter is known.
+    assert recorded.most.keys() == FIRST.limits.keys() - {"spin_off", "copy_off"}
+    assert recorded.in_force("spin_off") is None
+    assert recorded.in_force("steal") == limits.in_force("steal") == 0.01
+    for steal in (0.009, 0.011):
+        watch = Watch(elapsed_s=5.0, cpus=2, steal=steal, spin_off=0.5)
+        assert judged(watch, recorded) == judged(watch, limits)
+
+
 def test_disturbed_windows_do_not_raise_a_limit() -> None:
     noisy = [a_watch(foreign=0.5) for _ in range(15)]
     calm = windows(foreign=0.004)

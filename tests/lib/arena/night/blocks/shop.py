@@ -9,14 +9,14 @@ import pytest
 
 from arena.night.diary import Diary
 from arena.night.schedule import PlannedNight
-from arena.record.measurement import Disturbance
+from arena.record.measurement import Watch
 from arena.record.record import Record, Visit
 from arena.run.driver import Driver
 from tests.lib.arena.night.shop import QUICK, Shop, shop
 
 __all__ = ["STEAL", "Blocks", "blocks", "shop"]
 
-STEAL = Disturbance(signal="steal", value=0.2, limit=0.01)
+STEAL = Watch(elapsed_s=5.0, cpus=2, steal=0.2)
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Blocks:
             name = driver.plan.framework.name
             made = real(driver, number, *rest)
             if when(number, name, seen.count(name)):
-                made = made.model_copy(update={"disturbed": (STEAL,)})
+                made = made.changed(watch=STEAL)
             if number == 1:
                 seen.append(name)
             return made

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
+from arena.judge.derive import derive
 from arena.machine import facts, ports
 from arena.night import night as job
 from arena.run.runner import only_here
@@ -77,9 +78,9 @@ def test_a_void_visit_is_kept_and_repeated_at_the_end_of_its_block(blocks: Block
     in_block_2 = [each for each in blocks.visits() if each[0] == 2]
     assert len(in_block_2) == 3
     assert in_block_2[-1] == (2, 1, "alpha", 1)
-    assert [visit.is_void for record, visit in blocks.records()].count(True) == 1
+    assert [derive(record).is_void for record, _ in blocks.records()].count(True) == 1
     out, err = blocks.shop.capsys.readouterr()
-    assert "void: alpha: steal 20 % (limit 1 %)" in err
+    assert "void: alpha: steal 20 % (limit 0.5 %)" in err
     assert "(repeat 1): alpha under stream-grpc" in err
     assert "1 of 5 visits were void" in out
 
@@ -87,7 +88,8 @@ def test_a_void_visit_is_kept_and_repeated_at_the_end_of_its_block(blocks: Block
 def test_of_the_first_blocks_runs_only_the_first_can_void_the_visit(blocks: Blocks) -> None:
     blocks.disturb(lambda run, *_: run > 1)
     blocks(1)
-    assert not any(visit.is_void for _, visit in blocks.records())
+    assert not any(derive(record).is_void for record, _ in blocks.records())
+    assert all("disturbed" in derive(record).flags for record, _ in blocks.records())
     assert {len(record.runs) for record, _ in blocks.records()} == {3}
 
 

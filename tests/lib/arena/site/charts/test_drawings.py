@@ -12,12 +12,11 @@ import pytest
 
 from arena.judge.leaderboard import rank
 from arena.record.measurement import BlastPoint, Second
-from arena.site.charts.latency import latency_picture
 from arena.site.charts.svg import LEFT, WIDTH
 from arena.site.charts.tax import taxed_loads
-from arena.site.kinds import SHOWN, run_picture
+from arena.site.kinds import SHOWN
 from tests.fakes import a_record
-from tests.lib.arena.site.drawn import Drawn, heights
+from tests.lib.arena.site.drawn import Drawn, course_of, heights, latency_of
 from tests.lib.arena.site.loads import (
     POINTS,
     a_point,
@@ -41,12 +40,12 @@ def of_blast(points: Sequence[BlastPoint], sustained: float | None = None) -> Dr
 
 
 def of_seconds(*seconds: Second) -> Drawn:
-    return Drawn(run_picture(scheduled("a", seconds)))
+    return Drawn(course_of(scheduled("a", seconds)))
 
 
 def of_latency(*runs: dict[str, float]) -> Drawn:
     rated = [with_latency(-number, **run) for number, run in enumerate(runs, -len(runs))]
-    return Drawn(latency_picture(a_record(runs=rated)))
+    return Drawn(latency_of(a_record(runs=rated)))
 
 
 def of_tax(own_s: float = 2.0, cut: int = 0) -> Drawn:
@@ -61,7 +60,7 @@ EVERY = {
     "tax": of_tax(),
     "scheduled": of_seconds(a_second(), a_second(50), a_second(length_s=0.6)),
     "blast": of_blast([*POINTS, a_point(1, 1000, 9000.0, {"Unavailable": 5})], 15_000.0),
-    "lasting": Drawn(run_picture(lasting("a", 100.0))),
+    "lasting": Drawn(course_of(lasting("a", 100.0))),
 }
 
 
@@ -241,7 +240,7 @@ def test_a_sustained_load_is_drawn_from_zero_beside_the_whole_run() -> None:
     run = record.runs[0].model_copy(
         update={"seconds": (*seconds, a_second(9, length_s=0.1)), "rate": 80.0}
     )
-    drawn = Drawn(run_picture(record.model_copy(update={"runs": (run,)})))
+    drawn = Drawn(course_of(record.model_copy(update={"runs": (run,)})))
     (each,), (whole,) = drawn.places("line", "accent"), drawn.places("line", "quiet")
     assert set(heights(each)) == {0, 45, 18}
     assert heights(whole) == [18, 18]

@@ -8,13 +8,12 @@ from arena.judge.leaderboard import rank
 from arena.record.measurement import Run
 from arena.record.record import Cpus, GeneratorInfo, Record
 from arena.site.charts.blast import ways_of
-from arena.site.charts.latency import latency_picture
 from arena.site.charts.picture import MOST, Picture
 from arena.site.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
-from arena.site.kinds import SHOWN, run_picture
+from arena.site.kinds import SHOWN
 from tests.fakes import a_provenance, a_record, a_run
 from tests.lib.arena.judge.visits import blocks
-from tests.lib.arena.site.drawn import Drawn, heights
+from tests.lib.arena.site.drawn import Drawn, course_of, heights, latency_of
 from tests.lib.arena.site.loads import (
     POINTS,
     a_point,
@@ -95,7 +94,7 @@ def test_a_lower_bound_of_a_latency_is_one_in_every_table_of_a_picture() -> None
     (picture,) = pictures(blast("a", [unsure]), profile="bang")
     assert picture.table.rows[0][4:6] == ("1.00 ms", "≥ 2.00 ms")
     known, bound = (
-        latency_picture(a_record(runs=[with_latency(p50=1e6, p99=2e6, at_least=at_least)]))
+        latency_of(a_record(runs=[with_latency(p50=1e6, p99=2e6, at_least=at_least)]))
         for at_least in ((), ("p99",))
     )
     assert known
@@ -222,13 +221,11 @@ def test_a_plain_load_has_no_picture() -> None:
     ],
 )
 def test_without_two_percentiles_there_is_no_curve(runs: list[Run]) -> None:
-    assert latency_picture(a_record(runs=runs, failure="broke")) is None
+    assert latency_of(a_record(runs=runs, failure="broke")) is None
 
 
 def test_a_run_without_percentiles_is_only_in_the_table() -> None:
-    picture = latency_picture(
-        a_record(runs=[with_latency(mean=5e6), with_latency(p50=1e6, p99=2e6)])
-    )
+    picture = latency_of(a_record(runs=[with_latency(mean=5e6), with_latency(p50=1e6, p99=2e6)]))
     assert picture
     # The first is as good, so it is the headline's.
     drawn = Drawn(picture)
@@ -239,7 +236,7 @@ def test_a_run_without_percentiles_is_only_in_the_table() -> None:
 
 def test_a_curve_says_what_its_latency_counts_from() -> None:
     for kind in ("service", "response"):
-        picture = latency_picture(a_record(runs=[a_run(kind=kind)]))
+        picture = latency_of(a_record(runs=[a_run(kind=kind)]))
         assert picture
         assert picture.words[0].startswith(f"{kind.capitalize()} latency")
 
@@ -258,7 +255,7 @@ def test_a_curve_says_what_its_latency_counts_from() -> None:
     ],
 )
 def test_a_record_has_the_course_of_its_headlines_run(record: Record, title: str | None) -> None:
-    picture = run_picture(record)
+    picture = course_of(record)
     assert (picture.title if picture else None) == title
 
 
@@ -266,7 +263,7 @@ def test_of_several_runs_the_course_says_whose_it_is() -> None:
     (run,) = lasting("a", 1000.0).runs
     better = run.model_copy(update={"rate": 2000.0})
     record = a_record(runs=[run, better], profile=lasting("a", 1.0).profile.model_dump())
-    picture = run_picture(record)
+    picture = course_of(record)
     assert picture
     assert picture.title == "Second by second, run 2"
     # The whole run's line is at the top of its axis.
@@ -282,8 +279,8 @@ def test_users_have_the_picture_of_a_closed_load() -> None:
     (picture,) = pictures(record, profile="crud-h2c")
     assert picture.label == "a: requests/s in each of 7 seconds"
     assert pictures(items("a"), profile="crud-h2c") == []
-    assert run_picture(record) is not None
-    assert run_picture(items("a")) is None
+    assert course_of(record) is not None
+    assert course_of(items("a")) is None
 
 
 def test_iterations_that_were_due_and_did_not_begin_are_marked() -> None:
@@ -297,7 +294,7 @@ def test_iterations_that_were_due_and_did_not_begin_are_marked() -> None:
     )
     assert picture.table.head[1:4] == ("Due", "Begun", "OK requests")
     assert "iterations per second" in Drawn(picture).words
-    own = run_picture(record)
+    own = course_of(record)
     assert own
     assert own.words == picture.words
 
