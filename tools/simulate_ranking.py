@@ -168,7 +168,9 @@ def counts_of(names: Sequence[str], logs: Sequence[Mapping[str, float]]) -> Tall
 
 
 def _figures(block: Mapping[str, float]) -> dict[str, Figure]:
-    return {name: (rate, rate, rate) for name, value in block.items() for rate in [exp(value)]}
+    return {
+        name: Figure(rate, rate, rate) for name, value in block.items() for rate in [exp(value)]
+    }
 
 
 def simulated(noise: str, blocks: int, frameworks: int, nights: Iterable[int]) -> Tally:

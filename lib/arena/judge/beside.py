@@ -12,6 +12,8 @@ from arena.record.measurement import Cost, Latency, Run
 LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
 CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
 MEMORY = "server_peak_bytes"
+# The figures that a result has in fields of its own; all others are in its `more`.
+OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 
 # A figure of one run: its name, and its bounds. None: nothing is known of the upper one.
 Bounds = tuple[str, float, float | None]
@@ -40,11 +42,11 @@ class Beside(Frozen):
         return self.at_least if self.at_most is None else (self.at_least + self.at_most) / 2
 
 
-def of_run(run: Run) -> Iterator[Bounds]:
-    """Yield the figures of a run that are known."""
+def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
+    """Yield the figures of a run that are known; the server's cost only if it `is_known`."""
     for name, figure in LATENCIES.items():
         yield from of_latency(figure, run.latency_ns, name)
-    is_unknown = has_unknown_cost(run)
+    is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
     for name, cost in costs[is_unknown:]:
         if (least := per_million(run, cost, run.rate_at_most)) is not None:

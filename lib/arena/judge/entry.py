@@ -17,6 +17,7 @@ from arena.judge.derive import Derived, derive
 from arena.judge.flags import UNPROVEN
 from arena.judge.headline import figure_of, is_sure
 from arena.judge.load_key import Key, LoadKey, load_of
+from arena.judge.ranking import Figure
 from arena.record.measurement import Run, Second
 from arena.record.record import Epoch, Record
 from arena.what.measured import MeasuredProfile
@@ -27,7 +28,7 @@ class Turn(NamedTuple):
     """What blocks need of a visit: its place in the night, and its first run.
 
     `is_classic`: it has all runs of the profile, so its record ranks the framework in the classic
-    way too. `figure` (at least, value, at most) is in the load's metric, None without a run.
+    way too. `figure` is in the load's metric, None without a run.
     `drift` is log(rate of the run's second half / first half). `disturbed` counts the runs that
     were. `beside` are the other figures of that run, and `steps` the p99 of each step.
     """
@@ -42,7 +43,7 @@ class Turn(NamedTuple):
     is_void: bool
     is_classic: bool
     disturbed: int
-    figure: tuple[float, float, float] | None
+    figure: Figure | None
     drift: float | None
     messages_per_data_frame: float | None
     beside: tuple[Bounds, ...] = ()
@@ -133,8 +134,9 @@ def entry_from(*values: Any) -> Entry:
     texts: list[Any] = [sys.intern(each) if isinstance(each, str) else each for each in values]
     texts[_LOAD] = _load(*values[_LOAD])
     texts[_FLAGS] = tuple(map(sys.intern, values[_FLAGS]))
-    if turn := values[_TURN]:
-        texts[_TURN] = Turn._make(_shared(turn))
+    if values[_TURN]:
+        turn = Turn._make(_shared(values[_TURN]))
+        texts[_TURN] = turn._replace(figure=turn.figure and Figure(*turn.figure))
     return Entry(*texts)
 
 
@@ -217,17 +219,12 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         is_void=derived.is_void,
         is_classic=has_all and not (visit.is_twin or derived.is_void),
         disturbed=sum(map(bool, derived.disturbed)),
-        figure=_figure(profile.metric, first) if first else None,
+        figure=figure_of(profile.metric, first) if first else None,
         drift=drift_of_run(first.seconds) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         beside=tuple(of_run(first)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
     )
-
-
-def _figure(metric: Metric, run: Run) -> tuple[float, float, float]:
-    value, at_least, at_most = figure_of(metric, run)
-    return at_least, value, at_most
 
 
 def drift_of_run(seconds: Sequence[Second]) -> float | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
 from arena.judge.flags import UNRANKED, kept_schedule
+from arena.judge.ranking import Figure
 from arena.record.measurement import BlastPoint, Run
 from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
@@ -41,12 +42,12 @@ class Spread:
     cv: float | None
 
 
-def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
-    """Return a run's figure in a metric, and the two ends of its error bar."""
+def figure_of(metric: Metric, run: Run) -> Figure:
+    """Return a run's figure in a metric, with its error bar."""
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
-        return p99_ns, p99_ns, p99_ns
-    return run.rate, run.rate_at_least, run.rate_at_most
+        return Figure(p99_ns, p99_ns, p99_ns)
+    return Figure(run.rate_at_least, run.rate, run.rate_at_most)
 
 
 def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
@@ -57,9 +58,9 @@ def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
     are left out: they are never the best.
     """
     every = [figure_of(metric, run) for run in runs[:BEST_OF]]
-    known = [figure for figure in every if figure[0] > 0]
+    known = [figure for figure in every if figure.value > 0]
     figures = known if known and metric.lower_is_better else every
-    return min(least for _, least, _ in figures), max(most for _, _, most in figures)
+    return min(each.at_least for each in figures), max(each.at_most for each in figures)
 
 
 def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
@@ -68,15 +69,15 @@ def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | Non
     if not first:
         return None
     number, best = _best(profile.metric, first)
-    value, at_least, at_most = figure_of(profile.metric, best)
+    figure = figure_of(profile.metric, best)
     low, high = interval_of(profile.metric, runs)
     return Headline(
         metric=profile.metric,
-        value=value,
+        value=figure.value,
         low=low,
         high=high,
-        at_least=at_least,
-        at_most=at_most,
+        at_least=figure.at_least,
+        at_most=figure.at_most,
         rule=_rule(len(runs), best),
         run=number,
     )
@@ -92,7 +93,7 @@ def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
 
     def order(numbered: tuple[int, Run]) -> tuple[bool, bool, bool, float]:
         _, run = numbered
-        value, _, _ = figure_of(metric, run)
+        value = figure_of(metric, run).value
         if metric.lower_is_better:
             return value > 0, kept_schedule(run), "p99" not in run.latency_ns.at_least, -value
         return True, True, True, value
@@ -129,7 +130,7 @@ def is_sure(
 
 def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:
     """Return the spread of the figures of all runs; None without a run."""
-    figures = [figure_of(metric, run)[0] for run in runs]
+    figures = [figure_of(metric, run).value for run in runs]
     if not figures:
         return None
     mean = fmean(figures)

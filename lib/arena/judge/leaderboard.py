@@ -5,6 +5,7 @@ a framework is its row; a newer failure is shown on that row and never removes i
 each size, and records from before a profile was edited, have boards of their own.
 """
 
+import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,10 +20,12 @@ from arena.judge.beside import (
     GENERATOR_CPU,
     LATENCIES,
     MEMORY,
+    OWN,
     Beside,
     Bounds,
     alone,
     of_latency,
+    of_run,
     per_million,
 )
 from arena.judge.derive import RULES, derive
@@ -111,6 +114,7 @@ class Result(Frozen):
     sampled: int | None = None
     messages_per_data_frame: float | None
     messages_per_data_frame_under_load: float | None = None
+    more: dict[str, Beside] = Field(default_factory=dict, exclude_if=operator.not_)
     checks_passed: int
     checks_warned: tuple[Check, ...]
     flags: tuple[str, ...]
@@ -137,7 +141,7 @@ class Result(Frozen):
         ]
         if (peak := self.server_peak_bytes) is not None:
             found.append((MEMORY, peak, peak))
-        return alone(found)
+        return alone(found) | self.more
 
     @property
     def step_p99s(self) -> dict[str, Beside]:
@@ -575,7 +579,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         rule=headline.rule,
         median=spread.median,
         cv=spread.cv,
-        rates=tuple(figure_of(record.profile.metric, run)[0] for run in record.runs),
+        rates=tuple(figure_of(record.profile.metric, run).value for run in record.runs),
         seconds=best.seconds,
         points=best.points,
         steps=best.steps,
@@ -593,6 +597,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
+        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN]),
         checks_passed=sum(check.status == "pass" for check in checks),
         checks_warned=tuple(check for check in checks if check.status == "warn"),
         flags=flags,

@@ -11,11 +11,18 @@ from itertools import combinations
 from math import exp, log, sqrt
 from statistics import NormalDist, fmean, median
 from types import MappingProxyType
+from typing import NamedTuple
 
 from arena.judge.distributions import range_quantile, t_quantile
 
-# The rate of one visit: at least, about and at most. All are equal if messages were counted.
-Figure = tuple[float, float, float]
+
+class Figure(NamedTuple):
+    """The figure of one run with its error bar; all are equal if messages were counted."""
+
+    at_least: float
+    value: float
+    at_most: float
+
 
 CONFIDENCE = 0.95
 # Ranks need this many blocks, and the verdict on a pair this many.

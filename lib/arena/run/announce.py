@@ -37,8 +37,8 @@ def run_line(run: Run, metric: Metric) -> str:
     if metric.is_latency:
         parts = [metric.of(p99)]
     else:
-        value, _, at_most = figure_of(metric, run)
-        parts = [figure_words(metric, value, at_most)]
+        figure = figure_of(metric, run)
+        parts = [figure_words(metric, figure.value, figure.at_most)]
         parts += [f"p99 {p99}"] * (run.latency_ns.p99 is not None)
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:

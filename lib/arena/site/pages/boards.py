@@ -306,4 +306,4 @@ def _gave(entry: Entry) -> str:
         return entry.status
     if entry.turn.is_void:
         return "void"
-    return value_words(entry.load.metric, entry.turn.figure[1], 0)
+    return value_words(entry.load.metric, entry.turn.figure.value, 0)

@@ -20,6 +20,11 @@ from arena.judge.ranking import (
 Block = dict[str, Figure]
 
 
+def counted(rate: float) -> Figure:
+    """Return a figure without an error bar."""
+    return Figure(rate, rate, rate)
+
+
 def blocks(
     rates: Mapping[str, float], count: int = 8, noise: float = 0.02, seed: int = 1
 ) -> list[Block]:
@@ -29,7 +34,7 @@ def blocks(
     for _ in range(count):
         level = lot.uniform(-0.3, 0.3)
         made.append(
-            {name: (rate * exp(lot.gauss(level, noise)),) * 3 for name, rate in rates.items()}
+            {name: counted(rate * exp(lot.gauss(level, noise))) for name, rate in rates.items()}
         )
     return made
 
@@ -48,13 +53,15 @@ def test_a_clear_winner_and_a_clear_loser_have_ranks_of_their_own() -> None:
 
 def test_a_slow_block_that_all_share_changes_nothing() -> None:
     made = blocks(SAME | {"a": 1.2e6})
-    slow = [{name: (one / 3, two / 3, three / 3) for name, (one, two, three) in made[0].items()}]
+    slow = [
+        {name: Figure(one / 3, two / 3, three / 3) for name, (one, two, three) in made[0].items()}
+    ]
     assert rank_blocks(slow + made[1:]).rank_sets == rank_blocks(made).rank_sets
 
 
 def test_one_ruined_run_in_eight_does_not_hide_a_difference() -> None:
     made = blocks(SAME | {"a": 1.2e6})
-    made[3]["a"] = (4e5, 4e5, 4e5)
+    made[3]["a"] = counted(4e5)
     assert rank_blocks(made).rank_sets == rank_blocks(blocks(SAME | {"a": 1.2e6})).rank_sets
 
 
@@ -83,7 +90,7 @@ def test_below_six_blocks_or_alone_there_are_intervals_and_no_ranks() -> None:
 
 
 def test_one_block_gives_the_error_bar_of_its_run() -> None:
-    estimate = rank_blocks([{"a": (1.0, 2.0, 4.0), "b": (3.0, 3.0, 3.0)}]).estimates["a"]
+    estimate = rank_blocks([{"a": Figure(1.0, 2.0, 4.0), "b": counted(3.0)}]).estimates["a"]
     assert (estimate.low, estimate.value, estimate.high) == pytest.approx((1, 2, 4), rel=0.5)
     assert estimate.low < estimate.value < estimate.high
 
@@ -111,7 +118,7 @@ def widened(made: Sequence[Block], low: float, high: float) -> list[Block]:
     """Return the blocks with the figures of `a` between two bounds."""
     return [
         {
-            name: (value * low, value, value * high) if name == "a" else (value,) * 3
+            name: Figure(value * low, value, value * high) if name == "a" else counted(value)
             for name, (_, value, _) in block.items()
         }
         for block in made
@@ -169,7 +176,7 @@ def test_what_is_called_detectable_is_usually_found() -> None:
 
 
 def test_identical_figures_tie_without_an_error() -> None:
-    block: Block = {"a": (1.0,) * 3, "b": (1.0,) * 3, "c": (2.0,) * 3}
+    block: Block = {"a": counted(1.0), "b": counted(1.0), "c": counted(2.0)}
     ranking = rank_blocks([block] * 8)
     assert ranking.rank_sets == {"a": (2, 3), "b": (2, 3), "c": (1, 1)}
 
@@ -180,8 +187,8 @@ def test_identical_figures_tie_without_an_error() -> None:
         [],
         [{}],
         [{"a": (1.0,) * 3}, {"b": (1.0,) * 3}],
-        [{"a": (1.0,) * 3, "b": (0.0, 1.0, 1.0)}],
-        [{"a": (1.0,) * 3, "b": (1.0, 1.0, float("nan"))}],
+        [{"a": counted(1.0), "b": Figure(0.0, 1.0, 1.0)}],
+        [{"a": counted(1.0), "b": Figure(1.0, 1.0, float("nan"))}],
     ],
 )
 def test_blocks_that_cannot_be_ranked_are_refused(wrong: list[Block]) -> None:
@@ -235,7 +242,7 @@ def test_the_interval_of_a_few_untrimmed_blocks_is_students() -> None:
 
 
 def test_the_bounds_of_counted_calls_must_agree_on_a_pair() -> None:
-    wide = [((a[0] / 2, a[1], a[2]), b) for a, b in pairs(1.2, 8)]
+    wide = [(a._replace(at_least=a.at_least / 2), b) for a, b in pairs(1.2, 8)]
     compared = compare_pair(wide)
     assert compared.verdict == "not told apart"
     assert compared.ratio == pytest.approx(1.2, rel=0.03)
@@ -259,11 +266,11 @@ def test_drift_is_a_mean_with_students_interval() -> None:
 def test_figures_of_nonsense_have_wide_intervals_and_break_nothing() -> None:
     for count in (2, 8):
         wild = [(1e-300, 1e17)[at % 2] for at in range(count)]
-        blocks = [{f"f{n}": (rate, rate, rate) for n in range(20)} for rate in wild]
+        blocks = [{f"f{n}": counted(rate) for n in range(20)} for rate in wild]
         for at, block in enumerate(blocks):
-            block["f0"] = (wild[at - 1],) * 3
+            block["f0"] = counted(wild[at - 1])
         found = rank_blocks(blocks).estimates["f0"]
         assert 0 <= found.low <= found.value <= found.high < inf
-    pair = compare_pair([((rate,) * 3, (1.0,) * 3) for rate in (1e-300, 1e17, 1e-300)])
+    pair = compare_pair([(counted(rate), counted(1.0)) for rate in (1e-300, 1e17, 1e-300)])
     assert pair.high
     assert pair.high < inf
