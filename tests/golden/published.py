@@ -151,10 +151,12 @@ def measured(record: Record, raw: Path) -> dict[str, Any]:
     if made_by is None:
         raise ValueError(f"{record.path}: names no generator")
     way = GENERATORS[made_by.name].way(record.profile)
-    report = way.read(raw, record.profile)
-    found = {name: getattr(report, name) for name in MEASURED}
-    is_told = record.visit is not None and way.told is not None and raw.stem == "run-1"
-    return found | ({"generator.cpu_s": way.told.cpu_s(raw)} if is_told and way.told else {})
+    if record.visit is None or way.told is None or raw.stem != "run-1":
+        report, own = way.read(raw, record.profile), {}
+    else:
+        report, cpu_s = way.told.read(raw, record.profile)
+        own = {"generator.cpu_s": cpu_s}
+    return {name: getattr(report, name) for name in MEASURED} | own
 
 
 def observed(run: Run, name: str) -> Any:

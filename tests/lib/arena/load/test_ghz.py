@@ -328,12 +328,6 @@ def test_a_real_output_becomes_a_measurement() -> None:
     assert measured.latency_ns.kind == "service"
 
 
-def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("panic: oh no")
-    with pytest.raises(ValueError):
-        of_ghz(tmp_path / "x", a_profile())
-
-
 def test_the_projects_own_program_is_named_from_its_root_and_started_there(
     find: Find, workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
