@@ -19,7 +19,7 @@ from arena.judge.flags import flags_of
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.leaderboard import RULES, Board, Leaderboard, Row, rank_entries
 from arena.judge.rounds import Round, read_rounds, require_records, round_files
-from arena.load import ghz, h2load, volley
+from arena.load.generators import descriptions
 from arena.machine.sentinel import Limits, judged
 from arena.record.arrivals import record_of
 from arena.record.bundle import Bundle
@@ -33,7 +33,7 @@ from tests.golden.kept import digest, plain
 
 STORE = Workspace(ROOT)
 
-GENERATORS = {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
+GENERATORS = descriptions()
 
 # What a run has from its raw output. No record has `wrong` replies.
 MEASURED = Measurement.model_fields.keys() - {"wrong"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -245,10 +246,10 @@ class Description:
         return self.refuses(profile)
 
 
-def _descriptions() -> dict[str, Description]:
-    from arena.load import ghz, h2load, volley
-
-    return {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
+def descriptions() -> dict[str, Description]:
+    """Return every generator by its name: `NAME` in the module `arena.load.<name>`."""
+    modules = {name: import_module(f"arena.load.{name}") for name in overrides.GENERATORS}
+    return {name: getattr(module, name.upper()) for name, module in modules.items()}
 
 
 def require_known(name: str, where: str) -> None:
@@ -266,7 +267,7 @@ def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> L
     """
     from arena.load import find
 
-    return find.locate(_descriptions()[name], workspace, environment)
+    return find.locate(descriptions()[name], workspace, environment)
 
 
 def build(

@@ -67,7 +67,7 @@ def test_the_flags_are_httparenas(
 
 
 def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
-    assert tuple(generators._descriptions()) == GENERATORS
+    assert tuple(each.name for each in generators.descriptions().values()) == GENERATORS
     with pytest.raises(UsageError, match=r"^here: there is no generator `gzh` \(did you mean ghz"):
         generators.require_known("gzh", "here")
 
