@@ -130,7 +130,7 @@ def test_a_sweep_can_be_interrupted(tiny: Arena, volley_program: Path) -> None:
     path.write_text(yaml.safe_dump(_LONG))
     with tiny.running("victim", "tiny", VOLLEY=str(volley_program)) as running:
         running.await_line("run 1 of 1")
-        eventually(lambda: tiny.processes("volley"), "volley runs")
+        eventually(lambda: tiny.processes(volley_program.name), "volley runs")
         running.signal(signal.SIGINT)
         done = running.end()
     assert done.code == 130
