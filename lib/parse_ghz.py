@@ -7,7 +7,7 @@ there is a choice. In volley's JSON the messages are counted, so the rate is the
 error bar.
 
 Raises ParseError, a ValueError of one line, for anything that is not a complete ghz report.
-Standard library only. The readers are in the package `parsers.ghz`; `parsers/ghz/cut.py` explains
+Standard library only. The readers are in the package `parsers.ghz`; `parsers/ghz/calls.py` explains
 which calls count as cut.
 """
 
@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from parsers.common.command import command_line, parse_saved, print_json
-from parsers.common.errors import ParseError
+from parsers.common.values import ParseError
 from parsers.ghz.json_report import parse_json
 from parsers.ghz.report import GhzReport
 from parsers.ghz.text_report import START, parse_summary

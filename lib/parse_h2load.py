@@ -5,8 +5,8 @@ with `--output-file` from 1.69 on (seen: 1.70), and detects the form. With
 `--output-file=/dev/stdout` both are in one file: then the JSON counts, its times are exact.
 
 The rate is OK calls by actual elapsed seconds, never h2load's own `req/s`.
-`parsers/h2load/counts.py` says what an OK call is, and what h2load does not know of one.
-`parsers/h2load/report.py` says what its latencies are worth.
+`parsers/h2load.py` says what an OK call is, what h2load does not know of one, and what its
+latencies are worth.
 
 Raises ParseError, a ValueError of one line, for anything that is not a complete report.
 Standard library only.
@@ -20,10 +20,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from parsers.common.command import command_line, parse_saved, print_json
-from parsers.common.errors import ParseError
-from parsers.h2load.json_report import START, parse_json
-from parsers.h2load.report import H2loadReport
-from parsers.h2load.text_report import parse_text
+from parsers.common.values import ParseError
+from parsers.h2load import START, H2loadReport, parse_json, parse_text
 
 __all__ = ["H2loadReport", "ParseError", "as_dict", "main", "parse", "parse_file"]
 

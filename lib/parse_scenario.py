@@ -4,7 +4,7 @@ Reads what `volley run FILE -O json` prints. The rate is that of requests which 
 seconds from the load's beginning to the end of the last iteration. Setup and teardown do not count.
 
 Raises ParseError, a ValueError of one line, for anything that is not a complete report.
-Standard library only. The readers are in the package `parsers.scenario`.
+Standard library only. The reader is `parsers/scenario.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from parsers.common.command import command_line, parse_saved, print_json
-from parsers.common.errors import ParseError
-from parsers.scenario.report import ScenarioReport, Step
-from parsers.scenario.volley_json import read_volley
+from parsers.common.values import ParseError
+from parsers.scenario import ScenarioReport, Step, parse_run
 
 __all__ = ["ParseError", "ScenarioReport", "Step", "as_dict", "main", "parse", "parse_file"]
 
@@ -30,7 +29,7 @@ def parse(text: str) -> ScenarioReport:
     """Read one report. Raises ParseError."""
     if not text.strip():
         raise ParseError("empty input: volley printed no report, its reason is on its stderr")
-    return read_volley(text)
+    return parse_run(text)
 
 
 def parse_file(path: str | Path) -> ScenarioReport:

@@ -13,9 +13,8 @@ from arena.base.durations import format_duration
 from arena.base.progress import Progress, Tick
 from arena.base.text import printable
 from arena.base.workspace import Workspace
-from arena.load.description import Way
 from arena.load.find import Located
-from arena.load.generators import Shot, WarmUp
+from arena.load.generators import Shot, WarmUp, Way
 from arena.load.program import Program
 from arena.load.volley import VOLLEY
 from arena.machine.cpus import CpuPlan

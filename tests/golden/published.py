@@ -20,7 +20,7 @@ from arena.judge.beside import Beside
 from arena.judge.derive import RULES, derive
 from arena.judge.leaderboard import Board, Leaderboard, Row, rank_entries
 from arena.judge.rounds import Round, read_rounds, require_records, round_files
-from arena.load import ghz, h2load, volley
+from arena.load.generators import descriptions
 from arena.machine.sentinel import Limits
 from arena.record.arrivals import record_of
 from arena.record.bundle import Bundle
@@ -34,7 +34,7 @@ from tests.golden.kept import digest, plain
 
 STORE = Workspace(ROOT)
 
-GENERATORS = {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
+GENERATORS = descriptions()
 
 # What a run has from its raw output. No record has `wrong` replies.
 MEASURED = Measurement.model_fields.keys() - {"wrong"}
@@ -145,10 +145,12 @@ def measured(record: Record, raw: Path) -> dict[str, Any]:
     if made_by is None:
         raise ValueError(f"{record.path}: names no generator")
     way = GENERATORS[made_by.name].way(record.profile)
-    report = way.read(raw, record.profile)
-    found = {name: getattr(report, name) for name in MEASURED}
-    is_told = record.visit is not None and way.told is not None and raw.stem == "run-1"
-    return found | ({"generator.cpu_s": way.told.cpu_s(raw)} if is_told and way.told else {})
+    if record.visit is None or way.told is None or raw.stem != "run-1":
+        report, own = way.read(raw, record.profile), {}
+    else:
+        report, cpu_s = way.told.read(raw, record.profile)
+        own = {"generator.cpu_s": cpu_s}
+    return {name: getattr(report, name) for name in MEASURED} | own
 
 
 def observed(run: Run, name: str) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.load import volley
-from arena.load.provision import in_image
+from arena.load.find import in_image
 from tests.integration.plumbing import ROOT, Arena, eventually
 
 pytestmark = [

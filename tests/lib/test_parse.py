@@ -1,6 +1,5 @@
 """The readers as commands: what they print, which input they refuse, and --help."""
 
-import gzip
 import json
 import subprocess
 import sys
@@ -14,14 +13,12 @@ import parse_blast
 import parse_ghz
 import parse_h2load
 import parse_scenario
-from parsers.common.errors import ParseError
-from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, as_text, small_lines, small_sweep
+from parsers.common.values import ParseError
 from tests.lib.parsers.ghz.reports import small_text
+from tests.lib.parsers.sweeps import SWEEPS, small_sweep
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FRONTS = [parse_ghz, parse_h2load, parse_blast, parse_scenario]
-LINES = as_text(small_lines()).encode()
-WHOLE = gzip.compress(LINES, mtime=0)
 
 
 def run(front: ModuleType, *argv: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -107,20 +104,14 @@ def test_what_is_no_report_is_refused_in_one_line(
         (parse_scenario, b"\xff\xfe\x00S", b"broken or incomplete JSON"),
         (parse_blast, b"", b"empty input"),
         (parse_blast, b" \n", b"empty input"),
-        (parse_blast, gzip.compress(b"", mtime=0), b"empty input"),
         (parse_blast, b"\xff\xfe\x00S", b"broken or incomplete JSON"),
         (parse_blast, b"[1]", b"the report must be a JSON object"),
-        (parse_blast, b"{}", b"neither what `volley blast -O json` prints nor"),
+        (parse_blast, b"{}", b"not what `volley blast -O json` prints"),
         (parse_blast, b'{"blast": NaN}', b"NaN"),
         (parse_blast, b'{"blast": ' + b"9" * 5000 + b"}", b"broken or incomplete JSON"),
         (parse_blast, b'{"blast": 1} {}', b"more text stands behind its end"),
         (parse_blast, b"[" * 100_000, b"nested too deeply"),
-        (parse_blast, b'{"report": 1}', b"line 1: key `order` is missing"),
-        (parse_blast, LINES[:-9], b"line 3: broken or incomplete JSON"),
-        (parse_blast, LINES + b"\n", b"line 4: broken or incomplete JSON"),
-        (parse_blast, WHOLE[:-9], b"broken or incomplete gzip"),
-        (parse_blast, WHOLE[:40] + b"\0" * 40 + WHOLE[80:], b"broken or incomplete gzip"),
-        (parse_blast, WHOLE + b"more", b"broken or incomplete gzip"),
+        (parse_blast, b'{"report": 1}', b"not what `volley blast -O json` prints"),
     ],
     ids=lambda value: value.__name__ if isinstance(value, ModuleType) else ascii(value)[:24],
 )
@@ -171,7 +162,7 @@ def test_there_is_help_and_what_is_unknown_is_refused(front: ModuleType, says: b
     [
         (parse_ghz, FIXTURES / "ghz" / "ghz-121-unary-ok.json"),
         (parse_h2load, FIXTURES / "h2load" / "h2load-152-unary.txt"),
-        (parse_blast, GHZ / "ghz-121-blast.jsonl.gz"),
+        (parse_blast, SWEEPS[0]),
         (parse_scenario, FIXTURES / "volley" / "scenario" / "crud.json"),
     ],
 )
@@ -179,7 +170,7 @@ def test_a_file_beyond_the_size_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch, front: ModuleType, path: Path
 ) -> None:
     monkeypatch.setattr(front, "MAX_BYTES", 100)
-    with pytest.raises(ParseError, match=r"(larg|long)er than 100 bytes"):
+    with pytest.raises(ParseError, match="larger than 100 bytes"):
         front.parse_file(path)
 
 
@@ -294,31 +285,20 @@ def test_the_numbers_of_a_sweep_are_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.name)
 def test_every_captured_sweep_is_read_from_its_file_and_from_stdin(path: Path) -> None:
     printed = printed_by(parse_blast, str(path))
-    assert printed["form"] == ("ghz" if path.parent == GHZ else "volley")
+    assert printed["form"] == "volley"
     assert printed["points"]
     assert printed_by(parse_blast, "-", stdin=path.read_bytes()) == printed
 
 
-def test_zipped_or_not_laid_out_or_not_it_is_the_same(tmp_path: Path) -> None:
-    plain, zipped, laid_out = (tmp_path / name for name in ("plain", "zipped", "laid-out"))
-    plain.write_text(json.dumps(small_sweep()))
-    zipped.write_bytes(gzip.compress(plain.read_bytes()))
-    laid_out.write_text(json.dumps(small_sweep(), indent=2))
-    assert (
-        parse_blast.parse_file(plain)
-        == parse_blast.parse_file(zipped)
-        == parse_blast.parse_file(laid_out)
-    )
-    text = as_text(small_lines())
-    plain.write_text(text)
-    zipped.write_bytes(gzip.compress(text.encode()))
-    assert parse_blast.parse_file(plain) == parse_blast.parse_file(zipped)
+def test_a_sweep_laid_out_or_not_is_the_same() -> None:
+    laid_out = json.dumps(small_sweep(), indent=2)
+    assert parse_blast.parse(laid_out) == parse_blast.parse(json.dumps(small_sweep()))
 
 
 def test_a_report_of_another_load_is_no_sweep() -> None:
     done = run(parse_blast, "volley/stream.json")
     assert done.returncode == 2
-    assert b"neither what `volley blast -O json` prints nor" in done.stderr
+    assert b"not what `volley blast -O json` prints" in done.stderr
 
 
 def test_bytes_that_are_not_utf8_are_replaced_not_fatal(tmp_path: Path) -> None:
@@ -326,8 +306,6 @@ def test_bytes_that_are_not_utf8_are_replaced_not_fatal(tmp_path: Path) -> None:
     (tmp_path / "saved").write_bytes(text.replace(b"QQ", b"\xff"))
     errors = parse_ghz.parse_file(tmp_path / "saved").errors
     assert errors == {"rpc error: code = Internal desc = \ufffd": 1}
-    (tmp_path / "saved").write_bytes(LINES.replace(b"oh no", b"\xff"))
-    assert parse_blast.parse_file(tmp_path / "saved").failed == {"Internal": 1}
 
 
 def test_the_numbers_of_scenarios_are_printed() -> None:

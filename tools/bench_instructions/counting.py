@@ -14,7 +14,7 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.load import generators
-from arena.load.provision import output_of
+from arena.load.find import output_of
 from arena.load.volley import version_of
 from arena.machine.certs import ensure_certificate
 from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded, whole_command

@@ -1,7 +1,14 @@
-"""Generators: the programs that make the load."""
+"""Generators: the programs that make the load.
 
+A generator's description says how it is found, how it is called and how its output is read.
+"""
+
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,11 +19,11 @@ from arena.base.workspace import Workspace
 from arena.machine import builds
 from arena.record.measurement import Cost, GeneratorHost, Measurement
 from arena.record.record import GeneratorInfo
+from arena.what import overrides
+from arena.what.loads import LoadShape
 from arena.what.measured import MeasuredProfile
-from arena.what.overrides import GENERATORS
 
 if TYPE_CHECKING:
-    from arena.load.description import Description
     from arena.load.find import Located
 
 
@@ -28,7 +35,7 @@ class Shot:
     `cost` is that of the whole program, without the CPU time that it spent on a warm-up before its
     window. `may_repeat`: it did not end after its window, or a fault of its own kept it from
     beginning. `generators` are the hosts of a fleet; the paths of their raw outputs are file names
-    beside `raw`.
+    beside `raw`. `measured` is the measurement, if the raw output has been read already.
     """
 
     raw: Path
@@ -38,6 +45,7 @@ class Shot:
     output: str = ""
     may_repeat: bool = False
     generators: tuple[GeneratorHost, ...] = ()
+    measured: Measurement | None = None
 
 
 @dataclass(frozen=True)
@@ -108,30 +116,162 @@ class Generator(Protocol):
         """Read a raw output; ValueError if it is broken."""
 
 
-def _descriptions() -> dict[str, "Description"]:
-    from arena.load import ghz, h2load, volley
+@dataclass(frozen=True)
+class Way:
+    """How a generator makes one kind of load.
 
-    return {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
+    `arguments` takes a profile, the CPUs of the generator alone (None: it shares the server's) and
+    the program's version; paths start at the project's root. `read` turns the raw output into
+    a measurement; ValueError if it is broken. `told` is for a program that opens its window when it
+    is told, `lead` for one that makes load before its window by itself.
+    """
+
+    arguments: Callable[[MeasuredProfile, Sequence[int] | None, str], list[str]]
+    read: Callable[[Path, MeasuredProfile], Measurement]
+    told: Told | None = None
+    lead: Lead | None = None
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The load that a program makes before its window: `seconds` of it, 0 for some profiles.
+
+    Its raw output holds the text `opened` from the moment the window is open.
+    """
+
+    seconds: Callable[[MeasuredProfile], float]
+    opened: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a program warms up and opens its window when a line comes on its stdin.
+
+    `arguments` takes a profile and its warm-up. When the warm-up's time is over, the program prints
+    the line `warm` to stderr. `read` returns the measurement of a raw output, and the program's CPU
+    seconds inside the window; ValueError if it is broken.
+    """
+
+    arguments: Callable[[MeasuredProfile, WarmUp], list[str]]
+    warm: str
+    read: Callable[[Path, MeasuredProfile], tuple[Measurement, float]]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A Docker image, and how to build it. Without a `version`, the program in it is asked."""
+
+    name: str
+    context: Path
+    options: tuple[str, ...]
+    version: str | None = None
+
+
+@dataclass(frozen=True)
+class Build:
+    """How the runner builds the program itself: `run` builds it with a `tool`, at a path.
+
+    `is_current` is whether the program there needs no new build.
+    """
+
+    tool: str
+    called: str
+    run: Callable[[Path, Workspace], builds.Build[None]]
+    is_current: Callable[[Path, Workspace], bool] = lambda own, _: own.exists()
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A load generator.
+
+    `ways` has every kind of load that it can make; `refuses` returns why it cannot make a given
+    load after all, or nothing. `version_of` returns the version of the program that a command
+    starts, or None for another program. `install` is the hint for people on how to get it. `image`
+    returns the image of a given name, or the runner's. `own_name` is that of the program which the
+    runner builds, if it is not the generator's. `stand_ins` are programs with the same
+    command line: one found in its place is used under its own name.
+
+    `prepare` writes the files below the root that the program needs; `folders` are those it reads.
+    `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its
+    raw output. The program is killed `grace_s` after its window, if not earlier. `false_start` is
+    what it prints if a fault of its own keeps it from beginning. One that `checks_replies` compares
+    each of them with what the profile expects.
+    """
+
+    name: str
+    ways: Mapping[type[LoadShape], Way]
+    version_of: Callable[[Sequence[str]], str | None]
+    install: str
+    image: Callable[[Workspace, str | None], Image]
+    build: Build | None = None
+    own_name: str = ""
+    is_on_path: bool = True
+    stand_ins: tuple[Description, ...] = ()
+    refuses: Callable[[MeasuredProfile], str] = lambda _: ""
+    prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
+    folders: tuple[str, ...] = ("requests",)
+    report_codes: frozenset[int] = frozenset({0})
+    suffix: str = ".json"
+    grace_s: float = math.inf
+    false_start: str = ""
+    checks_replies: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that names the program."""
+        return overrides.program_variable(self.name)
+
+    @property
+    def image_variable(self) -> str:
+        """The environment variable that names the image."""
+        return overrides.image_variable(self.name)
+
+    def own_program(self, workspace: Workspace) -> Path:
+        """Return the path of the program that the runner builds itself."""
+        return workspace.tools / "bin" / (self.own_name or self.name)
+
+    def way(self, profile: MeasuredProfile) -> Way:
+        """Return how it makes a profile's load, which must be one that it can make."""
+        return self.ways[type(profile.load)]
+
+    def lead_s(self, profile: MeasuredProfile) -> float:
+        """Return the seconds of load that the program makes before its window."""
+        lead = self.way(profile).lead
+        return lead.seconds(profile) if lead else 0.0
+
+    def problem(self, profile: MeasuredProfile) -> str:
+        """Return why it cannot make a profile's load; empty if it can."""
+        if type(profile.load) not in self.ways:
+            return f"a {profile.load.kind} load is not one it knows"
+        return self.refuses(profile)
+
+
+def descriptions() -> dict[str, Description]:
+    """Return every generator by its name: `NAME` in the module `arena.load.<name>`."""
+    modules = {name: import_module(f"arena.load.{name}") for name in overrides.GENERATORS}
+    return {name: getattr(module, name.upper()) for name, module in modules.items()}
 
 
 def require_known(name: str, where: str) -> None:
     """Raise UsageError if there is no generator of that name."""
-    if name not in GENERATORS:
-        raise UsageError(f"{where}: there is no generator `{name}`{nearest(name, [*GENERATORS])}")
+    if name not in overrides.GENERATORS:
+        raise UsageError(
+            f"{where}: there is no generator `{name}`{nearest(name, [*overrides.GENERATORS])}"
+        )
 
 
-def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> "Located":
+def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> Located:
     """Return the program that makes the load for a requested generator; build nothing.
 
     UsageError if the environment names an unknown program.
     """
     from arena.load import find
 
-    return find.locate(_descriptions()[name], workspace, environment)
+    return find.locate(descriptions()[name], workspace, environment)
 
 
 def build(
-    located: "Located", workspace: Workspace, cpus: Sequence[int] | None
+    located: Located, workspace: Workspace, cpus: Sequence[int] | None
 ) -> builds.Build[Generator]:
     """Build a generator if needed, and return it; HostError names the ways to provide it.
 

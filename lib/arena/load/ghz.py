@@ -7,12 +7,12 @@ from pathlib import Path
 
 from arena.base.workspace import Workspace
 from arena.base.writing import DRAFT
-from arena.load import ghz_blast, ghz_flags, measurements
-from arena.load.description import Build, Description, Image, Way
-from arena.load.provision import build, output_of
+from arena.load import ghz_flags, measurements
+from arena.load.find import build, output_of
+from arena.load.generators import Build, Description, Image, Way
 from arena.load.volley import VOLLEY
 from arena.machine import builds
-from arena.what.loads import Blast, Closed, Scheduled
+from arena.what.loads import Closed, Scheduled
 
 VERSION = "v0.121.0"
 _MODULE = "github.com/bojand/ghz"
@@ -71,11 +71,6 @@ GHZ = Description(
     ways={
         Closed: Way(lambda profile, _, __: ghz_flags.closed(profile), measurements.of_ghz),
         Scheduled: Way(lambda profile, _, __: ghz_flags.scheduled(profile), measurements.of_ghz),
-        Blast: Way(
-            lambda profile, _, __: ghz_blast.arguments(profile),
-            lambda raw, _: measurements.of_blast(raw),
-            ghz_blast.fire,
-        ),
     },
     version_of=version_of,
     install=_INSTALL,

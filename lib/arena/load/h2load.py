@@ -17,8 +17,8 @@ from arena.base.errors import HostError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.load import measurements
-from arena.load.description import Description, Image, Lead, Way
-from arena.load.provision import output_of
+from arena.load.find import output_of
+from arena.load.generators import Description, Image, Lead, Way
 from arena.what import protos
 from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile

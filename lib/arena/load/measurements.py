@@ -38,18 +38,22 @@ def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
     The messages counted are those inside the window, including those of cut calls. So
     there is no error bar. A report without this count is refused: it would be an estimate.
     """
+    return of_report(_counted(raw), profile)
+
+
+def of_told_volley(raw: Path, profile: MeasuredProfile) -> tuple[Measurement, float]:
+    """Return the same, and the CPU seconds that volley used inside its window."""
+    report = _counted(raw)
+    if report.cpu_s is None:
+        raise ValueError(f"{raw}: key `volley.cpu_s` is missing")
+    return of_report(report, profile), report.cpu_s
+
+
+def _counted(raw: Path) -> GhzReport:
     report = parse_ghz.parse_file(raw)
     if report.messages is None:
         raise ValueError(f"{raw}: key `volley` is missing: not volley's JSON report")
-    return of_report(report, profile)
-
-
-def volley_cpu_s(raw: Path) -> float:
-    """Return the CPU seconds that volley used inside its window, without its warm-up."""
-    cpu_s = parse_ghz.parse_file(raw).cpu_s
-    if cpu_s is None:
-        raise ValueError(f"{raw}: not volley's JSON report")
-    return cpu_s
+    return report
 
 
 def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
@@ -163,8 +167,6 @@ def of_blast(raw: Path) -> Measurement:
         unchecked=_unchecked(report.replies_checked, report.ok, report.ok),
         points=points,
         wrong=report.wrong,
-        # ghz opens each connection when a call needs it, and sends one call after another.
-        approximate=report.form == "ghz",
     )
 
 

@@ -9,8 +9,7 @@ from arena.base.errors import HostError
 from arena.base.progress import Tick
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
-from arena.load.description import Description, Told
-from arena.load.generators import MayOpen, Shot, WarmUp
+from arena.load.generators import Description, MayOpen, Shot, Told, WarmUp
 from arena.machine.cgroups import Cgroup, cgroup_of
 from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
@@ -78,8 +77,6 @@ class Program:
             cpu_s = max(shot.cost.cpu_s - led.spent_s, 0.0)
             return replace(shot, cost=shot.cost.model_copy(update={"cpu_s": cpu_s}))
         on_open()
-        if way.fire:
-            return way.fire(self, profile, stem, on_tick)
         return self.shoot(arguments, raw, profile.window_s, on_tick)
 
     def away_s(self) -> float | None:
@@ -95,7 +92,8 @@ class Program:
     ) -> Shot:
         """Warm up, and open the window when `may_open` says so.
 
-        The cost's CPU time is the window's own, as the program reports it.
+        The cost's CPU time is the window's own, as the program reports it. What it reports is read
+        once: the shot has the measurement.
         """
         told = self._told(profile)
         self._description.prepare(profile, self._workspace)
@@ -104,8 +102,9 @@ class Program:
         longest_s = warm_up.seconds + warm_up.wait_s + profile.window_s
         shot = self.shoot(arguments, self.raw(stem), longest_s, opener.tick, opener)
         with suppress(ValueError):
-            cost = shot.cost.model_copy(update={"cpu_s": told.cpu_s(shot.raw)})
-            shot = replace(shot, cost=cost)
+            measured, cpu_s = told.read(shot.raw, profile)
+            cost = shot.cost.model_copy(update={"cpu_s": cpu_s})
+            shot = replace(shot, cost=cost, measured=measured)
         return shot
 
     def _told(self, profile: MeasuredProfile) -> Told:

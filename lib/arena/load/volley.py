@@ -1,11 +1,12 @@
 """volley, the honest generator: it counts and checks every message itself."""
 
 import fcntl
+import hashlib
+import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,9 @@ from arena.base.hashing import tree_sha256
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
-from arena.load import ghz_flags, measurements, volley_scenario
-from arena.load.description import Build, Description, Image, Told, Way
-from arena.load.generators import WarmUp
-from arena.load.provision import build, output_of
+from arena.load import ghz_flags, measurements
+from arena.load.find import build, output_of
+from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
 from arena.what.loads import Blast, Closed, Scenario, Scheduled
 from arena.what.measured import MeasuredProfile
@@ -41,6 +41,9 @@ _LARGEST_REPLY = "4MiB"
 
 # It gives up this long after the longest warm-up, if nobody opens its window.
 _LATE_S = 10.0
+
+# How long iterations that are open at the load's end may take. What is left then counts as cut.
+_DRAIN = "10s"
 
 # The sources of the program: files, and folders of files. The texts in `docs` are a part of it.
 _FILES = ("Cargo.toml", "Cargo.lock", "build.rs")
@@ -87,6 +90,46 @@ def blast(profile: MeasuredProfile) -> list[str]:
         "-O", "json",
         ghz_flags.target(profile),
     ]  # fmt: skip
+
+
+def scenario(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:
+    """Return the arguments of `volley run`: a thread for each CPU that is the generator's alone.
+
+    If it has none, volley takes half of all CPUs.
+    """
+    threads = profile.load_as(Scenario).threads
+    if threads is None and cpus is not None:
+        threads = min(len(cpus), profile.connection_count)
+    chosen = ["--threads", str(threads)] if threads else []
+    return ["run", _scenario_file(_scenario(profile)), *chosen, "--quiet", "-O", "json"]
+
+
+def _scenario_file(text: str) -> str:
+    """Return the path of a scenario's file, below the root: its name is the content's hash."""
+    return f"{MADE}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+
+
+def _scenario(profile: MeasuredProfile) -> str:
+    """Return the scenario as JSON: every target is the server, and the load is the profile's."""
+    load = profile.load_as(Scenario)
+    plan = load.scenario.plan
+    server = {"hosts": f"{'https' if profile.tls else 'http'}://localhost:{profile.port}"}
+    # The test's certificate is self-signed.
+    target = {**server, "tls": {"insecure": True}} if profile.tls else server
+    phase = {"rate": f"{load.rate:.15g}/s"} if load.rate else {"users": profile.in_flight}
+    made = {
+        **plan,
+        "targets": dict.fromkeys(plan["targets"], target),
+        "http": {
+            **plan["http"],
+            "version": load.http_version,
+            "connections": profile.connection_count,
+            "streams": load.streams_per_connection,
+        },
+        "load": [{**phase, "for": format_duration(load.duration_s)}],
+        "limits": {**plan["limits"], "iterations_open": profile.in_flight, "drain": _DRAIN},
+    }
+    return json.dumps(made, indent=1)
 
 
 def _replies(profile: MeasuredProfile) -> list[str]:
@@ -141,18 +184,11 @@ def _cargo_build(flags: Sequence[str], own: Path, workspace: Workspace) -> build
 
     If another process builds, wait for it: its program may be the one that is needed.
     """
-    with _alone(workspace):
-        if not _is_current(flags, own, workspace):
-            yield from _built_alone(flags, own, workspace)
-
-
-@contextmanager
-def _alone(workspace: Workspace) -> Iterator[None]:
-    """Let one process at a time into the block."""
     workspace.tools.mkdir(parents=True, exist_ok=True)
     with (workspace.tools / "volley-build.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        if not _is_current(flags, own, workspace):
+            yield from _built_alone(flags, own, workspace)
 
 
 def _built_alone(flags: Sequence[str], own: Path, workspace: Workspace) -> builds.Build[None]:
@@ -192,7 +228,10 @@ def _prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
     except OSError as error:
         raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
     if isinstance(profile.load, Scenario):
-        volley_scenario.prepare(profile, workspace)
+        text = _scenario(profile)
+        path = workspace.root / _scenario_file(text)
+        if not path.exists():
+            write_atomic(path, text)
 
 
 def _image(workspace: Workspace, named: str | None) -> Image:
@@ -210,7 +249,7 @@ VOLLEY = Description(
         Closed: Way(
             lambda profile, _, __: closed(profile),
             measurements.of_volley,
-            told=Told(told, _WARM, measurements.volley_cpu_s),
+            told=Told(told, _WARM, measurements.of_told_volley),
         ),
         Scheduled: Way(
             lambda profile, _, __: ghz_flags.scheduled(profile, _replies(profile)),
@@ -219,10 +258,7 @@ VOLLEY = Description(
         Blast: Way(
             lambda profile, _, __: blast(profile), lambda raw, _: measurements.of_blast(raw)
         ),
-        Scenario: Way(
-            lambda profile, cpus, _: volley_scenario.arguments(profile, cpus),
-            measurements.of_scenario,
-        ),
+        Scenario: Way(lambda profile, cpus, _: scenario(profile, cpus), measurements.of_scenario),
     },
     version_of=version_of,
     install=_INSTALL,

@@ -386,7 +386,7 @@ class Driver:
         A load that counts failures, like a blast, may have any share of them.
         """
         try:
-            measured = self.generator.parse(shot.raw, profile)
+            measured = shot.measured or self.generator.parse(shot.raw, profile)
         except ValueError as error:
             raise GeneratorError(
                 stage, f"{self.generator.name}'s output cannot be read: {error}", log=shot.raw

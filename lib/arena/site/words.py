@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rank_words, rounded_words
 from arena.judge.leaderboard import Board, Row, has_place
+from arena.load.generators import descriptions
 from arena.what.loads import LoadShape
 
 WARNING = (
@@ -30,7 +31,7 @@ TYPES = {
 FRAMINGS = {"all": "all", "single": "one message a frame"}
 
 # Generators that check no reply.
-UNCHECKING = ("ghz", "h2load")
+UNCHECKING = tuple(name for name, each in descriptions().items() if not each.checks_replies)
 
 # What a generator's latencies leave out. volley's have calls that never ended, with their ages.
 ENDED = {

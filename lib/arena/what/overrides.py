@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-# Every generator; arena.load has a module for each.
+# Every generator: `arena.load.<name>` describes it as `<NAME>`.
 GENERATORS = ("ghz", "h2load", "volley")
 
 # The generator of the loads that a fleet makes (docs/fleet.md).

@@ -1,7 +1,6 @@
 """What every reader of a generator's output needs. Standard library only.
 
 - `figures`: calls, latencies and seconds, as a record holds them
-- `json_values`, `numbers`: the values of JSON and of text, each checked
+- `values`: the values of JSON and of text, each checked, and the one error raised
 - `command`: reading a saved file, and being a command
-- `errors`: the one error raised
 """

@@ -12,7 +12,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
-from parsers.common.errors import ParseError
+from parsers.common.values import ParseError
 
 Report = TypeVar("Report")
 

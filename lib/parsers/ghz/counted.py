@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.common.errors import ParseError, quoted
 from parsers.common.figures import NOTHING_WRONG, Calls, Latency, LatencyKind, Second, Wrong
-from parsers.common.json_values import INT64_MAX, JsonObject
-from parsers.ghz.seconds import as_counted
+from parsers.common.values import INT64_MAX, JsonObject, ParseError, quoted
+from parsers.ghz.calls import MOST_SECONDS
 
 _SCHEMA = 1
 
 # A figure that stands in two places may be rounded in one.
-_ROUNDING = 1e-3
+ROUNDING = 1e-3
 
 # Letters, so that a code's name can stand in a message and on a page.
 _CODE = re.compile(r"[A-Za-z]{1,32}")
@@ -59,13 +58,52 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         messages=messages,
         calls=calls,
         latency=read_latency(own.child("latency_ns"), calls.ok),
-        seconds=as_counted(own, total_ns),
+        seconds=_seconds(own, total_ns),
         replies_checked=read_replies_checked(own.child("checks")),
         wrong=read_wrong(own.child("checks")),
         data_frames=_data_frames(own, messages),
         warm_up=_warm_up(own),
         cpu_s=own.real("cpu_s") if "cpu_s" in own.members else None,
     )
+
+
+def _seconds(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
+    """Add the intervals up to seconds; empty if a second is not a multiple of one.
+
+    ParseError if the lists differ in length.
+    """
+    if "series" not in own.members or "seconds" not in own.members:
+        return ()
+    series = own.child("series")
+    interval_ms = series.whole("interval_ms", INT64_MAX)
+    length = -(-total_ns // 10**9)
+    if not interval_ms or 1000 % interval_ms or length > MOST_SECONDS:
+        return ()
+    width = 1000 // interval_ms
+    counts = {name: series.wholes(name) for name in ("messages", "ok", "failed", "sent")}
+    if len({len(each) for each in counts.values()}) != 1:
+        raise ParseError(f"the lists of `{series.where}` are not of one length")
+    told = list(own.children("seconds"))
+
+    def added(name: str, place: int) -> int:
+        return sum(counts[name][place * width : (place + 1) * width])
+
+    return tuple(
+        Second(
+            sent=added("sent", place),
+            ok=added("ok", place),
+            failed=added("failed", place),
+            messages=added("messages", place),
+            **(_latencies(told[place]) if place < len(told) else {}),
+        )
+        for place in range(length)
+    )
+
+
+def _latencies(told: JsonObject) -> dict[str, int]:
+    if not told.whole("samples"):
+        return {}
+    return {f"{name}_ns": told.whole(name, INT64_MAX) for name in ("p50", "p99", "max")}
 
 
 def _data_frames(own: JsonObject, messages: int) -> int | None:
@@ -106,9 +144,9 @@ def read_wrong(checks: JsonObject) -> Wrong:
 def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:
     """Check its times: `total` is the window plus the wait for the calls still open."""
     window_s, told, rate = own.real("window_s"), own.real("messages_per_s"), messages / elapsed_s
-    if not 0 < window_s <= elapsed_s * (1 + _ROUNDING):
+    if not 0 < window_s <= elapsed_s * (1 + ROUNDING):
         raise ParseError(f"`volley.window_s` is {window_s}, but `total` {elapsed_s} s")
-    if abs(told - rate) > _ROUNDING * max(rate, 1.0):
+    if abs(told - rate) > ROUNDING * max(rate, 1.0):
         raise ParseError(
             f"`volley.messages_per_s` is {told}, but `volley.messages` \u00f7 `total` {rate:.1f}"
         )

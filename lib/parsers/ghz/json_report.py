@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from parsers.common.errors import ParseError
 from parsers.common.figures import NOTHING_WRONG, Latency
-from parsers.common.json_values import INT64_MAX, JsonObject, load
-from parsers.ghz import cut
+from parsers.common.values import INT64_MAX, JsonObject, ParseError, load
+from parsers.ghz.calls import Detail, cut_by_text, cut_by_time, read_details, seconds_of
 from parsers.ghz.counted import read_counted
-from parsers.ghz.details import Detail, read_details
 from parsers.ghz.report import (
     Bucket,
     GhzReport,
@@ -18,7 +16,6 @@ from parsers.ghz.report import (
     latency_as_printed,
     read_statuses,
 )
-from parsers.ghz.seconds import from_details
 
 
 def parse_json(text: str) -> GhzReport:
@@ -49,14 +46,14 @@ def parse_json(text: str) -> GhzReport:
         cut_ones = _cut_of(report, details) if is_whole else []
         cut_by_code = Counter(each.status for each in cut_ones)
         if not is_whole and not _ended_by_itself(report):
-            cut_by_code = Counter(cut.by_text(errors, statuses))
+            cut_by_code = Counter(cut_by_text(errors, statuses))
         calls = calls_of(statuses, cut_by_code)
         latencies = (
             Latency.from_samples(d.latency_ns for d in details if d.status == "OK")
             if details
             else latency_as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
         )
-        seconds = from_details(details, cut_ones, total_ns) if is_whole else ()
+        seconds = seconds_of(details, cut_ones, total_ns) if is_whole else ()
     return GhzReport(
         form="json",
         name=report.string("name") if "name" in report.members else "",
@@ -101,7 +98,7 @@ def _cut_of(report: JsonObject, details: list[Detail]) -> list[Detail]:
     """Cut calls among all of them."""
     if _ended_by_itself(report):
         return []
-    return cut.by_time(details, _most_open(report.child("options")))
+    return cut_by_time(details, _most_open(report.child("options")))
 
 
 def _ended_by_itself(report: JsonObject) -> bool:

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.common.errors import ParseError
 from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Wrong
-from parsers.common.json_values import JsonObject
+from parsers.common.values import JsonObject, ParseError
 
 
 @dataclass(frozen=True)

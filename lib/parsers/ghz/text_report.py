@@ -10,7 +10,7 @@ neither blank lines nor indentation mean anything here:
 - Lines above the head are passed over, unless they look like a part of another summary.
 - What stands before `Summary:` in its line stands before every line; only its numbers may differ.
 - The status codes must add up to `Count`. Only the errors below them hold words of the server,
-  and no number but that of the cut calls is taken from them (see `cut`).
+  and no number but that of the cut calls is taken from them (see `calls`).
 - When the errors account for every call that failed, what follows is no part of the summary,
   unless it has the form of an error.
 """
@@ -23,9 +23,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 
-from parsers.common.errors import ParseError, quoted
-from parsers.common.numbers import duration_ns, real, whole
-from parsers.ghz import cut
+from parsers.common.values import ParseError, duration_ns, quoted, real, whole
+from parsers.ghz.calls import cut_by_text
 from parsers.ghz.report import (
     Bucket,
     GhzReport,
@@ -83,7 +82,7 @@ def parse_summary(text: str) -> GhzReport:
         raise ParseError(
             "text summary is cut short: its errors are fewer than the calls that failed"
         )
-    calls = calls_of(statuses, cut.by_text(errors, statuses))
+    calls = calls_of(statuses, cut_by_text(errors, statuses))
     # volley prints no time if no call went well.
     has_times = statuses.get("OK") or figures["Slowest"].strip() != "-"
     slowest_ns, fastest_ns, average_ns = (

@@ -1,19 +1,38 @@
-"""A sweep as a measurement, from captured outputs of both generators."""
+"""A sweep: its command line, and its measurement from captured outputs."""
 
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from arena.base.workspace import Workspace
 from arena.load import volley
-from arena.load.ghz import GHZ as DESCRIBED
+from arena.load.ghz import GHZ
 from arena.load.measurements import of_blast, of_volley
-from arena.load.volley import VOLLEY as VOLLEY_ITSELF
 from arena.record.measurement import Unchecked, Wrong
-from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, VOLLEY, small_sweep
+from arena.what.measured import MeasuredProfile
+from tests.fakes import UNARY, a_profile, a_program
+from tests.lib.arena.load.stubs import preview
+from tests.lib.parsers.sweeps import SWEEPS, VOLLEY, small_sweep
 
-from .blasts import a_blast
+
+def a_blast(**changes: Any) -> MeasuredProfile:
+    """Return a blast of 1, 2 and 5 calls, over one connection and over two, twice."""
+    values: dict[str, Any] = {
+        "name": "blast-unary",
+        "kind": "blast",
+        **UNARY,
+        "expect": ("result = a + b",),
+        "connections": (1, 2),
+        "connection_count": 2,
+        "sweep": (1, 2, 5),
+        "repetitions": 2,
+        "duration_s": 30.0,
+        "runs": 1,
+    }
+    return a_profile(**(values | changes))
 
 
 def test_the_rate_and_the_latency_are_those_of_the_fastest_point(tmp_path: Path) -> None:
@@ -46,16 +65,13 @@ def test_replies_are_checked_if_all_were_compared(
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.name)
 def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
-    generator = DESCRIBED if path.parent == GHZ else VOLLEY_ITSELF
-    found = generator.way(a_blast()).read(path, a_blast())
-    assert found.approximate == (generator is DESCRIBED)
-    assert found.latency_ns.kind == ("service" if generator is DESCRIBED else "response")
+    found = volley.VOLLEY.way(a_blast()).read(path, a_blast())
+    assert not found.approximate
+    assert found.latency_ns.kind == "response"
     assert sum(point.ok for point in found.points) == found.calls.ok == found.messages
     assert found.rate == max(point.rate for point in found.points)
     assert found.rate_at_least <= found.rate <= found.rate_at_most
-    assert found.unchecked == Unchecked(
-        status=0, replies=found.calls.ok if generator is DESCRIBED else 0
-    )
+    assert found.unchecked == Unchecked(status=0, replies=0)
 
 
 def test_a_sweep_without_an_ok_call_is_one_of_failures() -> None:
@@ -75,18 +91,27 @@ def test_a_sweep_cut_before_its_first_blast_has_made_no_call(tmp_path: Path) -> 
     assert (found.points, found.calls.ok, found.calls.failed, found.rate) == ((), 0, {}, 0.0)
 
 
-def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
-    (tmp_path / "raw").write_text("panic: oh no")
-    for generator in (DESCRIBED, VOLLEY_ITSELF):
-        with pytest.raises(ValueError, match="broken or incomplete JSON"):
-            generator.way(a_blast()).read(tmp_path / "raw", a_blast())
+@pytest.mark.parametrize(
+    ("text", "why"), [("panic: oh no", "broken or incomplete JSON"), ('{"report": {}}', "not what")]
+)
+def test_a_broken_output_is_a_valueerror(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "raw").write_text(text)
+    with pytest.raises(ValueError, match=why):
+        of_blast(tmp_path / "raw")
 
 
-def test_a_closed_load_is_no_sweep(tmp_path: Path) -> None:
+def test_a_closed_load_is_no_sweep() -> None:
     with pytest.raises(ValueError, match="`count` is missing"):
         of_volley(VOLLEY / "grpc-go.json", a_blast().warm_up())
-    with pytest.raises(ValueError, match="neither"):
-        VOLLEY_ITSELF.way(a_blast()).read(VOLLEY.parent / "open-loop.json", a_blast())
+    with pytest.raises(ValueError, match="not what `volley blast -O json` prints"):
+        of_blast(VOLLEY.parent / "open-loop.json")
+
+
+def test_ghz_makes_none_but_volley_in_its_place_does(workspace: Workspace) -> None:
+    assert GHZ.problem(a_blast()) == "a blast load is not one it knows"
+    named = a_program(workspace.root / "bin" / "ghz", 'echo "volley 0.1.0"')
+    shown = preview(a_blast(generator="ghz"), workspace, {"GHZ": str(named)})
+    assert shown[:2] == ["./bin/ghz", "blast"]
 
 
 def test_volley_is_told_the_whole_sweep() -> None:

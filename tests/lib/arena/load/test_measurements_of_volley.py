@@ -63,11 +63,6 @@ def test_the_warm_up_is_counted_in_the_messages_of_the_metric(raw: Path) -> None
     assert of_volley(raw, collect).warm_up == ()
 
 
-def test_calls_are_what_became_of_them(raw: Path) -> None:
-    calls = measured(raw).calls
-    assert (calls.ok, calls.failed, calls.cut) == (3, {"Internal": 1}, 2)
-
-
 def test_latency_goes_as_far_as_the_thousandth_call_and_the_slowest(raw: Path) -> None:
     told = a_report()["volley"]["latency_ns"]
     known = told.keys() - {"p9999", "histogram"}
@@ -134,16 +129,6 @@ def test_what_is_missing_or_contradicts_itself_is_a_valueerror(
 ) -> None:
     with pytest.raises(ValueError):
         measured(raw, **changes)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "Summary:\n", "panic", '{"count": NaN}', "[" * 500_000, "\0"]
-)
-def test_what_is_no_report_is_refused_in_a_line(raw: Path, text: str) -> None:
-    raw.write_text(text)
-    with pytest.raises(ValueError) as caught:
-        of_volley(raw, a_profile())
-    assert "\n" not in str(caught.value)
 
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"

@@ -404,7 +404,8 @@ def test_the_window_opens_when_it_may_and_its_cost_is_the_windows(
     assert (tmp_path / "told").read_text() == "open\n"
     assert [is_warm for _, is_warm in asked[:3]] == [False] * 3
     assert (shot.problem, shot.cost.cpu_s) == (None, 0.1)
-    assert generator.parse(shot.raw, a_profile()).warm_up == (3_000, 2_000)
+    assert shot.measured == generator.parse(shot.raw, a_profile())
+    assert shot.measured.warm_up == (3_000, 2_000)
     assert (shot.log, [*tmp_path.glob("*.stderr")]) == (shot.raw, [])
 
 

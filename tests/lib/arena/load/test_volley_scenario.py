@@ -8,7 +8,7 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.load import measurements, volley_scenario
+from arena.load import measurements, volley
 from arena.load.ghz import GHZ
 from arena.load.h2load import H2LOAD
 from arena.load.volley import VOLLEY
@@ -31,17 +31,17 @@ def items(workspace: Workspace, name: str = "crud-h2c", **changes: Any) -> Measu
 def written(workspace: Workspace, profile: MeasuredProfile) -> dict[str, Any]:
     """Return what stands in the file that volley is given."""
     VOLLEY.prepare(profile, workspace)
-    _, path, *_ = volley_scenario.arguments(profile, None)
+    _, path, *_ = volley.scenario(profile, None)
     found: dict[str, Any] = json.loads((workspace.root / path).read_text())
     return found
 
 
 def test_each_load_has_a_file_of_its_own_which_its_name_identifies(workspace: Workspace) -> None:
-    words = volley_scenario.arguments(items(workspace), None)
+    words = volley.scenario(items(workspace), None)
     assert words[0] == "run"
     assert words[1].startswith(f"{MADE}/")
     assert words[2:] == ["--quiet", "-O", "json"]
-    assert volley_scenario.arguments(items(workspace), None) == words
+    assert volley.scenario(items(workspace), None) == words
     for other in (
         items(workspace, "crud-tls"),
         items(workspace, "crud-h1"),
@@ -49,14 +49,14 @@ def test_each_load_has_a_file_of_its_own_which_its_name_identifies(workspace: Wo
         items(workspace, duration_s=1.0),
         items(workspace).changed(connection_count=5),
     ):
-        assert volley_scenario.arguments(other, None)[1] != words[1]
+        assert volley.scenario(other, None)[1] != words[1]
 
 
 def test_there_is_a_thread_for_each_cpu_of_its_own_unless_the_profile_says_how_many(
     workspace: Workspace,
 ) -> None:
     def threads(profile: MeasuredProfile, cpus: list[int] | None) -> list[str]:
-        words = volley_scenario.arguments(profile, cpus)
+        words = volley.scenario(profile, cpus)
         return words[2 : words.index("--quiet")]
 
     assert threads(items(workspace), None) == []

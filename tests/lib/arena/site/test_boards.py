@@ -98,6 +98,8 @@ def cells(html: str, name: str, table: str = "board") -> list[str]:
         (a_record("a", failure="it broke"), "No framework has a good record here yet."),
         (a_record("a", profile={"generator": "ghz"}), "a call without an end is in none of its"),
         (a_record("a", profile={"generator": "h2load"}), "a call without an end is in none of its"),
+        (a_record("a", profile={"generator": "ghz"}), "ghz checks no reply"),
+        (a_record("a", profile={"generator": "h2load"}), "h2load checks no reply"),
         (items("a"), "The steps of the scenario : create , change , remove . Each"),
     ],
 )
@@ -107,7 +109,8 @@ def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
 
 def test_of_what_a_board_has_nothing_nothing_is_said() -> None:
     html = page(a_record("a", 1e6, profile={"generator": "volley"}))
-    for words in ("The steps of", "without an end", 'class="switches"', "marks a lower bound"):
+    steps, bounds = "The steps of", "marks a lower bound"
+    for words in (steps, "without an end", "checks no reply", 'class="switches"', bounds):
         assert words not in html
 
 

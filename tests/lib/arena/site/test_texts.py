@@ -149,8 +149,8 @@ def test_the_words_of_flags_say_the_constants_that_the_code_has() -> None:
 
 
 def test_the_sign_test_is_as_sure_as_the_methodology_says() -> None:
-    """Of 10 shots the 2nd and the 9th: what lib/parsers/blast/median.py picks."""
-    from parsers.blast.median import interval
+    """Of 10 shots the 2nd and the 9th: what lib/parsers/blast.py picks."""
+    from parsers.blast import interval
 
     found = interval([float(number) for number in range(1, 11)])
     assert (found.at_least, found.at_most) == (2, 9)

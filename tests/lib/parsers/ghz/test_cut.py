@@ -6,7 +6,7 @@ import pytest
 
 from parse_ghz import parse
 from parsers.common.figures import Calls
-from parsers.ghz import details
+from parsers.ghz import calls as single_calls
 
 from .reports import (
     CLOSING,
@@ -188,7 +188,7 @@ def test_cut_calls_beyond_the_details_ghz_keeps_are_told_by_their_text(
 ) -> None:
     raw = small_json((8.0, 1.0, ""), (9.0, 2.0, ""), (9.9, 1.0, CLOSING))
     raw["details"] = raw["details"][:2]
-    monkeypatch.setattr(details, "DETAILS_KEPT", 2)
+    monkeypatch.setattr(single_calls, "DETAILS_KEPT", 2)
     report = parse(json.dumps(raw))
     assert report.calls == Calls(2, {}, 1)
     assert report.latency.samples == 2

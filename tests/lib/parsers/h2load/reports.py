@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from parsers.h2load.counts import Counts
+from parsers.h2load import Counts
 from tests.lib.parsers.changes import put
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "h2load"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parsers.common.errors import ParseError
+from parsers.common.values import ParseError
 
 from .reports import counts
 

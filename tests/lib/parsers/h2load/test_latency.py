@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from parsers.common.figures import Latency
-from parsers.h2load.report import Figures, as_printed, as_sampled
+from parsers.h2load import Figures, as_printed, as_sampled
 
 SAID = Figures(min_ns=1, max_ns=100, mean_ns=50, p50_ns=49, p95_ns=95, p99_ns=99)
 PRINTED = Latency(kind="service", samples=10, mean=50, p50=49, p95=95, p99=99, max=100)

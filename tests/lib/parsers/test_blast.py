@@ -1,14 +1,14 @@
 """What `volley blast` prints: each figure is that of its shots, or it is refused in a line."""
 
 import json
+import random
 from typing import Any
 
 import pytest
 
 from parse_blast import parse_file
-from parsers.blast.median import Interval
-from parsers.blast.volley_json import read_volley
-from parsers.common.errors import ParseError
+from parsers.blast import Interval, interval, parse_sweep
+from parsers.common.values import ParseError
 
 from .sweeps import VOLLEY, Change, small_sweep
 
@@ -17,8 +17,8 @@ FAR = 2**80
 
 
 def test_a_sweep_is_its_points_and_their_shots() -> None:
-    report = read_volley(json.dumps(small_sweep()))
-    assert (report.form, report.elapsed_s, report.replies_checked) == ("volley", 0.5, 5)
+    report = parse_sweep(json.dumps(small_sweep()))
+    assert (report.elapsed_s, report.replies_checked) == (0.5, 5)
     assert (report.ok, report.failed) == (5, {"Internal": 1, "Unavailable": 2})
     first, second = report.points
     assert report.fastest == first
@@ -32,12 +32,12 @@ def test_a_sweep_is_its_points_and_their_shots() -> None:
 
 def test_replies_that_were_not_compared_are_not_checked() -> None:
     text = json.dumps(small_sweep((("checks", "compared"), False)))
-    assert read_volley(text).replies_checked is None
+    assert parse_sweep(text).replies_checked is None
 
 
 def test_what_it_does_not_know_is_passed_over() -> None:
     more = small_sweep((("more",), [1]), (("points", 0, "more"), {}), ((*SHOT, "more"), "x"))
-    assert read_volley(json.dumps(more)) == read_volley(json.dumps(small_sweep()))
+    assert parse_sweep(json.dumps(more)) == parse_sweep(json.dumps(small_sweep()))
 
 
 def test_a_whole_sweep_is_read() -> None:
@@ -88,14 +88,14 @@ def fired_never(sweep: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_sweep_cut_before_its_first_blast_has_no_points() -> None:
-    report = read_volley(json.dumps(fired_never(small_sweep())))
+    report = parse_sweep(json.dumps(fired_never(small_sweep())))
     assert (report.points, report.fastest, report.ok) == ((), None, 0)
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ((("blast",), None), "neither what `volley blast -O json` prints nor"),
+        ((("blast",), None), "not what `volley blast -O json` prints"),
         ((("blast",), 2), "`blast` is 2: only schema 1"),
         ((("blast",), "1"), "`blast` must be a whole number"),
         ((("elapsed_s",), 0), "took 0 s"),
@@ -141,16 +141,40 @@ def test_a_sweep_cut_before_its_first_blast_has_no_points() -> None:
 )
 def test_what_contradicts_itself_is_refused_in_a_line(change: Change, complaint: str) -> None:
     with pytest.raises(ParseError, match=complaint) as caught:
-        read_volley(json.dumps(small_sweep(change)))
+        parse_sweep(json.dumps(small_sweep(change)))
     assert "\n" not in str(caught.value)
 
 
 def test_shots_are_in_the_order_of_repetitions() -> None:
     turned = small_sweep((("points", 0, "shots"), small_sweep()["points"][0]["shots"][::-1]))
     with pytest.raises(ParseError, match="not in order"):
-        read_volley(json.dumps(turned))
+        parse_sweep(json.dumps(turned))
 
 
 def test_figures_may_be_rounded() -> None:
     rounded = small_sweep((("points", 0, "rate", "median"), 1500.9))
-    assert read_volley(json.dumps(rounded)).points[0].rate.median == 1500.0
+    assert parse_sweep(json.dumps(rounded)).points[0].rate.median == 1500.0
+
+
+# ---- the median and its interval
+
+
+@pytest.mark.parametrize(
+    ("n", "rank"),
+    # Tables of the sign test, 95 % two-sided: Conover, Practical Nonparametric Statistics, A3.
+    [(1, 1), (5, 1), (6, 1), (8, 1), (9, 2), (10, 2), (11, 2), (12, 3), (20, 6), (25, 8)],
+)
+def test_the_interval_ends_at_the_values_of_the_sign_test(n: int, rank: int) -> None:
+    sample = [float(value) for value in range(1, n + 1)]
+    random.Random(1).shuffle(sample)
+    assert interval(sample) == Interval((n + 1) / 2, float(rank), float(n + 1 - rank))
+
+
+def test_a_thousand_values_are_as_quick_and_as_sure() -> None:
+    found = interval([float(value) for value in range(1000)])
+    # The normal approximation: 500 - 1.96 * sqrt(1000) / 2.
+    assert (found.at_least, found.at_most) == (468.0, 531.0)
+
+
+def test_one_value_is_all_there_is() -> None:
+    assert interval([3.0]) == Interval(3.0, 3.0, 3.0)

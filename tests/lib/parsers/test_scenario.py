@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from parse_scenario import parse_file
-from parsers.common.errors import ParseError
-from parsers.scenario.report import ScenarioReport
-from parsers.scenario.volley_json import read_volley
+from parsers.common.values import ParseError
+from parsers.scenario import ScenarioReport, parse_run
 from tests.lib.parsers.changes import put
 
-FOLDER = Path(__file__).parents[3] / "fixtures" / "volley" / "scenario"
+FOLDER = Path(__file__).parents[2] / "fixtures" / "volley" / "scenario"
 FAULTS = (FOLDER / "faults.json").read_bytes()
 
 
@@ -21,7 +20,7 @@ def changed(*changes: tuple[tuple[str | int, ...], Any]) -> ScenarioReport:
     report = json.loads(FAULTS)
     for place, value in changes:
         put(report, place, value)
-    return read_volley(json.dumps(report))
+    return parse_run(json.dumps(report))
 
 
 def test_a_closed_load_is_its_steps_and_their_sum() -> None:
@@ -51,7 +50,7 @@ def test_at_a_given_rate_the_seconds_have_what_was_due_and_what_began() -> None:
 
 
 def test_failed_requests_have_their_reasons_and_open_ones_are_cut() -> None:
-    report = read_volley(FAULTS.decode())
+    report = parse_run(FAULTS.decode())
     assert report.calls.failed == {"missing value": 21, "status": 31, "timeout": 25}
     assert report.calls.cut == report.iterations.cut == 7
     assert report.steps[2].calls.failed == {"status": 7, "timeout": 8}
@@ -72,7 +71,7 @@ def test_intervals_of_several_seconds_are_no_seconds() -> None:
 
 
 def test_what_it_does_not_know_is_passed_over() -> None:
-    assert changed((("more",), [1]), (("steps", 0, "more"), {})) == read_volley(FAULTS.decode())
+    assert changed((("more",), [1]), (("steps", 0, "more"), {})) == parse_run(FAULTS.decode())
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,22 @@
-"""What `volley run -O json` prints, schema 1: scenarios, their steps, and both second by second.
+"""A run of scenarios: its requests step by step, and its iterations.
 
-Some figures stand in several places, and they must agree.
+It is what `volley run -O json` prints, schema 1: scenarios, their steps, and both second by second.
+Some figures stand in several places, and they must agree. `parse_scenario` is the front. Standard
+library only.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
-from parsers.common.errors import ParseError
-from parsers.common.figures import Calls, Second, Wrong
-from parsers.common.json_values import INT64_MAX, JsonObject, load
-from parsers.ghz.counted import read_latency
-from parsers.scenario.report import Iterations, ScenarioReport, Step
+from parsers.common.figures import Calls, Latency, Second, Wrong
+from parsers.common.values import INT64_MAX, JsonObject, ParseError, load
+from parsers.ghz.counted import ROUNDING, read_latency
 
 _SCHEMA = 1
-
-# A figure that stands in two places may be rounded in one.
-_ROUNDING = 1e-3
 
 _LONGEST_NAME = 200
 
@@ -33,8 +31,63 @@ _WRONG = {
 }
 
 
-def read_volley(text: str) -> ScenarioReport:
-    """Read a run. Raises ParseError, also if it contradicts itself."""
+@dataclass(frozen=True)
+class Step:
+    """One request of a scenario, as often as it was sent; `failed` counts by reason.
+
+    The name has that of its scenario before it if there are several: `crud.create`.
+    """
+
+    name: str
+    calls: Calls
+    latency: Latency
+
+    @property
+    def count(self) -> int:
+        """All requests of the step."""
+        return self.calls.ok + sum(self.calls.failed.values()) + self.calls.cut
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """How the iterations of all scenarios ended; `dropped` ones were due and never begun.
+
+    Those that are `cut` were still open at the end, or were ended early.
+    """
+
+    due: int
+    ok: int
+    failed: int
+    cut: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class ScenarioReport:
+    """One run, without setup and teardown. The calls are requests; their sums are over all steps.
+
+    In `seconds`, `intended` and `sent` are iterations that were due and that began, and the
+    latencies are those of whole iterations; there are none if several scenarios ran. Each of the
+    messages is a request that succeeded.
+    """
+
+    elapsed_s: float
+    calls: Calls
+    reported_calls_per_s: float
+    latency: Latency
+    iterations: Iterations
+    steps: tuple[Step, ...]
+    seconds: tuple[Second, ...]
+    wrong: Wrong
+
+    @property
+    def requests_per_s(self) -> float:
+        """Requests that succeeded, per second."""
+        return self.calls.ok / self.elapsed_s
+
+
+def parse_run(text: str) -> ScenarioReport:
+    """Read a run from its JSON. Raises ParseError, also if it contradicts itself."""
     run = load(text)
     if not {"scenarios", "steps", "iterations"} <= run.members.keys():
         raise ParseError("not what `volley run -O json` prints")
@@ -53,7 +106,7 @@ def read_volley(text: str) -> ScenarioReport:
         raise ParseError("`requests` are not those of the steps")
     per_s = requests.real("ended_per_s")
     ended = calls.ok + sum(calls.failed.values())
-    if abs(per_s - ended / elapsed_s) > _ROUNDING * max(per_s, 1.0):
+    if abs(per_s - ended / elapsed_s) > ROUNDING * max(per_s, 1.0):
         raise ParseError("`requests.ended_per_s` is not `ok` and `failed` \u00f7 `elapsed_s`")
     return ScenarioReport(
         elapsed_s=elapsed_s,

@@ -1,17 +1,12 @@
 """The captured sweeps (see the README.md of the fixtures), and small made-up ones."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from tests.lib.parsers.changes import put
-from tests.lib.parsers.ghz.reports import small_json
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
-VOLLEY = FIXTURES / "volley" / "blast"
-GHZ = FIXTURES / "ghz"
-
-SWEEPS = sorted([*VOLLEY.glob("*.json"), *GHZ.glob("*.jsonl.gz")])
+VOLLEY = Path(__file__).parents[2] / "fixtures" / "volley" / "blast"
+SWEEPS = sorted(VOLLEY.glob("*.json"))
 
 Change = tuple[tuple[str | int, ...], Any]
 
@@ -62,34 +57,3 @@ def _point(connections: int, rate: tuple[float, ...], *shots: dict[str, Any]) ->
         "latency_ns": {"kind": "response", **dict.fromkeys(names, 1_000_000), "samples": ok},
         "shots": [*shots],
     }
-
-
-def small_lines(*changes: Change) -> list[dict[str, Any]]:
-    """What three starts of ghz leave: one call, then two over two connections, then one again."""
-    internal = "rpc error: code = Internal desc = oh no"
-    lines = [
-        _line(1, 1, 1, (1.0, 0.001, "")),
-        _line(2, 2, 1, (2.001, 0.001, ""), (2.004, 0.002, internal)),
-        _line(1, 1, 2, (3.0, 0.004, "")),
-    ]
-    for order, line in enumerate(lines):
-        line["order"] = order
-    for place, value in changes:
-        put(lines, place, value)
-    return lines
-
-
-def _line(
-    connections: int, requests: int, repetition: int, *calls: tuple[float, float, str]
-) -> dict[str, Any]:
-    return {
-        "connections": connections,
-        "requests": requests,
-        "repetition": repetition,
-        "order": 0,
-        "report": small_json(*calls, endReason="normal"),
-    }
-
-
-def as_text(lines: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(line) + "\n" for line in lines)

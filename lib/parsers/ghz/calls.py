@@ -1,5 +1,11 @@
-"""Which calls were cut when the window closed: neither OK nor failed.
+"""The single calls in ghz's JSON, which of them were cut, and what each second was like.
 
+Its list `details`, which text output does not have, holds them. A detail's `timestamp` is the END
+of the call, so it began at `timestamp - latency`. The report's `date` is when the report was made,
+to the second: no use as the edge of a window. ghz does not record a run's start: that is `total`
+before the end of its last call.
+
+Cut calls were open when the window closed: neither OK nor failed.
 With `--duration-stop=close`, the default, ghz stops handing out calls when the window closes, then
 closes its connections one after another; calls still open end with an error of grpc-go's own
 making. A call is cut when all of these hold:
@@ -38,11 +44,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from parsers.ghz.details import Detail
+from parsers.common.figures import Latency, Second
+from parsers.common.values import INT64_MAX, JsonObject, ParseError
 
-CERTAIN_SLACK_US = 2_000_000
-DOUBTFUL_SLACK_US = 100_000
+DETAILS_KEPT = 1_000_000
+"""ghz's `maxResult`: it writes down the first this many calls."""
+
+MOST_SECONDS = 86_400
+"""A day: longer runs have no seconds."""
+
+_CERTAIN_SLACK_US = 2_000_000
+_DOUBTFUL_SLACK_US = 100_000
 
 _UNAVAILABLE = "rpc error: code = Unavailable desc = "
 _READING = _UNAVAILABLE + "error reading from server: "
@@ -52,9 +66,55 @@ _CERTAIN = re.compile(
 )
 _TRANSPORT_CLOSING = _UNAVAILABLE + "transport is closing"
 _HUNG_UP = re.compile(rf"{_READING}((unexpected )?EOF|[^\n]*connection reset by peer)")
+_SECOND_US = 1_000_000
 
 
-def by_text(errors: Mapping[str, int], statuses: Mapping[str, int]) -> dict[str, int]:
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One call; the time is since 1970."""
+
+    end_us: int
+    latency_ns: int
+    error: str
+    status: str
+
+    @property
+    def begin_us(self) -> int:
+        """When the call began, since 1970."""
+        return self.end_us - self.latency_ns // 1000
+
+
+def read_details(
+    report: JsonObject, count: int, total_ns: int, statuses: Mapping[str, int]
+) -> list[Detail]:
+    """Read the calls, none if ghz wrote none; ParseError if they contradict the totals."""
+    details = [_detail(item, total_ns) for item in report.children("details")]
+    if details and len(details) != min(count, DETAILS_KEPT):
+        raise ParseError(
+            f"`details` holds {len(details)} calls, `count` says {count}: edited or cut short"
+        )
+    if len(details) == count and Counter(d.status for d in details) != Counter(statuses):
+        raise ParseError(
+            "`details` and `statusCodeDistribution` disagree: edited or not from one run"
+        )
+    return details
+
+
+def _detail(item: JsonObject, total_ns: int) -> Detail:
+    latency_ns = item.whole("latency", INT64_MAX)
+    if latency_ns > total_ns:
+        raise ParseError(
+            f"`{item.where}.latency` is longer than the run: {latency_ns} > {total_ns} ns"
+        )
+    return Detail(
+        end_us=item.time_us("timestamp"),
+        latency_ns=latency_ns,
+        error=item.string("error"),
+        status=item.string("status") or "Unknown",
+    )
+
+
+def cut_by_text(errors: Mapping[str, int], statuses: Mapping[str, int]) -> dict[str, int]:
     """Cut calls by code, from error texts alone; never more than the status counts allow."""
     certain = any(_CERTAIN.fullmatch(error) for error in errors)
     cut: Counter[str] = Counter()
@@ -64,7 +124,7 @@ def by_text(errors: Mapping[str, int], statuses: Mapping[str, int]) -> dict[str,
     return {code: min(count, statuses.get(code, 0)) for code, count in cut.items()}
 
 
-def by_time(details: Sequence[Detail], most_open: int | None) -> list[Detail]:
+def cut_by_time(details: Sequence[Detail], most_open: int | None) -> list[Detail]:
     """Cut calls, from each call's error and clock (rules 1, 3 and 4)."""
     codes = _closing_codes({detail.error for detail in details})
     closing = [detail for detail in details if codes.get(detail.error) == detail.status]
@@ -79,7 +139,7 @@ def by_time(details: Sequence[Detail], most_open: int | None) -> list[Detail]:
 
 
 def _slack_us(detail: Detail) -> int:
-    return CERTAIN_SLACK_US if _CERTAIN.fullmatch(detail.error) else DOUBTFUL_SLACK_US
+    return _CERTAIN_SLACK_US if _CERTAIN.fullmatch(detail.error) else _DOUBTFUL_SLACK_US
 
 
 def _closing_codes(errors: Iterable[str]) -> dict[str, str]:
@@ -96,3 +156,46 @@ def _closing_codes(errors: Iterable[str]) -> dict[str, str]:
         elif code == "Unavailable":
             server_left = True
     return closing if server_left else closing | doubtful
+
+
+def seconds_of(
+    details: Sequence[Detail], cut: Sequence[Detail], total_ns: int
+) -> tuple[Second, ...]:
+    """Sort every call of a run into its seconds; empty if the run was longer than a day.
+
+    A `cut` call was sent, but neither succeeded nor failed. ghz counts calls, so an OK call stands
+    for one message here.
+    """
+    length = -(-total_ns // 10**9)
+    if not details or length > MOST_SECONDS:
+        return ()
+    start_us = max(detail.end_us for detail in details) - total_ns // 1000
+    begun, failed = [0] * length, [0] * length
+    ok_ns: list[list[int]] = [[] for _ in range(length)]
+
+    def second(moment_us: int) -> int:
+        return min(max((moment_us - start_us) // _SECOND_US, 0), length - 1)
+
+    for detail in details:
+        begun[second(detail.begin_us)] += 1
+        if detail.status == "OK":
+            ok_ns[second(detail.end_us)].append(detail.latency_ns)
+        else:
+            failed[second(detail.end_us)] += 1
+    for detail in cut:
+        failed[second(detail.end_us)] -= 1
+    found = []
+    for place, latencies in enumerate(ok_ns):
+        told = Latency.from_samples(latencies)
+        found.append(
+            Second(
+                sent=begun[place],
+                ok=len(latencies),
+                failed=failed[place],
+                messages=len(latencies),
+                p50_ns=told.p50,
+                p99_ns=told.p99,
+                max_ns=told.max,
+            )
+        )
+    return tuple(found)
