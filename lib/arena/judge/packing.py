@@ -107,7 +107,8 @@ def _write(archive: Archive, paths: Sequence[str], id_: str) -> Bundle:
 def _require_whole(archive: Archive, bundle: Bundle, paths: Sequence[str]) -> None:
     """Raise ValueError if a bundle that was just written is not what its records are."""
     Manifest.parse(bundle.manifest.text.encode())
-    if bundle.by_name.keys() != {archive.entries[path].sha256 for path in paths}:
+    found = {name for name, _ in bundle.named_lines()}
+    if found != {archive.entries[path].sha256 for path in paths}:
         raise ValueError("its records are not those that were read")
     if lacking := set(paths) - _held(archive, bundle, paths):
         raise ValueError(f"it lacks a file of {min(lacking)}")
