@@ -181,6 +181,21 @@ folder.rename(folder.with_name(manifest.names(sha256_of(folder / MANIFEST))[0]))
     [ -z "$(find "$BATS_TEST_TMPDIR/there/results" -type f)" ]
 }
 
+@test "a bundle in the folder of another one is neither pushed nor taken" {
+    bundle here 1
+    local nights=$BATS_TEST_TMPDIR/here/results/nights
+    local said=nights/2026-11-28T00-00-00.000002Z/manifest.json:\ is\ that\ of\ 2026-11-28T00-00-00.000001Z-
+    mv "$nights"/*1Z "$nights/2026-11-28T00-00-00.000002Z"
+    push here
+    [ "$status" -eq 2 ]
+    [[ $output == "error: results/$said"* ]]
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$status" -eq 2 ]
+    [[ $output == "error: $BATS_TEST_TMPDIR/new.tar: $said"* ]]
+    [ -z "$(find "$BATS_TEST_TMPDIR/there/results" -type f)" ]
+}
+
 @test "what is there already is not pushed again" {
     record here "$key" 1
     push here

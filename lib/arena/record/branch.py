@@ -24,7 +24,7 @@ from arena.base.hashing import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, record_of, unpack
-from arena.record.bundle import MANIFEST, RAW, Bundle, Manifest, name_of
+from arena.record.bundle import MANIFEST, RAW, Bundle, name_of
 
 # A commit needs an author, even where git has no user.
 _AUTHOR = {
@@ -180,15 +180,13 @@ def _damaged(folders: Sequence[Path], paths: Iterable[str]) -> dict[str, str]:
         owner = owner_of(path) or ""
         if not owner.endswith(f"/{MANIFEST}") or owner in found:
             continue
-        there = [folder / owner for folder in folders if (folder / owner).is_file()]
-        if not there:
-            found[owner] = f"{owner}: is missing"
-            continue
+        there = next((it for it in folders if (it / owner).is_file()), folders[0])
         try:
-            part = Manifest.parse(there[0].read_bytes()).parts.get(path.rpartition("/")[2])
+            bundle = Bundle.open((there / owner).parent)
         except ValueError as error:
-            found[owner] = f"{owner}: {error}"
+            found[owner] = f"{owner.removesuffix(MANIFEST)}{error}"
             continue
+        part = bundle.manifest.parts.get(path.rpartition("/")[2])
         if part and sha256_of(folders[0] / path) != part.sha256:
             found[owner] = f"{path}: is not what its manifest names"
     return found
