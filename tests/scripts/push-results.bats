@@ -125,6 +125,28 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     [ ! -e "$BATS_TEST_TMPDIR/there/results/a" ]
 }
 
+@test "a loose copy is taken if the raw outputs of its bundle are neither here nor there" {
+    mkdir -p "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z"
+    printf '{ }\n' >"$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z.json"
+    touch "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z/run-1.json"
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    push here
+    bundle there 1
+    local folder=$BATS_TEST_TMPDIR/there/results
+    rm "$folder"/nights/*/raw.tar.xz
+    fetch there
+    [ "$output" = '2 new files from results' ]
+    rm -r "$folder/a"
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ -e "$folder/a/1/b/2026-11-28T00-00-00.000000Z/run-1.json" ]
+    # What was removed here, and is on the branch, stays away.
+    rm -r "$folder/a"
+    bundle here 1
+    push here
+    fetch there
+    [ "$output" = '0 new files from results' ]
+}
+
 @test "bundles of one moment from two machines are both fetched" {
     local folder
     for where in here there; do

@@ -13,6 +13,7 @@ from math import log
 from typing import Any, Literal, NamedTuple
 
 from arena.judge.beside import Bounds, of_run, of_steps
+from arena.judge.flags import UNPROVEN
 from arena.judge.headline import headline_of, is_sure, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.figures import figure_of
@@ -98,6 +99,11 @@ class Entry:
     def is_good(self) -> bool:
         """Whether it has a figure that counts."""
         return self.status == "ok" and not self.problem
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is as it was saved, and nothing of its proof is missing."""
+        return not self.problem and UNPROVEN not in self.flags
 
     @property
     def is_classic(self) -> bool:

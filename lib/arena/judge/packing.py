@@ -19,7 +19,6 @@ from arena.base.text import shown
 from arena.base.writing import DRAFT, locked, sync, sync_tree
 from arena.judge.archive import NIGHTS, Archive, open_archive, plain_files
 from arena.judge.cache import Cache
-from arena.judge.flags import UNPROVEN
 from arena.judge.store import SUMS
 from arena.machine.interrupts import held
 from arena.record.arrivals import record_of
@@ -73,8 +72,7 @@ def pack_night(archive: Archive, night: str, until: str) -> Path | None:
         path
         for path, entry in archive.entries.items()
         if path not in archive.bundles
-        and not entry.problem
-        and UNPROVEN not in entry.flags
+        and entry.is_proven
         and (entry.turn.night == night if entry.turn else night <= entry.started_at <= until)
     ]
     return pack(archive, paths, night) if paths else None
