@@ -73,6 +73,7 @@ def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
         (["--fleet=tls://h:1", "--generator=ghz"], "--generator: a fleet runs volley, not ghz"),
         (["--fleet=h:1"], "--fleet: 'h:1' is not an address like tls://coordinator:8786"),
         (["--fleet="], "--fleet: '' is not an address like tls://coordinator:8786"),
+        (["--fleet=tls://localhost:1", "--seed=x"], "--seed: is for blocks (add --blocks)"),
     ],
 )
 def test_a_fleet_that_cannot_be_is_refused_before_anything_is_installed_or_built(
