@@ -260,15 +260,18 @@ class RequestedFleet:
     """The fleet that a request names by its address."""
 
     workspace: Workspace
-    address: str
     request: Request
     environment: Mapping[str, str]
     shows: Progress
 
+    @property
+    def _address(self) -> str:
+        return self.request.fleet or ""
+
     def joined(self) -> Away:
         """Join it, or a rack of it; return its generator, and the CPUs of the server: all here."""
         rack = self.request.rack
-        return joined(self.workspace, self.address, self.environment, self.shows, rack)
+        return joined(self.workspace, self._address, self.environment, self.shows, rack)
 
     def racks(self) -> FleetRacks | None:
         """Return the racks of the requested class; None if the fleet has none.
@@ -276,7 +279,7 @@ class RequestedFleet:
         A rack that is not ready is left out with a warning; HostError if none is ready, UsageError
         if there are several classes and none was requested.
         """
-        link, seen, _ = look_around(self.workspace, self.address)
+        link, seen, _ = look_around(self.workspace, self._address)
         if not any(each.place.serves for each in seen):
             return None
         found = []

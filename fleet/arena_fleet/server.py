@@ -80,7 +80,7 @@ def work(root: Workspace, folder: Path, environment: Mapping[str, str]) -> int:
     asked = Asked.model_validate_json((folder / _ASKED).read_bytes())
     workspace = Workspace(root.root, folder / RESULTS, {OWN_SERVER: own_server(folder.parent)})
     request, shows = asked.request, progress()
-    fleet = RequestedFleet(workspace, request.fleet or "", request, environment, shows)
+    fleet = RequestedFleet(workspace, request, environment, shows)
     selected = selection.frameworks(workspace, request.selected)
     plans = plan_sessions(workspace, request, environment, selected, fleet.joined)
     codes = [0]

@@ -310,9 +310,9 @@ def found(
     shows: FakeProgress | None = None,
 ) -> Any:
     around = (cast("Any", None), hosts, "10.0.0.9")
-    monkeypatch.setattr(module, "look_around", lambda *_: around)
-    request = Request(host_class=wanted)
-    return RequestedFleet(workspace, "tls://h:1", request, {}, shows or FakeProgress()).racks()
+    monkeypatch.setattr(module, "look_around", lambda _, address: {"tls://h:1": around}[address])
+    request = Request(fleet="tls://h:1", host_class=wanted)
+    return RequestedFleet(workspace, request, {}, shows or FakeProgress()).racks()
 
 
 def test_a_fleet_without_server_hosts_has_no_racks(

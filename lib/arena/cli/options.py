@@ -145,7 +145,7 @@ def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
     require_dask(ROOT, request.fleet)
     from arena_fleet.racks import RequestedFleet
 
-    return RequestedFleet(workspace, request.fleet, request, os.environ, progress())
+    return RequestedFleet(workspace, request, os.environ, progress())
 
 
 one_connections = click.option(
