@@ -101,6 +101,11 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     fetch there
     [ "$output" = '1 new files from results' ]
     [ -z "$(find "$BATS_TEST_TMPDIR/there" -name raw.tar.xz)" ]
+    # Without its manifest, a bundle is here no more.
+    rm "$BATS_TEST_TMPDIR"/there/results/nights/*1Z/manifest.json
+    fetch there
+    [ "$output" = '2 new files from results' ]
+    cmp "$BATS_TEST_TMPDIR"/{here,there}/results/nights/*1Z/raw.tar.xz
 }
 
 @test "loose copies of records that a bundle has are not fetched or unpacked" {
