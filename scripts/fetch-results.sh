@@ -4,9 +4,11 @@
 #   ./scripts/fetch-results.sh [REMOTE [BRANCH]]    # default: origin results
 #
 # Only missing files are fetched; nothing here is changed or deleted. Left out are loose copies of records that
-# a bundle here has, and a raw.tar.xz that was removed here (remove its folder to fetch it again). A branch that does not exist yet is not an error.
+# a bundle has with its raw outputs, the raw.tar.xz of a bundle that is here without it (remove its manifest.json
+# as well to have it again), and bundles that are not what their manifest says. A branch that does not exist yet
+# is not an error.
 #
-# Exit codes: 0 done, 2 bad usage, 3 it cannot be fetched.
+# Exit codes: 0 done, 2 bad usage, 3 it cannot be fetched, or a bundle is not what its manifest says.
 set -euo pipefail
 # shellcheck source=scripts/results.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/results.sh"

@@ -24,8 +24,9 @@ from arena.base.model import Frozen
 from arena.base.text import printable
 from arena.base.writing import write_atomic
 from arena.machine.child import exit_words, whole_command
-from arena.record.measurement import Calls, Cost, Latency
+from arena.record.measurement import Calls, Cost, Latency, Most, Nanoseconds, Seconds
 from arena_fleet.facts import HostFacts, lacks, monotonic_ns
+from parsers.common.figures import Whole
 
 # Connections that stand without a start are closed after this time: the coordinator has gone.
 FIRE_WITHIN_S = 30.0
@@ -58,12 +59,12 @@ class RefusedError(Exception):
 class Told(Frozen):
     """What the report of a host's share says of it; its window by the host's CLOCK_MONOTONIC."""
 
-    threads: int
-    lateness_ns: int | None
-    opened_ns: int
-    window_ns: int
-    elapsed_ns: int
-    busiest_thread_s: float
+    threads: Most
+    lateness_ns: Whole | None
+    opened_ns: Nanoseconds
+    window_ns: Whole
+    elapsed_ns: Whole
+    busiest_thread_s: Seconds
     cost: Cost
     calls: Calls
     latency_ns: Latency

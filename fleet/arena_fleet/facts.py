@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 
 from arena.base.errors import HostError, UsageError
 from arena.base.hashing import sha256_of
-from arena.base.model import Frozen
+from arena.base.model import Frozen, Number
 from arena.base.progress import Progress
 from arena.base.text import printable
 from arena.base.workspace import Workspace
@@ -24,6 +24,7 @@ from arena.load import generators
 from arena.machine import facts
 from arena.machine.child import most_open_files
 from arena.machine.cpus import CpuPlan
+from parsers.common.figures import Whole
 
 # Of so many exchanges, the fastest one counts: its message waited the least.
 EXCHANGES = 15
@@ -144,15 +145,15 @@ class HostFacts(Frozen):
     cpu: _Line
     cpus: Annotated[float, Field(gt=0, le=1e6)]
     parts: Annotated[int, Field(ge=1, le=64)] | None
-    open_files: Annotated[int, Field(ge=0)]
-    ports: Annotated[int, Field(ge=0)]
-    load: float
+    open_files: Whole
+    ports: Whole
+    load: Number
     is_busy: bool
     volley_version: _Line
     volley_sha256: _Line
     python: _Line
     dask: _Line
-    pid: int
+    pid: Annotated[int, Field(ge=1, le=1 << 22)]
 
     @property
     def words(self) -> str:

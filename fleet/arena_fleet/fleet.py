@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import click
 import psutil
+import pydantic
 
 from arena.base.errors import HostError, UsageError
+from arena.base.model import Model
 from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena_fleet.agent import RefusedError
@@ -63,6 +65,15 @@ class LostError(Exception):
     def __init__(self, text: str, words: str = "") -> None:
         super().__init__(text)
         self.words = words or text
+
+
+def answer(model: type[Model], said: object) -> Model:
+    """Return what a host has answered; LostError if that is not what was asked for."""
+    try:
+        return model.model_validate(said)
+    except pydantic.ValidationError as error:
+        what = "its answer cannot be read: use the same checkout on all hosts"
+        raise LostError(what) from error
 
 
 class Place(NamedTuple):
@@ -142,7 +153,7 @@ async def clock_of(calls: Calls, name: str) -> Offset:
         for _ in range(EXCHANGES):
             sent_ns = monotonic_ns()
             there_ns = await calls.call(name, "clock", _CLOCK_S)
-            if not isinstance(there_ns, int):
+            if type(there_ns) is not int or not 0 <= there_ns < 1 << 63:
                 raise LostError("its clock is no number")
             exchanges.append(Exchange(sent_ns, there_ns, monotonic_ns()))
         if offset_of(exchanges).bound_ns <= MOST_BOUND_NS:

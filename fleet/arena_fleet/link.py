@@ -13,8 +13,10 @@ import dask
 from distributed import Client, get_worker
 from distributed.scheduler import KilledWorker, NoValidWorkerError
 from distributed.security import Security
+from pydantic import ConfigDict
 
 from arena.base.errors import HostError
+from arena.base.model import Frozen, Number
 from arena.base.text import printable, shown
 from arena_fleet.agent import RefusedError
 from arena_fleet.certificates import AUTHORITY, CERTIFICATE, KEY
@@ -102,6 +104,23 @@ async def _ask_as_task(verb: str, given: dict[str, Any]) -> Any:
     return await _ask(verb, given, get_worker())
 
 
+class _Worker(Frozen):
+    """What Dask says of a worker, as far as it is read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str | int
+    resources: dict[str, Number]
+
+
+class _Known(Frozen):
+    """What Dask says of all workers, by address."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    workers: dict[str, _Worker]
+
+
 class Doing(Generic[Result]):
     """Work on another thread: whether it is `done`, and how to `wait` so many seconds for it.
 
@@ -155,15 +174,16 @@ class Link:
         """Return the names of all hosts, sorted; LostError if the coordinator does not answer."""
         try:
             await self._connect_again()
-            said = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), _CONNECT_S)
+            asked = self._client.scheduler.identity(n_workers=-1)
+            known = _Known.model_validate(await asyncio.wait_for(asked, _CONNECT_S))
         except (HostError, OSError, TimeoutError, ValueError, AttributeError) as error:
             # With AttributeError, Dask's client has just closed itself.
             what = "the coordinator does not answer"
             raise LostError(f"{what} ({words(error)})", what) from error
         self._names, self._places = {}, {}
-        for where, each in said["workers"].items():
-            name = printable(str(each["name"]))
-            self._names[name], self._places[name] = where, Place.read(each["resources"])
+        for where, each in known.workers.items():
+            name = printable(str(each.name))
+            self._names[name], self._places[name] = where, Place.read(each.resources)
         return sorted(self._names)
 
     def place(self, name: str) -> Place:

@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import hashlib
 import io
 import tarfile
 import time
@@ -9,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Annotated, NamedTuple, Protocol, TypeVar
+
+from pydantic import Field
 
 from arena.base.errors import HostError
 from arena.base.hashing import sha256_of
@@ -22,8 +25,12 @@ from arena.record.arrivals import record_of, unpack
 from arena.record.reading import parse_record
 from arena.record.record import Record
 from arena.run.request import Request
+from parsers.common.figures import Whole
 
 _LOOK_S = 0.1
+
+# A host hands over so much at once.
+CHUNK_BYTES = 4 << 20
 
 # The errors of a new folder that come from the names in an archive, and of a file that is missing.
 _OF_NAMES = {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ENOENT}
@@ -36,6 +43,14 @@ class AskedBlock(Frozen):
     planned: PlannedNight
     before: tuple[Event, ...] = ()
 
+    def has(self, event: Event) -> bool:
+        """Whether an event is one of this block."""
+        return any(
+            (event.load, event.block) == (load.load, self.number)
+            and event.framework in {"", *load.frameworks}
+            for load in self.planned.loads
+        )
+
 
 class Asked(Frozen):
     """A session for a rack: the sessions of a request, or a block of their frameworks."""
@@ -43,6 +58,24 @@ class Asked(Frozen):
     request: Request
     night: str
     block: AskedBlock | None = None
+
+
+class Watched(Frozen):
+    """What a session has printed up to byte `at`; whether it `waits` for another one to end."""
+
+    text: Annotated[str, Field(max_length=CHUNK_BYTES)]
+    at: Whole
+    waits: bool
+
+
+class Finished(Frozen):
+    """How a session ended, as its host says it: with results of this size and SHA-256."""
+
+    code: Annotated[int, Field(ge=-255, le=255)]
+    error: str
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = hashlib.sha256().hexdigest()
+    bytes: Whole = 0
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,13 +101,13 @@ class Ended:
 class Offer(Frozen):
     """What a rack can measure: its host class, its volley and runtime, and its frameworks.
 
-    `volley` has the version and the SHA-256 of what makes the load.
+    `volley` has the version and the SHA-256 of what makes the load, which its coordinator knows.
     `sources` are the SHA-256 of the frameworks' sources, `unavailable` says why one cannot run.
     """
 
     host_class: str
     words: str
-    volley: str
+    volley: str = ""
     runtime: str
     sources: Mapping[str, str]
     unavailable: Mapping[str, str]

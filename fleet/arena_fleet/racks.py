@@ -14,7 +14,6 @@ from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.text import printable
 from arena.base.workspace import Workspace
-from arena.night.diary import events_in
 from arena.night.engine import ENDS
 from arena.record.arrivals import MOST_BYTES
 from arena.run.plan import Away, Plan
@@ -27,13 +26,14 @@ from arena_fleet.fleet import (
     LostError,
     Place,
     Seen,
+    answer,
     generators_of,
     look_around,
     members_of,
     rack_lacks,
 )
 from arena_fleet.generator import joined, located
-from arena_fleet.rack import Asked, Ended, Offer
+from arena_fleet.rack import Asked, Ended, Finished, Offer, Watched
 from arena_fleet.runner import RackRunner, class_of_racks
 
 if TYPE_CHECKING:
@@ -83,10 +83,11 @@ class _Session:
 
     async def look(self) -> bool:
         """Take what has been printed; return whether the session waits for another one."""
-        said = await self.calls.call(self.server, "watch", _WATCH_S, session=self.id, at=self.at)
-        self.at = said["at"]
-        self.lines.extend(said["text"].splitlines())
-        return bool(said["waits"])
+        given = {"session": self.id, "at": self.at}
+        said = answer(Watched, await self.calls.call(self.server, "watch", _WATCH_S, **given))
+        self.at = said.at
+        self.lines.extend(said.text.splitlines())
+        return said.waits
 
     async def until_over(self, task: asyncio.Future[Any], *, may_wait: bool) -> bool:
         """Look until the session ends; return whether it has begun. LostError if it is silent."""
@@ -119,7 +120,7 @@ class _Session:
                 given = {"session": self.id, "at": len(archive)}
                 part = await self.asked("fetch", _FETCH_S, _PART_S, **given)
                 archive += part
-        except LostError as error:
+        except (LostError, TypeError, ValueError) as error:
             raise LostError(f"its results cannot be fetched ({error})") from error
         if hashlib.sha256(archive).hexdigest() != sha256:
             raise LostError("its results were damaged on their way")
@@ -156,12 +157,14 @@ async def run_session(
         if not await own.until_over(task, may_wait=asked.request.wait):
             why = "another night uses this rack: wait for its end, or queue with --wait"
             return Ended(HostError.exit_code, why)
-        ended = task.result()
-        is_over = True
+        said, is_over = task.result(), True
+        ended = answer(Finished, said)
+        if not all(asked.block and asked.block.has(each) for each in ended.events):
+            raise LostError("it tells of a block that it was not asked for")
         with suppress(LostError):
             await own.look()
-        archive = await own.results(ended["bytes"], ended["sha256"])
-        return Ended(ended["code"], ended["error"], archive, tuple(events_in(ended["events"])))
+        archive = await own.results(ended.bytes, ended.sha256)
+        return Ended(ended.code, ended.error, archive, ended.events)
     finally:
         if not is_over:
             task.cancel()
@@ -190,13 +193,14 @@ class FleetRack:
         given = {"runtime": runtime, "frameworks": list(frameworks)}
         hosts = [each.facts.words for each in self.fleet.members]
         first = self.fleet.members[0].facts
+        volley = f"volley {first.volley_version} ({first.volley_sha256[:12]})"
         try:
             said = self.link.wait(
                 self.link.call(self.server, "offer", _OFFER_S, hosts=hosts, **given)
             )
+            return answer(Offer, said).changed(volley=volley)
         except (LostError, RefusedError) as error:
             raise HostError(str(error)) from error
-        return Offer(**said, volley=f"volley {first.volley_version} ({first.volley_sha256[:12]})")
 
     def begin(self, asked: Asked) -> None:
         """Start a session."""
@@ -256,15 +260,18 @@ class RequestedFleet:
     """The fleet that a request names by its address."""
 
     workspace: Workspace
-    address: str
     request: Request
     environment: Mapping[str, str]
     shows: Progress
 
+    @property
+    def _address(self) -> str:
+        return self.request.fleet or ""
+
     def joined(self) -> Away:
         """Join it, or a rack of it; return its generator, and the CPUs of the server: all here."""
         rack = self.request.rack
-        return joined(self.workspace, self.address, self.environment, self.shows, rack)
+        return joined(self.workspace, self._address, self.environment, self.shows, rack)
 
     def racks(self) -> FleetRacks | None:
         """Return the racks of the requested class; None if the fleet has none.
@@ -272,7 +279,7 @@ class RequestedFleet:
         A rack that is not ready is left out with a warning; HostError if none is ready, UsageError
         if there are several classes and none was requested.
         """
-        link, seen, _ = look_around(self.workspace, self.address)
+        link, seen, _ = look_around(self.workspace, self._address)
         if not any(each.place.serves for each in seen):
             return None
         found = []

@@ -406,7 +406,7 @@ def class_of_racks(
         except HostError as error:
             leave_out(rack.name, error)
             continue
-        if other := [name for name, sha256 in offer.sources.items() if sha256 != own[name]]:
+        if other := [name for name, sha256 in offer.sources.items() if sha256 != own.get(name)]:
             why = "is not as in this checkout: use the same commit on all hosts"
             leave_out(rack.name, f"{', '.join(other)} {why}")
     if not offers:

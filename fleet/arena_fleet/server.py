@@ -29,7 +29,7 @@ from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine import facts
 from arena.machine.child import this_program
-from arena.night.diary import Log, append_line, objects_in
+from arena.night.diary import Log, append_line, events_in, objects_in
 from arena.night.engine import NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History
@@ -42,7 +42,7 @@ from arena.what.framework import load_framework, source_sha256
 from arena.what.overrides import CPUS, TRIAL
 from arena_fleet.agent import HostAgent, RefusedError, run_folder
 from arena_fleet.facts import HostFacts, server_cpus
-from arena_fleet.rack import Asked, AskedBlock, pack
+from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Finished, Offer, Watched, pack
 from arena_fleet.racks import RequestedFleet
 from arena_fleet.references import OWN_SERVER, meta_of
 
@@ -56,13 +56,9 @@ ALONE_S = 10.0
 _END_S = 15.0
 
 _LOOK_S = 0.5
-CHUNK_BYTES = 4 << 20
 
 # The results of so many sessions are kept; their folders are kept for ever.
 _KEPT_SESSIONS = 20
-
-# What is said of results that there are not.
-_NOT_BEGUN = {"sha256": hashlib.sha256().hexdigest(), "bytes": 0, "events": []}
 
 _LOG, _ARCHIVE = "log", "results.tar.gz"
 
@@ -84,7 +80,7 @@ def work(root: Workspace, folder: Path, environment: Mapping[str, str]) -> int:
     asked = Asked.model_validate_json((folder / _ASKED).read_bytes())
     workspace = Workspace(root.root, folder / RESULTS, {OWN_SERVER: own_server(folder.parent)})
     request, shows = asked.request, progress()
-    fleet = RequestedFleet(workspace, request.fleet or "", request, environment, shows)
+    fleet = RequestedFleet(workspace, request, environment, shows)
     selected = selection.frameworks(workspace, request.selected)
     plans = plan_sessions(workspace, request, environment, selected, fleet.joined)
     codes = [0]
@@ -200,7 +196,7 @@ class ServerAgent(HostAgent):
         wanted, folder = Asked.model_validate(asked), run_folder(self._folder, session)
         if self._in_hand:
             error = "another session is in progress here"
-            return {**_NOT_BEGUN, "code": HostError.exit_code, "error": error}
+            return Finished(code=HostError.exit_code, error=error).model_dump()
         try:
             folder.mkdir()
         except FileExistsError as error:
@@ -215,15 +211,14 @@ class ServerAgent(HostAgent):
             code = await self._run(in_hand, folder)
             archive = await asyncio.to_thread(pack, folder / RESULTS)
             (folder / _ARCHIVE).write_bytes(archive)
-            events = [*objects_in(folder / EVENTS)]
+            events = tuple(events_in(objects_in(folder / EVENTS)))
         finally:
             self._in_hand = None
         self._forget_results()
-        sha256 = hashlib.sha256(archive).hexdigest()
-        return {
-            "code": code, "error": last_error(folder / _LOG), "sha256": sha256,
-            "bytes": len(archive), "events": events,
-        }  # fmt: skip
+        return Finished(
+            code=code, error=last_error(folder / _LOG), events=events,
+            sha256=hashlib.sha256(archive).hexdigest(), bytes=len(archive),
+        ).model_dump()  # fmt: skip
 
     async def watch(self, session: str, at: int) -> dict[str, Any]:
         """Return what a session has printed since byte `at`; it goes on while it is asked after.
@@ -241,7 +236,8 @@ class ServerAgent(HostAgent):
             text = b""
         whole = text[: text.rfind(b"\n") + 1]
         waits = in_hand is not None and not run_folder(self._folder, session).exists()
-        return {"text": whole.decode(errors="replace"), "at": at + len(whole), "waits": waits}
+        printed = whole.decode(errors="replace")
+        return Watched(text=printed, at=at + len(whole), waits=waits).model_dump()
 
     async def fetch(self, session: str, at: int) -> bytes:
         """Return a part of a session's results; may be asked again and again."""
@@ -283,10 +279,10 @@ class ServerAgent(HostAgent):
                     unavailable[name] = problem.reason
             except (ArenaError, OSError) as error:
                 unavailable[name] = str(error)
-        return {
-            "host_class": here.id, "words": here.words, "runtime": chosen.name,
-            "sources": sources, "unavailable": unavailable,
-        }  # fmt: skip
+        return Offer(
+            host_class=here.id, words=here.words, runtime=chosen.name,
+            sources=sources, unavailable=unavailable,
+        ).model_dump()  # fmt: skip
 
     async def _run(self, in_hand: _InHand, folder: Path) -> int:
         """Run the process until it ends, which it is told to if nobody asks after it."""

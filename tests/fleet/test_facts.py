@@ -91,6 +91,12 @@ def test_facts_are_lines_that_a_terminal_can_show(field: str, text: str) -> None
     assert str(error.value).isprintable()
 
 
+@pytest.mark.parametrize("field", ["open_files", "ports", "load", "pid"])
+def test_the_numbers_of_facts_are_bounded(field: str) -> None:
+    with pytest.raises(HostError, match="its facts cannot be read"):
+        read_message({**host().model_dump(), field: 2**63})
+
+
 def test_a_quota_is_that_of_the_tightest_group(tmp_path: Path) -> None:
     own = tmp_path / "self"
     own.write_text("0::/a/b\n")

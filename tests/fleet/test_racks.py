@@ -4,21 +4,23 @@ import asyncio
 import hashlib
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Self, cast
 
 import pytest
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.night.schedule import PlannedNight
+from arena.night.schedule import PlannedLoad, PlannedNight
 from arena.run.request import Request
 from arena_fleet import fleet
 from arena_fleet import racks as module
 from arena_fleet.agent import RefusedError
 from arena_fleet.facts import boot_id
 from arena_fleet.fleet import LostError, Place, Seen, generators_of
-from arena_fleet.rack import Asked, AskedBlock, Ended
+from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Ended, Watched
 from arena_fleet.racks import FleetRack, RequestedFleet, run_session
 from tests.fakes import FakeProgress, a_request
 from tests.fleet.test_facts import NEAR, host
@@ -43,6 +45,9 @@ class Host:
     before: Callable[[str, int], None] = lambda *_: None
     asked: list[str] = field(default_factory=list)
     sent: bytes = RESULTS
+    change: dict[str, Any] | None = field(default_factory=dict)
+    watched: Callable[[Any], Any] = lambda said: said
+    fetched: Callable[[bytes], Any] = lambda said: said
 
     async def names(self) -> list[str]:
         return ["s1"]
@@ -54,9 +59,9 @@ class Host:
             await asyncio.sleep(0)
         if self.task_error:
             raise self.task_error
-        return {
+        return self.change if self.change is None else {
             "code": 1, "error": "why", "bytes": len(RESULTS), "events": [],
-            "sha256": hashlib.sha256(RESULTS).hexdigest(),
+            "sha256": hashlib.sha256(RESULTS).hexdigest(), **self.change,
         }  # fmt: skip
 
     async def call(self, name: str, verb: str, deadline_s: float, **given: Any) -> Any:
@@ -65,10 +70,11 @@ class Host:
         if verb == "watch":
             waits = self.asked.count("watch") <= self.waits
             if self.asked.count("watch") > self.lasts:
-                return {"text": "the last\n", "at": 25, "waits": waits}
-            return {"text": "" if given["at"] else "block 1\nblock 2\n", "at": 16, "waits": waits}
+                return self.watched({"text": "the last\n", "at": 25, "waits": waits})
+            text = "" if given["at"] else "block 1\nblock 2\n"
+            return self.watched({"text": text, "at": 16, "waits": waits})
         if verb == "fetch":
-            return self.sent[given["at"] : given["at"] + self.part]
+            return self.fetched(self.sent[given["at"] : given["at"] + self.part])
         return None
 
 
@@ -182,6 +188,67 @@ def test_results_that_are_too_large_are_not_fetched(monkeypatch: pytest.MonkeyPa
     assert "fetch" not in calls.asked
 
 
+DONE = {"event": "done", "load": "quick/4", "block": 1, "attempt": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (None, "cannot be read"),
+        ({"code": "x"}, "cannot be read"),
+        ({"bytes": -1}, "cannot be read"),
+        ({"sha256": "x"}, "cannot be read"),
+        ({"events": [{"event": "done"}]}, "cannot be read"),
+        ({"events": [{**DONE, "block": 10**30}]}, "a block that it was not asked for"),
+        ({"events": [{**DONE, "load": "other/4"}]}, "a block that it was not asked for"),
+        ({"events": [{**DONE, "framework": "beta"}]}, "a block that it was not asked for"),
+        ({"events": [DONE]}, ""),
+    ],
+)
+def test_an_answer_that_is_not_that_of_the_session_is_lost(change: Any, why: str) -> None:
+    load = PlannedLoad(
+        load="quick/4", exactly="x", blocks=2, frameworks=("alpha",), twins=(), warm_ups_s={}
+    )
+    block = BLOCK.changed(planned=PLANNED.changed(loads=(load,)))
+    calls, asked = Host(change=change), ASKED.changed(block=block)
+    with pytest.raises(LostError, match=why) if why else nullcontext():
+        asyncio.run(run_session(calls, "s1", "rack:big", asked, deque()))
+    assert "end" not in calls.asked
+    if not why:  # A session without blocks has no events.
+        with pytest.raises(LostError, match="a block that it was not asked for"):
+            run(Host(change=change))
+
+
+@pytest.mark.parametrize("part", ["text", None, [1000]])
+def test_results_that_are_no_bytes_are_lost(part: Any) -> None:
+    with pytest.raises(LostError, match="its results cannot be fetched"):
+        run(Host(fetched=lambda _: part))
+
+
+@pytest.mark.parametrize("said", [None, {}, {"text": "x", "at": -1, "waits": False}])
+def test_a_watch_that_cannot_be_read_is_a_silence(
+    monkeypatch: pytest.MonkeyPatch, said: Any
+) -> None:
+    monkeypatch.setattr(module, "SILENT_S", 0.05)
+    with pytest.raises(LostError, match=r"no answer for 0.05 s \(its answer cannot be read"):
+        run(Host(lasts=10**9, watched=lambda _: said))
+
+
+def test_a_chunk_of_a_log_is_shown_whole() -> None:
+    text = "x" * CHUNK_BYTES
+    assert Watched(text=text, at=1, waits=False).text == text
+
+
+@pytest.mark.parametrize("said", [None, {}, {"host_class": "x", "words": 1}])
+def test_an_offer_that_cannot_be_read_is_one_line(said: Any) -> None:
+    link = SimpleNamespace(call=lambda *_, **__: None, wait=lambda _: said)
+    generator = SimpleNamespace(facts=host())
+    around = cast("Any", SimpleNamespace(members=[generator]))
+    rack = FleetRack("a", "s1", "big", around, cast("Any", link), FakeProgress())
+    with pytest.raises(HostError, match=r"its answer cannot be read: use the same checkout"):
+        rack.offer("native", ["alpha"])
+
+
 class Idle:
     """A link whose work never ends."""
 
@@ -243,9 +310,9 @@ def found(
     shows: FakeProgress | None = None,
 ) -> Any:
     around = (cast("Any", None), hosts, "10.0.0.9")
-    monkeypatch.setattr(module, "look_around", lambda *_: around)
-    request = Request(host_class=wanted)
-    return RequestedFleet(workspace, "tls://h:1", request, {}, shows or FakeProgress()).racks()
+    monkeypatch.setattr(module, "look_around", lambda _, address: {"tls://h:1": around}[address])
+    request = Request(fleet="tls://h:1", host_class=wanted)
+    return RequestedFleet(workspace, request, {}, shows or FakeProgress()).racks()
 
 
 def test_a_fleet_without_server_hosts_has_no_racks(

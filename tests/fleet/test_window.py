@@ -198,6 +198,18 @@ def test_an_answer_that_cannot_be_read_spoils_one_part_only(hosts: Hosts, said: 
     assert second.words == "generator 2 of 3's answer cannot be read"
 
 
+@pytest.mark.parametrize(
+    "field", ["threads", "lateness_ns", "opened_ns", "window_ns", "elapsed_ns", "busiest_thread_s"]
+)
+def test_a_number_that_no_record_may_have_spoils_one_part_only(hosts: Hosts, field: str) -> None:
+    def after(name: str, verb: str, true: Any) -> Any:
+        is_it = (name, verb) == ("g2", "collect") and "told" in true
+        return {**true, "told": {**true["told"], field: 2**63}} if is_it else true
+
+    hosts.after = after
+    assert "generator 2 of 3's answer cannot be read" in str(made(hosts).parts[1])
+
+
 def test_a_report_beyond_all_measure_is_not_unpacked(
     hosts: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

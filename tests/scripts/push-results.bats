@@ -101,6 +101,11 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     fetch there
     [ "$output" = '1 new files from results' ]
     [ -z "$(find "$BATS_TEST_TMPDIR/there" -name raw.tar.xz)" ]
+    # Without its manifest, a bundle is here no more.
+    rm "$BATS_TEST_TMPDIR"/there/results/nights/*1Z/manifest.json
+    fetch there
+    [ "$output" = '2 new files from results' ]
+    cmp "$BATS_TEST_TMPDIR"/{here,there}/results/nights/*1Z/raw.tar.xz
 }
 
 @test "loose copies of records that a bundle has are not fetched or unpacked" {
@@ -123,6 +128,28 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
     push there --unpack "$BATS_TEST_TMPDIR/new.tar"
     [ "$output" = "6 new files from $BATS_TEST_TMPDIR/new.tar" ]
     [ ! -e "$BATS_TEST_TMPDIR/there/results/a" ]
+}
+
+@test "a loose copy is taken if the raw outputs of its bundle are neither here nor there" {
+    mkdir -p "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z"
+    printf '{ }\n' >"$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z.json"
+    touch "$BATS_TEST_TMPDIR/here/results/a/1/b/2026-11-28T00-00-00.000000Z/run-1.json"
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    push here
+    bundle there 1
+    local folder=$BATS_TEST_TMPDIR/there/results
+    rm "$folder"/nights/*/raw.tar.xz
+    fetch there
+    [ "$output" = '2 new files from results' ]
+    rm -r "$folder/a"
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ -e "$folder/a/1/b/2026-11-28T00-00-00.000000Z/run-1.json" ]
+    # What was removed here, and is on the branch, stays away.
+    rm -r "$folder/a"
+    bundle here 1
+    push here
+    fetch there
+    [ "$output" = '0 new files from results' ]
 }
 
 @test "bundles of one moment from two machines are both fetched" {
@@ -178,6 +205,21 @@ folder.rename(folder.with_name(manifest.names(sha256_of(folder / MANIFEST))[0]))
     push here --pack "$BATS_TEST_TMPDIR/new.tar" "$remote" other
     push there --unpack "$BATS_TEST_TMPDIR/new.tar"
     [ "$status" -eq 2 ]
+    [ -z "$(find "$BATS_TEST_TMPDIR/there/results" -type f)" ]
+}
+
+@test "a bundle in the folder of another one is neither pushed nor taken" {
+    bundle here 1
+    local nights=$BATS_TEST_TMPDIR/here/results/nights
+    local said=nights/2026-11-28T00-00-00.000002Z/manifest.json:\ is\ that\ of\ 2026-11-28T00-00-00.000001Z-
+    mv "$nights"/*1Z "$nights/2026-11-28T00-00-00.000002Z"
+    push here
+    [ "$status" -eq 2 ]
+    [[ $output == "error: results/$said"* ]]
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    push there --unpack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$status" -eq 2 ]
+    [[ $output == "error: $BATS_TEST_TMPDIR/new.tar: $said"* ]]
     [ -z "$(find "$BATS_TEST_TMPDIR/there/results" -type f)" ]
 }
 

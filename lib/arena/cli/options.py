@@ -116,7 +116,7 @@ fleet = click.option(
 
 
 def request_of(**given: object) -> "Request":
-    """Return the request of a verb's options; UsageError if one is not text."""
+    """Return the request of a verb's options; UsageError says which is none, and why."""
     import pydantic
 
     from arena.run.request import Request
@@ -124,8 +124,9 @@ def request_of(**given: object) -> "Request":
     try:
         return Request.model_validate(given)
     except pydantic.ValidationError as error:
-        name = str(error.errors(include_url=False)[0]["loc"][0])
-        raise UsageError(f"{name}: is not UTF-8 text") from error
+        first = error.errors(include_url=False)[0]
+        why = "is not UTF-8 text" if first["type"] == "string_unicode" else first["msg"]
+        raise UsageError(f"{first['loc'][0]}: {why}") from error
 
 
 def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
@@ -144,7 +145,7 @@ def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
     require_dask(ROOT, request.fleet)
     from arena_fleet.racks import RequestedFleet
 
-    return RequestedFleet(workspace, request.fleet, request, os.environ, progress())
+    return RequestedFleet(workspace, request, os.environ, progress())
 
 
 one_connections = click.option(

@@ -61,7 +61,8 @@ Seen = tuple[str, Entry | str]
 class Archive:
     """The entries of all good records, by path, and what is wrong with each of the others.
 
-    `bundles` has the bundle of each record that is in one, `opened` all of them.
+    `bundles` has the bundle of each record that is in one, `opened` all of them. A loose record
+    with its proof counts more than its bundle without raw outputs, which is in `bare` then.
     """
 
     folder: Path
@@ -70,6 +71,7 @@ class Archive:
     bundles: dict[str, Bundle] = field(compare=False)
     opened: list[Bundle] = field(compare=False)
     _records: "_Records" = field(repr=False, compare=False)
+    bare: Mapping[str, Bundle] = field(default_factory=dict, compare=False)
 
     def read(self, path: str) -> Record:
         """Return one of the records in full; HostError if it has changed since."""
@@ -206,6 +208,7 @@ def open_archive(
     records = _Records(folder)
     good, broken = _loose(folder, records, kept, progress)
     bundles: dict[str, Bundle] = {}
+    bare: dict[str, Bundle] = {}
     opened: list[Bundle] = []
     for path in sorted(folder.glob(f"{NIGHTS}/[0-9]*/")):
         if path.is_symlink():
@@ -225,9 +228,12 @@ def open_archive(
                 continue
             if name in bundles and bundles[name].has_raw:
                 continue  # Two machines have bundled it.
+            if known and name not in bundles and known.is_proven and not bundle.has_raw:
+                bare[name] = bundle
+                continue
             good[name], bundles[name] = entry, bundle
             records.bundled[name] = bundle, entry.sha256
-    return Archive(folder, dict(sorted(good.items())), broken, bundles, opened, records)
+    return Archive(folder, dict(sorted(good.items())), broken, bundles, opened, records, bare)
 
 
 def _bundled(bundle: Bundle, records: _Records, kept: Cache | None) -> Mapping[str, Entry]:

@@ -102,6 +102,11 @@ class Entry:
         return self.status == "ok" and not self.problem
 
     @property
+    def is_proven(self) -> bool:
+        """Whether it is as it was saved, and nothing of its proof is missing."""
+        return not self.problem and UNPROVEN not in self.flags
+
+    @property
     def is_classic(self) -> bool:
         """Whether it has all runs of its profile, in a visit of its own or the first block's."""
         return self.turn is None or self.turn.is_classic

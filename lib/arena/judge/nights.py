@@ -19,7 +19,6 @@ from arena.base.model import Frozen, Number
 from arena.judge.beside import Beside, over_blocks
 from arena.judge.distributions import share_interval
 from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
-from arena.judge.flags import UNPROVEN
 from arena.judge.ranking import (
     RANKED_BLOCKS,
     Figure,
@@ -204,7 +203,7 @@ class Night:
         """Return the good visits of an attempt by name; None if one is missing."""
         good: dict[str, Visited] = {}
         for entry, turn in sorted(visits, key=lambda each: (each[1].repeat, each[0].path)):
-            if entry.is_good and not turn.is_void and UNPROVEN not in entry.flags:
+            if entry.is_good and not turn.is_void and entry.is_proven:
                 good.setdefault(entry.name, (entry, turn))
         visited = {entry.name for entry, _ in visits}
         seen = good.keys() | (visited & self.out)

@@ -19,7 +19,6 @@ from arena.base.text import shown
 from arena.base.writing import DRAFT, locked, sync, sync_tree
 from arena.judge.archive import NIGHTS, Archive, open_archive, plain_files
 from arena.judge.cache import Cache
-from arena.judge.flags import UNPROVEN
 from arena.judge.store import SUMS
 from arena.machine.interrupts import held
 from arena.record.arrivals import record_of
@@ -73,8 +72,7 @@ def pack_night(archive: Archive, night: str, until: str) -> Path | None:
         path
         for path, entry in archive.entries.items()
         if path not in archive.bundles
-        and not entry.problem
-        and UNPROVEN not in entry.flags
+        and entry.is_proven
         and (entry.turn.night == night if entry.turn else night <= entry.started_at <= until)
     ]
     return pack(archive, paths, night) if paths else None
@@ -107,7 +105,8 @@ def _write(archive: Archive, paths: Sequence[str], id_: str) -> Bundle:
 def _require_whole(archive: Archive, bundle: Bundle, paths: Sequence[str]) -> None:
     """Raise ValueError if a bundle that was just written is not what its records are."""
     Manifest.parse(bundle.manifest.text.encode())
-    if bundle.by_name.keys() != {archive.entries[path].sha256 for path in paths}:
+    found = {name for name, _ in bundle.named_lines()}
+    if found != {archive.entries[path].sha256 for path in paths}:
         raise ValueError("its records are not those that were read")
     if lacking := set(paths) - _held(archive, bundle, paths):
         raise ValueError(f"it lacks a file of {min(lacking)}")

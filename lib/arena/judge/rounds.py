@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,7 +24,6 @@ from arena.base.workspace import Workspace
 from arena.base.writing import locked, write_atomic, write_new
 from arena.judge.archive import NIGHTS, Archive, open_archive
 from arena.judge.derive import RULES
-from arena.judge.flags import UNPROVEN
 from arena.judge.leaderboard import (
     Leaderboard,
     named_records,
@@ -170,7 +169,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
 def _is_sound(archive: Archive, path: str, progress: Progress) -> bool:
     """Return whether a record can be frozen; report one that cannot."""
     entry = archive.entries[path]
-    if not entry.problem and UNPROVEN not in entry.flags:
+    if entry.is_proven:
         return True
     why = entry.problem or archive.missing_proof(path)
     progress.say(f"warning: {shown(archive.folder / path)} is left out: {why}")
@@ -235,10 +234,10 @@ def require_records(it: Round, archive: Archive) -> Archive:
             raise ValueError(f"{where}: {problem}" if problem else f"{where} is missing")
         if there[name] != sha256:
             raise ValueError(f"{NIGHTS}/{name}: is another bundle than the one that was frozen")
-    for path in it.records:
-        if path in archive.entries and path not in archive.bundles:
-            raise ValueError(f"{path}: is in no bundle")
-    return archive.only(it.records)
+    own = replace(archive.only(it.records), bundles={**archive.bare, **archive.bundles})
+    if loose := own.entries.keys() - own.bundles.keys():
+        raise ValueError(f"{min(loose)}: is in no bundle")
+    return own
 
 
 def problems_of(it: Round, archive: Archive, *, raw: bool) -> Iterator[str]:

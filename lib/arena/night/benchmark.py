@@ -13,7 +13,7 @@ from arena.base.text import printable, shown
 from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
 from arena.night.diary import scope_of, to_resume
-from arena.night.hosts import Fleet
+from arena.night.hosts import FleetOf
 from arena.night.night import Job, Publish, measure
 from arena.run.plan import Plan, plan_sessions
 from arena.run.request import Request
@@ -35,7 +35,7 @@ def benchmark(
     environment: Mapping[str, str],
     command: str,
     publish: Publish,
-    fleet: Fleet | None = None,
+    fleet_of: FleetOf = lambda: None,
 ) -> int:
     """Measure what was requested; return the exit code. Bad input is refused before any start.
 
@@ -45,7 +45,7 @@ def benchmark(
     request.require_sense()
     if request.resume and not request.blocks:
         raise UsageError("--resume: is for blocks (add --blocks)")
-    shows = progress()
+    fleet, shows = fleet_of(), progress()
     selected = selection.frameworks(workspace, request.selected)
     for broken in selected.broken:
         report_error(str(broken.error))

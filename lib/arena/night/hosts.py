@@ -89,3 +89,7 @@ class Fleet(Protocol):
 
     def racks(self) -> Racks | None:
         """Return the racks of the requested class; None if the fleet has none."""
+
+
+# Returns the fleet that is to make the load, if any; the program may begin again, to have Dask.
+FleetOf = Callable[[], Fleet | None]

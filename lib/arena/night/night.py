@@ -40,7 +40,7 @@ from arena.night.diary import (
 from arena.night.engine import RESUME, CutShortError, NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
-from arena.night.hosts import Fleet, Place, RackRunner, Racks
+from arena.night.hosts import Fleet, FleetOf, Place, RackRunner, Racks
 from arena.night.planning import by_load, last_night_of, plan_night, problem_of, within, words_of
 from arena.night.schedule import PlannedLoad, PlannedNight, seed_of
 from arena.night.table import lines_of, verdicts_of
@@ -88,13 +88,13 @@ def night(
     environment: Mapping[str, str],
     command: str,
     publish: Publish,
-    fleet: Fleet | None = None,
+    fleet_of: FleetOf = lambda: None,
     clock: Clock = time.monotonic,
 ) -> int:
     """Measure what was requested; return the exit code. Bad input is refused before any start."""
-    shows, tally = progress(), Tally()
     _refuse_trials(environment)
     request.require_sense()
+    fleet, shows, tally = fleet_of(), progress(), Tally()
     wanted = scope_of(request)
     diary = to_resume(workspace.nights, wanted, shows) if request.resume else None
     scope = diary.scope if diary else wanted

@@ -14,6 +14,7 @@ from arena.base.writing import write_atomic
 from arena.judge.nights import Verdict
 from arena.night.schedule import PlannedLoad, PlannedNight
 from arena.record.times import UtcTime
+from parsers.common.figures import Whole
 
 DEFAULT_S = 10.0
 LONGEST_S = 40.0
@@ -34,7 +35,10 @@ class Subject(NamedTuple):
 
 
 class WarmUp(Frozen):
-    """One warm-up, and why it is that long."""
+    """One warm-up, and why it is that long.
+
+    `starts` of servers taught it to an older runner, which shortened warm-ups, too.
+    """
 
     # Older files say more of an entry, which nothing needs any more.
     model_config = pydantic.ConfigDict(extra="ignore")
@@ -46,6 +50,7 @@ class WarmUp(Frozen):
     seconds: Annotated[float, Field(gt=0, le=LONGEST_S)]
     why: str
     updated: UtcTime
+    starts: Annotated[Whole, Field(exclude=True)] = 0
 
     @property
     def subject(self) -> Subject:
@@ -60,7 +65,10 @@ class _File(Frozen):
 
 
 class WarmUps:
-    """The warm-ups of one host's file. Only `save` writes it, but never over a broken one."""
+    """The warm-ups of one host's file. Only `save` writes it, but never over a broken one.
+
+    What starts have taught is not read, so the next `save` removes it.
+    """
 
     def __init__(self, path: Path, known: dict[Subject, WarmUp], *, is_broken: bool) -> None:
         self.is_broken = is_broken
@@ -82,7 +90,9 @@ class WarmUps:
                 "and nights teach none (mend or delete it)"
             )
             found, is_broken = (), True
-        return cls(path, {each.subject: each for each in found}, is_broken=is_broken)
+        return cls(
+            path, {each.subject: each for each in found if not each.starts}, is_broken=is_broken
+        )
 
     def seconds(self, subject: Subject) -> float:
         """Return the seconds of warm-up that a subject has in the next night."""

@@ -24,7 +24,7 @@ from arena.base.hashing import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, record_of, unpack
-from arena.record.bundle import MANIFEST, RAW, Bundle, Manifest, name_of
+from arena.record.bundle import MANIFEST, RAW, Bundle, name_of
 
 # A commit needs an author, even where git has no user.
 _AUTHOR = {
@@ -180,26 +180,29 @@ def _damaged(folders: Sequence[Path], paths: Iterable[str]) -> dict[str, str]:
         owner = owner_of(path) or ""
         if not owner.endswith(f"/{MANIFEST}") or owner in found:
             continue
-        there = [folder / owner for folder in folders if (folder / owner).is_file()]
-        if not there:
-            found[owner] = f"{owner}: is missing"
-            continue
+        there = next((it for it in folders if (it / owner).is_file()), folders[0])
         try:
-            part = Manifest.parse(there[0].read_bytes()).parts.get(path.rpartition("/")[2])
+            bundle = Bundle.open((there / owner).parent)
         except ValueError as error:
-            found[owner] = f"{owner}: {error}"
+            found[owner] = f"{owner.removesuffix(MANIFEST)}{error}"
             continue
+        part = bundle.manifest.parts.get(path.rpartition("/")[2])
         if part and sha256_of(folders[0] / path) != part.sha256:
             found[owner] = f"{path}: is not what its manifest names"
     return found
 
 
 def _wanted(
-    draft: Path, results: Path, paths: Collection[str], bad: Container[str] = ()
+    draft: Path,
+    results: Path,
+    paths: Collection[str],
+    there: Container[str],
+    bad: Container[str] = (),
 ) -> list[str]:
-    """Return what to take of a draft's files; remove the others.
+    """Return what to take of a draft's files, which come from what is `there`; remove the others.
 
-    These are the `bad` bundles, and loose records that a bundle has, here or in the draft.
+    These are the `bad` bundles, and loose records that a bundle has, here or in the draft. If the
+    bundle's raw outputs are neither here nor there, a loose record may be all that has its own.
     """
     left = {owner for owner in map(owner_of, paths) if owner in bad}
     names = {
@@ -208,10 +211,14 @@ def _wanted(
     # Bundles are unpacked only if a loose record may be in one.
     for folder in (results, draft) if names else ():
         for manifest in folder.glob(f"nights/[0-9]*/{MANIFEST}"):
-            if folder == draft and manifest.relative_to(draft).as_posix() in bad:
-                continue
+            owner = manifest.relative_to(folder)
+            is_bad = owner.as_posix() in bad
+            has_raw = owner.with_name(RAW).as_posix() in there and not is_bad
             with suppress(ValueError, OSError):
-                bundled = {name for name, _ in Bundle.open(manifest.parent).named_lines()}
+                bundle = Bundle.open(manifest.parent)
+                if (folder == draft and is_bad) or not (has_raw or bundle.has_raw):
+                    continue
+                bundled = {name for name, _ in bundle.named_lines()}
                 left |= {path for path, name in names.items() if name in bundled}
     for path in (each for each in paths if owner_of(each) in left):
         (draft / path).unlink()
@@ -245,9 +252,10 @@ def fetch(branch: Branch, results: Path) -> str:
     branch.fetch()
     if not branch.tip:
         return f"{branch.remote} has no branch {branch.name} yet"
+    there = branch.files()
     missing = {
         path: blob
-        for path, blob in branch.files().items()
+        for path, blob in there.items()
         if not os.path.lexists(results / path)
         and not (path.endswith(f"/{RAW}") and (results / path).with_name(MANIFEST).exists())
     }
@@ -259,7 +267,7 @@ def fetch(branch: Branch, results: Path) -> str:
             with place.open("xb") as file:
                 file.write(content)
         bad = _damaged([draft, results], missing)
-        wanted = _wanted(draft, results, missing, bad)
+        wanted = _wanted(draft, results, missing, there, bad)
         sync_tree(draft)
         count = _place(draft, results, wanted)
     if bad:
@@ -308,7 +316,7 @@ def take(results: Path, file: Path) -> str:
             names = unpack(archive, draft, owner_of)
             if bad := _damaged([draft, results], names):
                 raise UsageError(f"{file}: {'; '.join(bad.values())}")
-            count = _place(draft, results, _wanted(draft, results, names))
+            count = _place(draft, results, _wanted(draft, results, names, names))
     except ValueError as error:
         raise UsageError(f"{file}: cannot be unpacked: {error}") from error
     except OSError as error:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from arena.base.hashing import sha256_of
-from arena.record.arrivals import MOST_BYTES, record_of, unpack
+from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
 
 RECORDS, RAW, MANIFEST = "records.jsonl.xz", "raw.tar.xz", "manifest.json"
 
@@ -28,6 +28,8 @@ SCHEMA = 1
 
 # The maximum size of a record, twice that of a day-long run with all its seconds.
 LONGEST_RECORD = 128 << 20
+# All records of a bundle, unpacked; the largest published one has 3 MB.
+_MOST_OF_RECORDS = 1 << 30
 _LONGEST_MANIFEST = 64 << 10
 
 _LOG = re.compile(r"\.(log|stderr)$")
@@ -121,12 +123,14 @@ class Manifest:
         return made
 
     def _require_sense(self) -> None:
-        numbers = [self.records, self.raw_files, *(each.size_bytes for each in self.parts.values())]
+        sizes = [each.size_bytes for each in self.parts.values()]
         is_sound = (
             isinstance(self.id, str)
             and _ID.fullmatch(self.id)
             and self.parts.keys() == {RECORDS, RAW}
-            and all(type(each) is int and 0 <= each <= MOST_BYTES for each in numbers)
+            and all(type(each) is int for each in (self.records, self.raw_files, *sizes))
+            and all(0 <= each <= MOST_FILES for each in (self.records, self.raw_files))
+            and all(0 <= each <= MOST_BYTES for each in sizes)
             and all(
                 isinstance(each.sha256, str)
                 and _SHA256.fullmatch(each.sha256)
@@ -189,13 +193,17 @@ class Bundle:
         """Yield the line of each record; ValueError if they are not those of the manifest."""
         if problem := self.problem(RECORDS):
             raise ValueError(problem)
-        count = 0
+        count, left = 0, _MOST_OF_RECORDS
         try:
             with lzma.open(self.folder / RECORDS) as file:
                 while line := file.readline(LONGEST_RECORD + 1):
                     if not line.endswith(b"\n"):
                         raise ValueError(f"{RECORDS}: a record is too long, or has no end")
-                    count += 1
+                    count, left = count + 1, left - len(line)
+                    if count > self.manifest.records:
+                        raise ValueError(f"{RECORDS} has more than {count - 1} records")
+                    if left < 0:
+                        raise ValueError(f"{RECORDS} has more than {_MOST_OF_RECORDS:,} bytes")
                     yield line[:-1]
         except (lzma.LZMAError, EOFError) as error:
             raise ValueError(f"{RECORDS}: {error}") from error

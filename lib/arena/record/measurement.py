@@ -137,7 +137,7 @@ class Watch(Frozen):
     """
 
     elapsed_s: Seconds
-    cpus: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    cpus: Most | None = None
     steal: Share | None = None
     foreign: Share | None = None
     softirq: Share | None = None
@@ -220,7 +220,7 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     number: Annotated[int, Field(ge=1, le=100_000)]
     cpu: Annotated[str, Field(max_length=200)]
     share: Annotated[str, Field(pattern=r"^[0-9]+(-[0-9]+)?/[0-9]+$", max_length=40)]
-    threads: Annotated[int, Field(ge=1, le=1_000_000)]
+    threads: Most
     offset_ns: Nanoseconds
     offset_bound_ns: Whole
     offset_after_ns: Nanoseconds | None = None

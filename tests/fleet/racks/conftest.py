@@ -156,7 +156,7 @@ def night(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Night:
     made = Night(shop, [FakeRack("a", shop), FakeRack("b", shop)])
     monkeypatch.setattr(FakeFleet, "found", made.racks)
     monkeypatch.setattr(work_module, "RequestedFleet", FakeFleet)
-    shop.fleet = FakeFleet(shop.workspace, "tls://h:1", Request(), {}, FakeProgress())
+    shop.fleet = FakeFleet(shop.workspace, Request(), {}, FakeProgress())
     monkeypatch.setattr(spread, "_LOOK_S", 0.0)
     return made
 

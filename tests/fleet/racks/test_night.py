@@ -95,13 +95,15 @@ def test_a_failing_framework_ends_no_rack(night: Night) -> None:
     assert "measures no more" not in night.shop.capsys.readouterr().err
 
 
-def test_a_rack_with_other_frameworks_is_left_out_with_the_remedy(night: Night) -> None:
-    night.racks[0].sources = {"beta": "0" * 64}
+@pytest.mark.parametrize("name", ["beta", "unasked"])
+def test_a_rack_with_other_frameworks_is_left_out_with_the_remedy(night: Night, name: str) -> None:
+    night.racks[0].sources = {name: "0" * 64}
     assert night() == 0
     assert night.racks[0].begun == []
     err = night.shop.capsys.readouterr().err
     assert (
-        "warning: rack a is left out: beta is not as in this checkout: use the same commit" in err
+        f"warning: rack a is left out: {name} is not as in this checkout: use the same commit"
+        in err
     )
 
 

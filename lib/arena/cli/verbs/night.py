@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from functools import partial
 
 import click
 
@@ -83,5 +84,5 @@ def command(
     request = options.request_of(
         frameworks=frameworks, profiles=(*profiles, *more_profiles), **given
     )
-    fleet = options.fleet_of(workspace, request)
-    return night(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet)
+    fleet_of = partial(options.fleet_of, workspace, request)
+    return night(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet_of)

@@ -115,7 +115,10 @@ def derive(workspace: Workspace, /, name: str) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.pass_obj
 def export(workspace: Workspace, /, name: str, folder: Path) -> None:
-    """Write the records of a round and their raw outputs, as loose files, into a new FOLDER."""
+    """Write the records of a round as loose files into a new FOLDER, each with its raw outputs.
+
+    Each has SHA256SUMS, as if it had been measured there.
+    """
     from arena.judge import rounds
     from arena.judge.archive import open_archive
 

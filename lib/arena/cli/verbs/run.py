@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from functools import partial
 
 import click
 
@@ -82,5 +83,5 @@ def command(workspace: Workspace, /, frameworks: str, **given: object) -> int:
     from arena.site.build import build
 
     request = options.request_of(frameworks=(frameworks,), **given)
-    fleet = options.fleet_of(workspace, request)
-    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet)
+    fleet_of = partial(options.fleet_of, workspace, request)
+    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build, fleet_of)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
+from arena.cli import options
 from arena.cli.verbs import fleet
 from arena.machine import lock
 from arena.night import benchmark
@@ -66,6 +68,22 @@ def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
     assert outcome.err == "error: GHZ: /no/such/ghz is not a program that can be run\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"seed": "\udcff"}, "seed: is not UTF-8 text"),
+        ({"frameworks": ("\udcff",)}, "frameworks: is not UTF-8 text"),
+        ({"budget": float("inf")}, "budget: Input should be a finite number"),
+        ({"seed": "x" * ((1 << 20) + 1)}, "seed: String should have at most 1048576 characters"),
+    ],
+)
+def test_an_option_that_no_request_has_is_one_line_that_says_why(
+    given: dict[str, object], why: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{why}$"):
+        options.request_of(**given)
+
+
 @pytest.mark.parametrize("verb", ["run", "night"])
 @pytest.mark.parametrize(
     ("words", "why"),
@@ -73,6 +91,7 @@ def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
         (["--fleet=tls://h:1", "--generator=ghz"], "--generator: a fleet runs volley, not ghz"),
         (["--fleet=h:1"], "--fleet: 'h:1' is not an address like tls://coordinator:8786"),
         (["--fleet="], "--fleet: '' is not an address like tls://coordinator:8786"),
+        (["--fleet=tls://localhost:1", "--seed=x"], "--seed: is for blocks (add --blocks)"),
     ],
 )
 def test_a_fleet_that_cannot_be_is_refused_before_anything_is_installed_or_built(

@@ -122,6 +122,24 @@ def test_a_record_in_two_bundles_is_the_one_that_has_its_raw_output(results: Pat
     assert names(found) == names(archive)
 
 
+def test_a_loose_record_with_its_proof_counts_more_than_a_bundle_without(results: Path) -> None:
+    """It is packed again, and without its own raw output it is the bundle's again."""
+    shutil.copytree(results, before := results.with_name("before"))
+    known = names(open_archive(results))
+    folder = pack(open_archive(results), loose(results))
+    assert folder
+    (folder / RAW).unlink()
+    shutil.copytree(before, results, dirs_exist_ok=True)
+    found = open_archive(results)
+    assert (names(found), found.bundles) == (known, {})
+    again = shutil.copytree(results, results.with_name("again"))
+    pack(open_archive(again), loose(again), at(9))
+    assert (names(open_archive(again)), loose(again)) == (known, [])
+    for raw in results.glob("*/*/*/*/run-1.json"):
+        raw.unlink()
+    assert {it.split("/")[2] for it in open_archive(results).bundles} == {"a", "b", "c"}
+
+
 def test_what_a_killed_packing_left_is_removed(results: Path) -> None:
     archive = open_archive(results)
     (results / NIGHTS / ".httparena-draft-bundle-x").mkdir(parents=True)

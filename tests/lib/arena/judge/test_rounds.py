@@ -500,6 +500,16 @@ def test_a_round_of_an_older_runner_is_one_line(workspace: Workspace, first: Rec
     assert str(said).startswith("is a round of an older runner: move ")
 
 
+def test_loose_copies_break_no_round_whose_raw_outputs_are_elsewhere(
+    workspace: Workspace, first: Record
+) -> None:
+    save(workspace, first)
+    next((workspace.results / NIGHTS).glob(f"*/{RAW}")).unlink()
+    assert problems(workspace, raw=False) == []
+    (said,) = problems(workspace)
+    assert said.endswith(f"{RAW} is missing")
+
+
 def test_a_record_that_is_in_no_bundle_is_one_line(workspace: Workspace, first: Record) -> None:
     loose = save(workspace, a_record("loose", minute=3))
     (name,) = (it.sha256 for it in open_archive(workspace.results).entries.values()

@@ -35,9 +35,9 @@ class Shop:
     published: int = 0
 
     def night(self, *frameworks: str, **options: Any) -> int:
-        request, fleet = Request(frameworks=frameworks, **options), self.fleet
+        request, clock = Request(frameworks=frameworks, **options), lambda: self.now_s
         return job.night(
-            self.workspace, request, {"PATH": ""}, "night", self.publish, fleet, lambda: self.now_s
+            self.workspace, request, {"PATH": ""}, "night", self.publish, lambda: self.fleet, clock
         )
 
     def publish(self, *_: object) -> Path:

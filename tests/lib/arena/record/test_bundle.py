@@ -129,6 +129,21 @@ def test_records_that_are_broken_are_one_error(bundle: Bundle, data: bytes, why:
         list(rewritten(bundle, RECORDS, data).lines())
 
 
+def test_records_are_read_no_further_than_their_manifest_and_the_limit(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What unpacks to very much is refused before it is held."""
+    monkeypatch.setattr("arena.record.bundle._MOST_OF_RECORDS", 5000)
+    for line, lines, why in (
+        (b"{}\n", 2, "more than 2 records"),
+        (b"1" * 3000 + b"\n", 1, "5,000 bytes"),
+    ):
+        found = rewritten(bundle, RECORDS, lzma.compress(line * 1000)).lines()
+        assert [len(next(found)) for _ in range(lines)] == [len(line) - 1] * lines
+        with pytest.raises(ValueError, match=why):
+            next(found)
+
+
 def test_raw_files_stay_below_the_folder(bundle: Bundle, tmp_path: Path) -> None:
     """A name that leads out, or a link, is not taken."""
     with tarfile.open(tmp_path / "bad.tar.xz", "w:xz") as archive:
@@ -150,6 +165,7 @@ def test_raw_files_stay_below_the_folder(bundle: Bundle, tmp_path: Path) -> None
         ({"parts": {}}, "not the manifest"),
         ({"records": -1}, "not the manifest"),
         ({"records": True}, "not the manifest"),
+        ({"records": 50_001}, "not the manifest"),
         ({"more": 1}, "not the manifest"),
     ],
 )

@@ -1,5 +1,6 @@
 """The warm-ups of visits: what the file says, and what nights teach."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,24 @@ def test_the_file_is_read_again(tmp_path: Path) -> None:
     assert again.seconds(SUBJECT._replace(source_sha256="2" * 64)) == 10.0
     assert again.seconds(SUBJECT._replace(host_class="another")) == 10.0
     assert '"why": "it is warm"' in path.read_text()
+
+
+def test_what_an_older_runner_has_shortened_is_gone(tmp_path: Path) -> None:
+    """What it has doubled stays."""
+    older = {"nights": 3, "raised_in": NIGHT}
+    entries = [
+        {**a_warm_up(framework=name).model_dump(), **older, "starts": starts}
+        for name, starts in (("ada", 24), ("bob", 0))
+    ]
+    (path := tmp_path / "warm-ups.json").write_text(json.dumps({"schema": 1, "warm_ups": entries}))
+    warm_ups = WarmUps.read(path, FakeProgress())
+    assert warm_ups.seconds(SUBJECT) == 10.0
+    assert warm_ups.seconds(SUBJECT._replace(framework="bob")) == 5.0
+    warm_ups.put(a_warm_up(framework="cid"))
+    warm_ups.save()
+    written = json.loads(path.read_text())["warm_ups"]
+    assert [each["framework"] for each in written] == ["bob", "cid"]
+    assert not any(older.keys() & each for each in written)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 9}', "\x00\xff"])
