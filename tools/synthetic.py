@@ -31,7 +31,7 @@ from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import SUMS
 from arena.record.measurement import BlastPoint, Disturbance, Latency, Run, Second, Watch
 from arena.record.record import Check, Cpus, Epoch, GeneratorInfo, Git, Host, Record, Visit
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import LatencyKind
 from tests.fakes import a_profile, a_provenance, a_record, a_run
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of
 from arena.base.model import Frozen
+from arena.base.reading import sha256_of
 from arena.base.text import printable, shown
 from arena.judge.store import Draft, adopt, saved_sum
 from arena.night.diary import Event

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.machine.sentinel import Limits
 from arena.record.record import Record
 from tests.golden import kept, published

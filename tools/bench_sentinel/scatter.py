@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import format_rate
 from arena.base.text import columns
+from arena.base.units import format_rate
 from arena.record.measurement import Run
 from arena.run.driver import Driver
 from arena.run.plan import Plan

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.base.durations import parse_duration
 from arena.base.errors import UsageError
 from arena.base.progress import progress
+from arena.base.units import parse_duration
 from arena.base.workspace import Workspace
-from arena.what.overrides import CPUS, GENERATORS, listed
+from arena.what.environment import CPUS, GENERATORS, listed
 
 if TYPE_CHECKING:
     from arena.night.hosts import Fleet

@@ -8,7 +8,7 @@ from arena.machine.sentinel import words
 from arena.machine.sentinel.limits import value_of
 from arena.record.measurement import SATURATED, Run, Second
 from arena.record.record import FlagName, Headline, Record
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15

@@ -7,8 +7,8 @@ from arena.judge.flags import UNRANKED, kept_schedule
 from arena.record.figures import BEST_OF, figure_of, interval_of
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Headline, Spread
-from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+from arena.what.profile import MeasuredProfile
 
 
 def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:

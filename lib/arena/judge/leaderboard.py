@@ -48,9 +48,9 @@ from arena.judge.twins import NO_LOOKS, TwinBook
 from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Second, Step
 from arena.record.record import Check, Failure, Record
+from arena.what.environment import CPUS, TRIAL
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
-from arena.what.overrides import CPUS, TRIAL
 
 # The version of the rules by which records are judged: of headlines, flags, estimates and ranks.
 # Raise it with any change that could change a board, and derive the rounds' boards anew.

@@ -12,9 +12,9 @@ from arena.base.progress import Tick
 from arena.base.workspace import Workspace
 from arena.machine import builds
 from arena.record.measurement import Measurement
-from arena.what import overrides
+from arena.what import environment
 from arena.what.loads import LoadShape
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 if TYPE_CHECKING:
     from arena.load.generators import Shot, WarmUp
@@ -126,12 +126,12 @@ class Description:
     @property
     def variable(self) -> str:
         """The environment variable that names the program."""
-        return overrides.program_variable(self.name)
+        return environment.program_variable(self.name)
 
     @property
     def image_variable(self) -> str:
         """The environment variable that names the image."""
-        return overrides.image_variable(self.name)
+        return environment.image_variable(self.name)
 
     def own_program(self, workspace: Workspace) -> Path:
         """Return the path of the program that the runner builds itself."""

@@ -12,8 +12,8 @@ from arena.base.workspace import Workspace
 from arena.machine import builds
 from arena.record.measurement import Cost, GeneratorHost, Measurement
 from arena.record.record import GeneratorInfo
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import GENERATORS
+from arena.what.environment import GENERATORS
+from arena.what.profile import MeasuredProfile
 
 if TYPE_CHECKING:
     from arena.load.description import Description

@@ -23,7 +23,7 @@ from arena.load.ghz_flags import CALL_TIMEOUT_S, request, target
 from arena.load.program import Program
 from arena.record.measurement import Cost
 from arena.what.loads import Blast
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 _MASK = (1 << 64) - 1
 

@@ -4,11 +4,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from arena.base.durations import format_duration
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.what.loads import Scenario
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
 # How long iterations that are open at the load's end may take. What is left then counts as cut.

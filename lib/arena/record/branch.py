@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from arena.base.errors import ArenaError, HostError, UsageError
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, record_of, unpack

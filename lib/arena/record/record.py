@@ -10,13 +10,13 @@ from typing import Annotated, Literal, Self
 import pydantic
 from pydantic import Field
 
-from arena.base.cpu_list import parse_cpus
 from arena.base.model import Frozen
+from arena.base.units import parse_cpus
 from arena.record.measurement import Most, Rate, Raw, Run, Seconds
 from arena.record.times import UtcTime
+from arena.what.environment import TRIAL
 from arena.what.framework import Framework
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import TRIAL
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import Whole
 
 # The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;

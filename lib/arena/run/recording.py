@@ -9,8 +9,8 @@ from arena.contract import Report
 from arena.judge.flags import flags_of
 from arena.judge.headline import headline_of, spread_of
 from arena.load.generators import Generator, WarmUp
-from arena.machine import facts, git
-from arena.machine.epoch import epoch_of
+from arena.machine import facts
+from arena.machine.facts import epoch_of
 from arena.record.measurement import Run
 from arena.record.record import (
     Failure,
@@ -100,7 +100,7 @@ def _provenance(
 
         docker_version, _ = daemon_version()
     return Provenance(
-        git=git.git_state(workspace.root),
+        git=facts.git_state(workspace.root),
         generator=generator.info(plan.profile, seen.warm_up),
         host=facts.describe(docker_version),
         cpus=plan.cpus.record(),

@@ -14,18 +14,17 @@ from pathlib import Path
 import click
 
 from arena import contract
-from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.model import to_json
-from arena.base.numbers import three_digits
 from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
+from arena.base.units import format_duration, three_digits
 from arena.base.workspace import Workspace
 from arena.base.writing import sweep_checkout
 from arena.contract import AnyScope, Scope, connections
 from arena.judge.proofs import Proofs
-from arena.machine import certs, facts, lock, needs
+from arena.machine import builds, certs, facts, lock
 from arena.machine import ports as machine_ports
 from arena.machine.builds import finished
 from arena.machine.child import adopt_orphans, allow_open_files
@@ -48,8 +47,8 @@ from arena.run.verdicts import (
     table,
 )
 from arena.what import selection
+from arena.what.environment import Ports
 from arena.what.framework import Framework, source_sha256
-from arena.what.ports import Ports
 from arena.what.selection import Selection
 
 _READY_S = 60.0
@@ -367,7 +366,7 @@ def _printed(
             click.echo(to_json(Validation(frameworks=tuple(by_name))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
-            summed = [] if selected.is_one else [summary(outcomes), *needs.install_lines(missing)]
+            summed = [] if selected.is_one else [summary(outcomes), *builds.install_lines(missing)]
             click.echo("\n".join([*table(by_name), *summed]))
 
 

@@ -12,7 +12,7 @@ from arena.base.text import columns, printable
 from arena.base.workspace import Workspace
 from arena.contract import AnyScope, Report
 from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
-from arena.machine import needs
+from arena.machine import builds
 from arena.record.record import Check, Offers
 from arena.what.framework import Framework, framework_names, source_sha256
 
@@ -168,7 +168,7 @@ def save_proof(
 
 def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
     native = framework.native if runtime == "native" else None
-    return {need: needs.version(need) for need in native.needs} if native else {}
+    return {need: builds.version(need) for need in native.needs} if native else {}
 
 
 def _releases(toolchain: Mapping[str, str | None]) -> dict[str, str | None]:

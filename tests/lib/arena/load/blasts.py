@@ -12,7 +12,7 @@ from arena.load.generators import Shot
 from arena.load.ghz import GHZ
 from arena.load.program import Program
 from arena.record.measurement import Cost
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.parsers.ghz.reports import small_json
 

@@ -9,7 +9,7 @@ from arena.record.reading import parse_record
 from arena.record.record import Record
 from arena.record.upgrade import upgraded
 from arena.what.loads import Blast, Closed, Scheduled
-from arena.what.loads.schedule import Schedule
+from arena.what.schedule import Schedule
 from tests.golden import published
 
 

@@ -21,7 +21,7 @@ from arena.machine.cpus import CpuPlan
 from arena.record.reading import read_record
 from arena.run.plan import Plan
 from arena.run.session import Session
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import (
     FAILED,
     ITEMS,

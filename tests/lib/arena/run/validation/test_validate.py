@@ -16,7 +16,7 @@ from arena.record.record import Check
 from arena.run import validate as validating
 from arena.run.beside import Beside, Part
 from arena.run.verdicts import Outcome
-from arena.what.ports import Ports
+from arena.what.environment import Ports
 from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report, add_framework
 from tests.lib.arena.run.validation.shop import Shop, Tell
 
