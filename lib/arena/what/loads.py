@@ -90,9 +90,9 @@ class LoadShape(Frozen):
         """The load in words, for the table of profiles."""
 
     @property
-    @abstractmethod
     def run_words(self) -> str:
         """The length of a run, in words."""
+        return format_duration(self.window_s)
 
     @property
     def each_run(self) -> str:
@@ -190,11 +190,6 @@ class Closed(LoadShape):
         if self.concurrency:
             return f"{self.concurrency:,} calls at a time"
         return f"{self.streams_per_connection:,} calls at a time on each connection"
-
-    @property
-    def run_words(self) -> str:
-        """The length of a run."""
-        return format_duration(self.duration_s)
 
     @property
     def each_run(self) -> str:
@@ -419,11 +414,6 @@ class Scenario(LoadShape):
             return f"{self.rate:,g} iterations a second"
         users = self.streams_per_connection
         return f"{users:,} user{'s' * (users != 1)} on each connection"
-
-    @property
-    def run_words(self) -> str:
-        """The length of a run."""
-        return format_duration(self.duration_s)
 
     @property
     def each_run(self) -> str:
