@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 from arena.judge.beside import Bounds, of_run, of_steps
 from arena.judge.headline import headline_of, is_sure, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
-from arena.record.figures import figure_of
-from arena.record.measurement import Run, Second
+from arena.record.measurement import Run, Second, figure_of
 from arena.record.record import Epoch, Record
 from arena.what.metrics import Metric
 from arena.what.profile import MeasuredProfile

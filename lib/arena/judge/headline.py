@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from arena.judge.flags import UNRANKED, kept_schedule
-from arena.record.figures import BEST_OF, figure_of, interval_of
-from arena.record.measurement import BlastPoint, Run
+from arena.record.measurement import BEST_OF, BlastPoint, Run, figure_of, interval_of
 from arena.record.record import Headline, Spread
 from arena.what.metrics import Metric
 from arena.what.profile import MeasuredProfile

@@ -45,8 +45,7 @@ from arena.judge.nights import (
     shown_night,
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
-from arena.record.figures import figure_of
-from arena.record.measurement import BlastPoint, Second, Step
+from arena.record.measurement import BlastPoint, Second, Step, figure_of
 from arena.record.record import Check, Failure, Record
 from arena.what.environment import CPUS, TRIAL
 from arena.what.loads import KINDS, LoadShape

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from arena.judge.figure_words import bar_of, figure_words, latency_words, value_words
 from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed, stalled_words
-from arena.record.figures import figure_of
-from arena.record.measurement import SATURATED, Run
+from arena.record.measurement import SATURATED, Run, figure_of
 from arena.record.record import Record
 from arena.what.metrics import Metric
 

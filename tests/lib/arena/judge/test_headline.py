@@ -3,7 +3,7 @@
 import pytest
 
 from arena.judge.headline import headline_of, spread_of
-from arena.record.figures import interval_of
+from arena.record.measurement import interval_of
 from arena.what.metrics import Metric
 from tests.fakes import a_profile, a_run
 from tests.lib.arena.judge.runs import (

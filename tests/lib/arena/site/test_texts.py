@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.judge import flags
-from arena.record import figures
+from arena.record import measurement
 from arena.record.record import Record
 from arena.site import words
 from arena.site.edition import Edition
@@ -134,8 +134,8 @@ METHODOLOGY = (DOCS / "measuring.md").read_text()
         ("some point has under {} shots", {6: "six"}[flags.LEAST_SHOTS]),
         ("Fewer than {} shots cannot", flags.LEAST_SHOTS),
         ("confidence of at least {} %", 95),
-        ("best of the first {} runs", {3: "three"}[figures.BEST_OF]),
-        ("of the first {} runs", {3: "three"}[figures.BEST_OF]),
+        ("best of the first {} runs", {3: "three"}[measurement.BEST_OF]),
+        ("of the first {} runs", {3: "three"}[measurement.BEST_OF]),
     ],
 )
 def test_the_methodology_says_the_constants_that_the_code_has(sentence: str, value: object) -> None:
