@@ -24,7 +24,7 @@ _CAUSE = re.compile(r"(?i)panic:|fatal error|thread '.*' .*panicked|traceback|un
 _LONGEST_ERROR = 300
 
 # The escape sequences for coloured output (ECMA-48: SGR).
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read_input(path: Path) -> str:
@@ -173,7 +173,7 @@ def text_of(path: Path) -> str:
 
 def last_lines(log: bytes, lines: int) -> str:
     """Return the last lines of a log's content as `tail` does."""
-    plain = _COLOUR.sub("", log[-_TAIL_BYTES:].decode(errors="replace"))
+    plain = COLOUR.sub("", log[-_TAIL_BYTES:].decode(errors="replace"))
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
     before = kept[:-lines]
     causes = [before[at : at + 2] for at, line in enumerate(before) if _CAUSE.match(line)]

@@ -6,7 +6,6 @@ of Lua for LuaJIT, `python:ensurepip` a Python module.
 """
 
 import os
-import re
 import shutil
 import subprocess
 import time
@@ -20,7 +19,7 @@ from typing import TypeVar
 
 from arena.base.errors import ArenaError, FrameworkError, HostError
 from arena.base.progress import Progress
-from arena.base.reading import tail
+from arena.base.reading import COLOUR, tail
 from arena.base.text import printable, shown
 from arena.base.units import format_duration
 from arena.base.writing import shorten
@@ -55,7 +54,6 @@ _ASKED_PROGRAMS = {
 }
 _ANSWER_TIMEOUT_S = 10.0
 _LONGEST_VERSION = 200
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 _PACKAGES = {
     "cargo": "cargo", "cc": "gcc", "g++": "g++", "gem:grpc": "ruby-grpc", "ghc": "ghc",
@@ -97,7 +95,7 @@ def version(need: str) -> str | None:
         return None
     # Java prints its version to stderr.
     text = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")
-    line = _COLOURS.sub("", text.partition("\n")[0])
+    line = COLOUR.sub("", text.partition("\n")[0])
     return printable(line)[:_LONGEST_VERSION].strip() or None
 
 

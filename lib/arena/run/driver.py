@@ -147,7 +147,6 @@ class Driver:
         began = time.monotonic()
         measured = self._warm("warm-up", warm_up_s, quiet.tick)
         warmed_s = time.monotonic() - began
-        quiet.begin()
         more_s = _MORE_AWAY_S if self.generator.is_away else _MORE_S
         while not quiet.is_over():
             left_s = max(_LEAST_S, quiet.at_most_s - quiet.waited_s)

@@ -233,7 +233,7 @@ def _checks(
     words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
     if options.ready_timeout:
         words += ["--ready-timeout", format_duration(options.ready_timeout)]
-    slots = ports.several(options.jobs, machine_ports.taken_ports())
+    slots = ports.several(options.jobs, machine_ports.listeners())
     try:
         yield from Beside(workspace, options.profiles, words, slots, shows).run(parts)
     finally:

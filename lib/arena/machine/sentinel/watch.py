@@ -20,6 +20,7 @@ from typing import Any
 from arena.base.reading import text_of
 from arena.base.text import printable
 from arena.machine.cgroups import folder_of
+from arena.machine.cpus import CPU_FOLDERS
 from arena.record.measurement import Watch
 
 # The places of these fields behind the name of the program.
@@ -59,7 +60,7 @@ class Tree:
         """Return how often threads of the tree, and ended children, were taken off their CPU."""
         count, seen = 0, False
         for pid in self.pids():
-            for task in _tasks(self.proc / str(pid)):
+            for task in _numbered(self.proc / str(pid) / "task"):
                 for line in _lines(task / "status"):
                     if line.startswith("nonvoluntary_ctxt_switches:"):
                         count += int(line.split()[1])
@@ -85,7 +86,7 @@ class Tree:
         pids = [self.pid]
         if (self.proc / str(self.pid) / "task" / str(self.pid) / "children").exists():
             for pid in pids:
-                for task in _tasks(self.proc / str(pid)):
+                for task in _numbered(self.proc / str(pid) / "task"):
                     pids += map(int, text_of(task / "children").split())
             return list(dict.fromkeys(pids))
         # A kernel without CONFIG_PROC_CHILDREN: every process of the host is asked for its parent.
@@ -96,10 +97,6 @@ class Tree:
         for pid in pids:
             pids += children.pop(pid, [])
         return pids
-
-
-def _tasks(process: Path) -> Iterator[Path]:
-    return _numbered(process / "task")
 
 
 def _numbered(folder: Path) -> Iterator[Path]:
@@ -149,7 +146,7 @@ class HostFiles:
     """Where the totals are read. `pid` is the root of our process tree."""
 
     proc: Path = Path("/proc")
-    cpu_folders: Path = Path("/sys/devices/system/cpu")
+    cpu_folders: Path = CPU_FOLDERS
     cpus: frozenset[int] = field(default_factory=lambda: frozenset(os.sched_getaffinity(0)))
     pid: int = field(default_factory=os.getpid)
 

@@ -92,7 +92,7 @@ def test_a_port_that_only_has_connections_is_free(monkeypatch: pytest.MonkeyPatc
     sockets = [listener(8081, 1), listener(port, 1, psutil.CONN_TIME_WAIT)]
     monkeypatch.setattr(psutil, "net_connections", lambda **_: sockets)
     ports.require_free_port(port)
-    assert ports.taken_ports() == {8081}
+    assert ports.listeners() == {8081: 1}
 
 
 def test_a_program_is_looked_for_on_path(bin_: Path) -> None:

@@ -232,7 +232,7 @@ def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_s
                 happened.append("the parts have ended")
 
     monkeypatch.setattr(validating, "Beside", Interrupted)
-    monkeypatch.setattr(ports, "taken_ports", lambda: {8081})
+    monkeypatch.setattr(ports, "listeners", lambda: {8081: None})
     monkeypatch.setattr(validating, "remove_leftovers", lambda *_: happened.append("cleaned up"))
     with pytest.raises(KeyboardInterrupt):
         shop.run("all", jobs=2, ready_timeout=90.5)
