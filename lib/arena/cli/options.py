@@ -16,6 +16,7 @@ from arena.base.workspace import Workspace
 from arena.what.environment import CPUS, GENERATORS, listed
 
 if TYPE_CHECKING:
+    from arena.judge.archive import Archive
     from arena.night.hosts import Fleet
     from arena.run.request import Request
 
@@ -145,6 +146,14 @@ def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
     from arena_fleet.racks import RequestedFleet
 
     return RequestedFleet(workspace, request.fleet, request, os.environ, progress())
+
+
+def archive_of(workspace: Workspace) -> "Archive":
+    """Return the records of a checkout, most of them from the cache."""
+    from arena.judge.archive import open_archive
+    from arena.judge.cache import Cache
+
+    return open_archive(workspace.results, Cache(workspace.cache), progress())
 
 
 one_connections = click.option(

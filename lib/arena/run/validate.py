@@ -34,6 +34,7 @@ from arena.run.beside import Beside, Part
 from arena.run.runner import remove_leftovers
 from arena.run.runtimes import Runtime, Server, choose, require_known
 from arena.run.verdicts import (
+    WORDS,
     Outcome,
     PortChecks,
     Validation,
@@ -56,7 +57,7 @@ _READY_S = 60.0
 _RUNNING_READY_S = 2.0
 
 # Reported at once, and again in the final table.
-_UNPLEASANT = {"skip": "skipped", "fail": "failed"}
+_UNPLEASANT = ("skip", "fail")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
 
     def report(outcome: Outcome) -> None:
         if not selected.is_one and outcome.verdict in _UNPLEASANT:
-            shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
+            shows.say(f"{WORDS[outcome.verdict]} {outcome.framework}: {outcome.reason}")
 
     alone = lock.only_benchmark(command, wait=options.wait, say=shows.say)
     with (

@@ -2,6 +2,7 @@
 
 import click
 
+from arena.base.text import shown
 from arena.base.workspace import Workspace
 
 
@@ -10,7 +11,6 @@ from arena.base.workspace import Workspace
 @click.pass_obj
 def command(workspace: Workspace, /, write: bool) -> None:
     """Print a table of all profiles, in Markdown."""
-    from arena.base.text import shown
     from arena.what import profile
 
     if write:
