@@ -65,7 +65,7 @@ def counting_program() -> Path:
 # What needs the ports and the lock of the host, or ends the processes of killed benchmarks.
 _HOST = (
     "tests/integration/",
-    "tests/lib/arena/machine/test_leftovers.py",
+    "tests/lib/arena/machine/test_lock.py",
     "tests/test_every_framework.py::test_they_keep_the_contract",
 )
 

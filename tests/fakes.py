@@ -46,7 +46,7 @@ from arena.run.request import Request
 from arena.run.runtimes import Built, Unavailable
 from arena.what.framework import Framework
 from arena.what.loads import KEYS
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import LatencyKind
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.base.writing import locked
 from arena.judge.proofs import Proofs
-from arena.machine.needs import missing
+from arena.machine.builds import missing
 from arena.run.verdicts import is_proven
 from arena.what.framework import Framework, framework_names, load_framework
 from arena.what.profile import profile_names

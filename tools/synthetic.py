@@ -30,7 +30,7 @@ from arena.base.model import to_json
 from arena.judge.store import SUMS
 from arena.record.measurement import BlastPoint, Latency, Run, Second, Watch
 from arena.record.record import Check, Cpus, Epoch, GeneratorInfo, Git, Host, Record, Visit
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import LatencyKind
 from tests.fakes import LIMITS, a_profile, a_provenance, a_record, a_run
 

@@ -15,9 +15,9 @@ import pydantic
 from pydantic import AfterValidator, Field
 
 from arena.base.errors import HostError, UsageError
-from arena.base.hashing import sha256_of
 from arena.base.model import Frozen, Number
 from arena.base.progress import Progress
+from arena.base.reading import sha256_of
 from arena.base.text import printable
 from arena.base.workspace import Workspace
 from arena.load import generators

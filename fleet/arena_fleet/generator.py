@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psutil
 
-from arena.base.durations import format_duration
 from arena.base.progress import Progress, Tick
 from arena.base.text import printable
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.load.find import Located
 from arena.load.generators import Shot, WarmUp, Way
@@ -20,9 +20,9 @@ from arena.load.volley import VOLLEY
 from arena.machine.cpus import CpuPlan
 from arena.record.measurement import Cost, GeneratorHost, Raw
 from arena.record.record import GeneratorInfo
+from arena.what.environment import FLEET_GENERATOR
 from arena.what.loads import Closed, Scheduled
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import FLEET_GENERATOR
+from arena.what.profile import MeasuredProfile
 from arena_fleet.facts import HostFacts, boot_id, find_volley, monotonic_ns, server_cpus
 from arena_fleet.fleet import Fleet, Member, join
 from arena_fleet.window import MOST_APART_NS, Load, Made, Part, Problem, make

@@ -15,8 +15,8 @@ from typing import Annotated, NamedTuple, Protocol, TypeVar
 from pydantic import Field
 
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of
 from arena.base.model import Frozen
+from arena.base.reading import sha256_of
 from arena.base.text import printable, shown
 from arena.judge.store import Draft, adopt, saved_sum
 from arena.night.diary import Event

@@ -38,8 +38,8 @@ from arena.run.plan import Plan, plan_sessions
 from arena.run.runner import Outcome, only_here
 from arena.run.runtimes import choose
 from arena.what import selection
+from arena.what.environment import CPUS, TRIAL
 from arena.what.framework import load_framework, source_sha256
-from arena.what.overrides import CPUS, TRIAL
 from arena_fleet.agent import HostAgent, RefusedError, run_folder
 from arena_fleet.facts import HostFacts, server_cpus
 from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Finished, Offer, Watched, pack

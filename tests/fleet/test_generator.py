@@ -14,7 +14,7 @@ from arena.machine.cpus import CpuPlan
 from arena.run.plan import Plan, plan_sessions
 from arena.run.request import Request
 from arena.what import selection
-from arena.what.overrides import GENERATORS
+from arena.what.environment import GENERATORS
 from arena_fleet import generator as module
 from arena_fleet.agent import Told
 from arena_fleet.facts import HostFacts, Offset, boot_id

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.base.workspace import Workspace
 from arena.judge.archive import NIGHTS, open_archive
 from arena.judge.beside import Beside

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.record.measurement import LimitsInForce
 from arena.record.record import Record
 from tests.golden import kept, published

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from arena.base.cpu_list import parse_cpus
 from arena.base.model import to_json
+from arena.base.units import parse_cpus
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.judge.archive import open_archive
@@ -31,7 +31,7 @@ from arena.machine.sentinel.limits import FIRST, Limit
 from arena.record.reading import parse_record
 from arena.record.times import utc_now
 from arena.run.limits import host_words, limits_file
-from arena.what.overrides import ENVIRONMENT, TRIAL
+from arena.what.environment import ENVIRONMENT, TRIAL
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTS = (8080, 8443)

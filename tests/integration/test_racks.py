@@ -22,10 +22,9 @@ from arena.machine.cpus import CpuPlan
 from arena.night.diary import Diary
 from arena.night.warm_ups import WarmUp, WarmUps
 from arena.record.times import utc_now
+from arena.what.environment import FLEET_GENERATOR
 from arena.what.framework import source_sha256
-from arena.what.measured import measured_profile
-from arena.what.overrides import FLEET_GENERATOR
-from arena.what.profile import load_profile
+from arena.what.profile import load_profile, measured_profile
 from tests.fakes import FakeProgress
 from tests.integration.plumbing import ROOT, Arena, Outcome, eventually
 from tools.bench_fleet import net

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from arena.base.workspace import Workspace
-from arena.machine.needs import missing
+from arena.machine.builds import missing
 from arena.what import scaffold
+from arena.what.environment import Ports
 from arena.what.framework import load_framework
-from arena.what.ports import Ports
 from tests.integration.plumbing import ROOT, Arena, Outcome
 
 pytestmark = pytest.mark.integration

@@ -162,7 +162,7 @@ write_bundle(folder, folder.name, [Kept("a/1/b/2026-11-28T00-00-00.000000Z.json"
         PYTHONPATH=$BATS_TEST_TMPDIR/here/lib python3 -c '
 import sys
 from pathlib import Path
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.record.bundle import MANIFEST, Kept, write_bundle
 folder = Path(sys.argv[1])
 kept = Kept(f"a/1/{sys.argv[2]}/2026-11-28T00-00-00.000000Z.json", b"[\"%s\"]" % sys.argv[2].encode(), {})

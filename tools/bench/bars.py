@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import format_megabytes, format_ns
+from arena.base.units import format_megabytes, format_ns
 from tools.bench.turns import Shot, medians
 from tools.bench.workloads import (
     PACED,

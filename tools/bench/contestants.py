@@ -16,8 +16,8 @@ from arena.base.progress import Progress, report_error
 from arena.base.workspace import Workspace
 from arena.load import generators, ghz_flags, h2load, measurements, volley
 from arena.load.program import Program
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import GENERATORS
+from arena.what.environment import GENERATORS
+from arena.what.profile import MeasuredProfile
 
 _WAIT = "--duration-stop=wait"
 

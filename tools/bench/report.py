@@ -5,9 +5,8 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from arena.base.durations import format_duration
-from arena.base.numbers import format_megabytes, format_ns, format_rate
 from arena.base.text import columns
+from arena.base.units import format_duration, format_megabytes, format_ns, format_rate
 from tools.bench.bars import bars
 from tools.bench.turns import Shot, medians
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.what.loads import Closed
-from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+from arena.what.profile import MeasuredProfile
 
 _SERVICE = "benchmark.BenchmarkService"
 

@@ -4,8 +4,8 @@ import json
 import os
 from collections.abc import Sequence
 
-from arena.base.numbers import format_megabytes, format_ns, format_rate
 from arena.base.text import columns
+from arena.base.units import format_megabytes, format_ns, format_rate
 from tools.bench_scenarios.bars import bars
 from tools.bench_scenarios.inputs import COALESCE
 from tools.bench_scenarios.turns import Shot, medians

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import format_rate
 from arena.base.text import columns
+from arena.base.units import format_rate
 from arena.machine.sentinel import judged
 from arena.record.measurement import Run
 from arena.run.driver import Driver

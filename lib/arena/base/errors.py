@@ -32,8 +32,6 @@ class UsageError(ArenaError):
 class HostError(ArenaError):
     """The host cannot do what was asked."""
 
-    exit_code = 3
-
 
 class StageError(ArenaError):
     """A session ended early at `stage`; it is saved, with `log` next to the record.
@@ -55,8 +53,6 @@ class StageError(ArenaError):
 
 class GeneratorError(StageError):
     """The load generator broke or was killed: the host's fault, not the framework's."""
-
-    exit_code = 3
 
 
 class FrameworkError(StageError):

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import Protocol, Self
 
 from arena.base.text import printable
 
@@ -158,3 +158,41 @@ class TerminalProgress:
 def _done(text: str, seconds: float) -> str:
     """Return the line of a step that has ended."""
     return f"{text}: {seconds:.0f} s" if seconds >= _LONG_S else text
+
+
+class Throttle:
+    """Calls `work` when asked, at most once in `every_s` seconds, and at the end of its block.
+
+    The interval starts when the throttle is made, and again at the end of each call. A postponed
+    call is made when the block ends, even after an error, but not after an interrupt.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[], None],
+        every_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._work = work
+        self._every_s = every_s
+        self._clock = clock
+        self._last_s = clock()
+        self._is_due = False
+
+    def ask(self) -> None:
+        """Call `work` now, or later if the interval has not passed."""
+        self._is_due = True
+        if self._clock() - self._last_s >= self._every_s:
+            self._call()
+
+    def _call(self) -> None:
+        self._is_due = False
+        self._work()
+        self._last_s = self._clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._is_due and (kind is None or issubclass(kind, Exception)):
+            self._call()

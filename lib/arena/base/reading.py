@@ -1,10 +1,11 @@
-"""Reading hand-written files: every fault is a UsageError that names the file and the key."""
+"""Reading files: a fault of a hand-written one is a UsageError that names it. Logs, and hashes."""
 
+import hashlib
 import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ _CAUSE = re.compile(r"(?i)panic:|fatal error|thread '.*' .*panicked|traceback|un
 _LONGEST_ERROR = 300
 
 # The escape sequences for coloured output (ECMA-48: SGR).
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read_input(path: Path) -> str:
@@ -139,10 +140,7 @@ def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
 
 def last_error(log: Path) -> str:
     """Return the last error that the runner reported in a log, printable; empty without one."""
-    try:
-        lines = log.read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
+    lines = text_of(log).splitlines()
     found = [each.removeprefix("error: ") for each in lines if each.startswith("error: ")]
     return printable(found[-1])[:_LONGEST_ERROR] if found else ""
 
@@ -152,21 +150,52 @@ def tail(path: Path, lines: int = 8) -> str:
 
     If they belong to a long stack trace, the line with its cause comes first.
     """
+    return last_lines(end_of(path), lines)
+
+
+def end_of(path: Path) -> bytes:
+    """Return the last 64 KiB of a log; nothing if it cannot be read."""
     try:
         with path.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _TAIL_BYTES))
-            return last_lines(file.read(), lines)
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file, such as one of the kernel; empty if it cannot be read."""
+    try:
+        return path.read_bytes().decode(errors="replace")
     except OSError:
         return ""
 
 
 def last_lines(log: bytes, lines: int) -> str:
     """Return the last lines of a log's content as `tail` does."""
-    plain = _COLOUR.sub("", log[-_TAIL_BYTES:].decode(errors="replace"))
+    plain = COLOUR.sub("", log[-_TAIL_BYTES:].decode(errors="replace"))
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
     before = kept[:-lines]
     causes = [before[at : at + 2] for at, line in enumerate(before) if _CAUSE.match(line)]
     # Rust prints the place of a panic, and the reason on the next line.
     cause = causes[-1][: 1 + causes[-1][0].endswith(":")] if causes else []
     return "\n".join(printable(line) for line in cause + kept[-lines:])
+
+
+def sha256_of(path: Path) -> str:
+    """Return the file's SHA-256 in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tree_sha256(folder: Path, files: Iterable[Path]) -> str:
+    """Return one SHA-256 in hex over the path below `folder` and the content of each file.
+
+    The order of the files matters. A symbolic link is hashed as its target path.
+    """
+    digest = hashlib.sha256()
+    for path in files:
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        for part in (os.fsencode(path.relative_to(folder)), content):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()

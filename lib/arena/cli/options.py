@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.base.durations import parse_duration
 from arena.base.errors import UsageError
 from arena.base.progress import progress
+from arena.base.units import parse_duration
 from arena.base.workspace import Workspace
-from arena.what.overrides import CPUS, GENERATORS, listed
+from arena.what.environment import CPUS, GENERATORS, listed
 
 if TYPE_CHECKING:
+    from arena.judge.archive import Archive
     from arena.night.hosts import Fleet
     from arena.run.request import Request
 
@@ -146,6 +147,14 @@ def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
     from arena_fleet.racks import RequestedFleet
 
     return RequestedFleet(workspace, request, os.environ, progress())
+
+
+def archive_of(workspace: Workspace) -> "Archive":
+    """Return the records of a checkout, most of them from the cache."""
+    from arena.judge.archive import open_archive
+    from arena.judge.cache import Cache
+
+    return open_archive(workspace.results, Cache(workspace.cache), progress())
 
 
 one_connections = click.option(

@@ -16,7 +16,7 @@ from arena.contract.client import SERVICE, Client, framed
 from arena.contract.messages import WrongError, frame, is_grpc, named
 from arena.contract.scope import Scope
 from arena.contract.wire import Answer
-from arena.what import protos, rules
+from arena.what import protos
 from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
 from arena.what.profile import Profile
 
@@ -180,7 +180,7 @@ def own(profile: Profile) -> Ask:
                 name = method.output_type.name
                 raise WrongError(f"reply {i} is not a {name}", frame(each)) from error
             for rule in profile.expect:
-                if why := rules.wrong(rule, message, profile.requests_per_call, reply, i):
+                if why := protos.wrong(rule, message, profile.requests_per_call, reply, i):
                     raise WrongError(f"reply {i}: {why}", frame(each))
 
     body = frame(message.SerializeToString(deterministic=True)) * profile.requests_per_call

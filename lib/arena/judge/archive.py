@@ -23,8 +23,8 @@ import pydantic
 
 import arena
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of, tree_sha256
 from arena.base.progress import Progress
+from arena.base.reading import sha256_of, tree_sha256
 from arena.base.text import printable, shown
 from arena.base.writing import DRAFT
 from arena.judge.cache import Cache

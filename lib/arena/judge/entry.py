@@ -20,8 +20,8 @@ from arena.judge.load_key import Key, LoadKey, load_of
 from arena.judge.ranking import Figure
 from arena.record.measurement import Run, Second
 from arena.record.record import Epoch, Record
-from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+from arena.what.profile import MeasuredProfile
 
 
 class Turn(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.base.numbers import (
+from arena.base.units import (
     RATES,
     TIMES_NS,
     at_least,

@@ -10,7 +10,7 @@ from pydantic import Field
 from arena.machine.sentinel import words
 from arena.machine.sentinel.limits import value_of
 from arena.record.measurement import Disturbance, GeneratorHost, Run, Second
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 # The name of a flag. Boards by other rules may have flags that are not here.
 FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]

@@ -7,8 +7,8 @@ from statistics import fmean, median, stdev
 from arena.judge.flags import UNRANKED, kept_schedule
 from arena.judge.ranking import Figure
 from arena.record.measurement import BlastPoint, Run
-from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+from arena.what.profile import MeasuredProfile
 
 # HttpArena ranks by the best of this many runs.
 BEST_OF = 3

@@ -10,8 +10,8 @@ from collections import Counter
 from functools import cache
 from typing import Literal
 
-from arena.base.cpu_list import parse_cpus
 from arena.base.model import Frozen
+from arena.base.units import parse_cpus
 from arena.record.record import Cpus, Host, Record
 
 # Parts of a CPU's name that do not tell CPUs apart.

@@ -51,9 +51,9 @@ from arena.judge.nights import (
 from arena.judge.twins import NO_LOOKS, TwinBook
 from arena.record.measurement import BlastPoint, Second, Step
 from arena.record.record import Check, Failure, Record
+from arena.what.environment import CPUS, TRIAL
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
-from arena.what.overrides import CPUS, TRIAL
 
 # A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
 _ONE_A_FRAME = 1.01

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from arena.judge.host_class import host_class_of
 from arena.record.record import Record
-from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+from arena.what.profile import MeasuredProfile
 
 # Fields that name a load or are in its key anyway. All others can change a figure.
 _NAMES = {"name", "title", "generator", "connection_count"}

@@ -7,7 +7,7 @@ Records say by a hash which .proto or scenario they were made with. Older ones h
 from functools import cache
 from pathlib import Path
 
-from arena.machine.git import folder_at
+from arena.machine.facts import folder_at
 from arena.record.record import Record
 from arena.what.loads import Scenario
 from arena.what.protos import FOLDER, UNKNOWN, ProtoError, proto_of

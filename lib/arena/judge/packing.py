@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of
 from arena.base.progress import Progress
+from arena.base.reading import sha256_of
 from arena.base.text import shown
 from arena.base.writing import DRAFT, locked, sync, sync_tree
 from arena.judge.archive import NIGHTS, Archive, open_archive, plain_files

@@ -14,7 +14,7 @@ from arena.base.writing import write_atomic
 from arena.judge.load_key import Key, LoadKey
 from arena.judge.nights import Night, Twin, TwinHistory, history_of, twins_of
 from arena.record.times import UtcTime
-from arena.what.loads.shape import Count
+from arena.what.loads import Count
 
 FILE = "reviewed.json"
 

@@ -19,9 +19,9 @@ from arena.base.workspace import Workspace
 from arena.machine import builds
 from arena.record.measurement import Cost, GeneratorHost, Measurement
 from arena.record.record import GeneratorInfo
-from arena.what import overrides
+from arena.what import environment
 from arena.what.loads import LoadShape
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 if TYPE_CHECKING:
     from arena.load.find import Located
@@ -219,12 +219,12 @@ class Description:
     @property
     def variable(self) -> str:
         """The environment variable that names the program."""
-        return overrides.program_variable(self.name)
+        return environment.program_variable(self.name)
 
     @property
     def image_variable(self) -> str:
         """The environment variable that names the image."""
-        return overrides.image_variable(self.name)
+        return environment.image_variable(self.name)
 
     def own_program(self, workspace: Workspace) -> Path:
         """Return the path of the program that the runner builds itself."""
@@ -248,15 +248,15 @@ class Description:
 
 def descriptions() -> dict[str, Description]:
     """Return every generator by its name: `NAME` in the module `arena.load.<name>`."""
-    modules = {name: import_module(f"arena.load.{name}") for name in overrides.GENERATORS}
+    modules = {name: import_module(f"arena.load.{name}") for name in environment.GENERATORS}
     return {name: getattr(module, name.upper()) for name, module in modules.items()}
 
 
 def require_known(name: str, where: str) -> None:
     """Raise UsageError if there is no generator of that name."""
-    if name not in overrides.GENERATORS:
+    if name not in environment.GENERATORS:
         raise UsageError(
-            f"{where}: there is no generator `{name}`{nearest(name, [*overrides.GENERATORS])}"
+            f"{where}: there is no generator `{name}`{nearest(name, [*environment.GENERATORS])}"
         )
 
 

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from arena.base.durations import format_duration
+from arena.base.units import format_duration
 from arena.what.loads import Closed, Scheduled
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 # ghz and volley give a call up after this time.
 CALL_TIMEOUT_S = 20.0

@@ -12,17 +12,16 @@ import re
 from collections.abc import Sequence
 from math import ceil
 
-from arena.base.durations import format_duration
 from arena.base.errors import HostError
 from arena.base.text import shown
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.load import measurements
 from arena.load.find import output_of
 from arena.load.generators import Description, Image, Lead, Way
 from arena.what import protos
 from arena.what.loads import Closed
-from arena.what.measured import MeasuredProfile
-from arena.what.profile import Profile
+from arena.what.profile import MeasuredProfile, Profile
 
 BODIES = ".tools/bodies"
 

@@ -20,7 +20,7 @@ from arena.record.measurement import (
     Step,
     Unchecked,
 )
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from parse_blast import Point
 from parse_ghz import GhzReport
 

@@ -15,7 +15,7 @@ from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
 from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 # A generator opens its connections before its window and prints its report after it.
 _GRACE_S = 30.0

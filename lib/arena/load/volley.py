@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from arena.base.durations import format_duration
 from arena.base.errors import HostError, UsageError
-from arena.base.hashing import tree_sha256
+from arena.base.reading import tree_sha256
 from arena.base.text import shown
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.load import ghz_flags, measurements
@@ -22,7 +22,7 @@ from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
 from arena.what.loads import Blast, Closed, Scenario, Scheduled
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
 _INSTALL = (

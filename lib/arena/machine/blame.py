@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from arena.base.errors import HostError
+from arena.base.reading import end_of
 from arena.base.text import printable, shown
 
 Stage = Literal["build", "start", "probe", "contract", "generator"]
@@ -34,16 +35,10 @@ _OUT = {
 }
 # Starting a program.
 _PROGRAMS = {
-    errno.EAGAIN: "raise the limit of processes: ulimit -u",
-    errno.ENOENT: "",
-    errno.ENOTDIR: "",
-    errno.ELOOP: "",
-    errno.EACCES: "",
-    errno.EPERM: "",
-    errno.ENOEXEC: "",
-    errno.ETXTBSY: "",
+    errno.EAGAIN: "raise the limit of processes: ulimit -u", errno.ENOENT: "", errno.ENOTDIR: "",
+    errno.ELOOP: "", errno.EACCES: "", errno.EPERM: "", errno.ENOEXEC: "", errno.ETXTBSY: "",
     errno.E2BIG: "",
-}
+}  # fmt: skip
 LOOPBACK = "bring the loopback interface up: ip link set lo up"
 _FIREWALL = "is there a firewall?"
 # Reaching a server on localhost.
@@ -111,7 +106,6 @@ _SAID: dict[Stage, dict[str, str]] = {
         r"(?i)lookup localhost.*no such host|name resolution": _NO_LOCALHOST,
     },
 }
-_LOG_BYTES = 1 << 16
 _LONGEST = 200
 
 
@@ -160,20 +154,10 @@ def said(stage: Stage, output: str, log: Path | None = None) -> HostError | None
 
     `output` are the last lines. What runs out is looked for in the last 64 KiB of the `log`, too.
     """
-    for text, table in ((output, _SAID[stage]), (_end_of(log), _ALL)):
+    end = end_of(log).decode(errors="replace") if log else ""
+    for text, table in ((output, _SAID[stage]), (end, _ALL)):
         for line in reversed(text.splitlines()):
             for pattern, remedy in table.items():
                 if re.search(pattern, line):
                     return cannot(f"{stage}: {printable(line.strip())[:_LONGEST]}", remedy)
     return None
-
-
-def _end_of(log: Path | None) -> str:
-    if log is None:
-        return ""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""

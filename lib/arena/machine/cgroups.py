@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import HostError
+from arena.base.reading import text_of
 from arena.record.measurement import Cost
 
 _PROC = Path("/proc")
@@ -60,18 +61,14 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
     a container is still in groups that it shares with others, and leaves them one by one.
     """
     try:
-        membership = (proc / str(pid) / "cgroup").read_text().splitlines()
+        members = _members((proc / str(pid) / "cgroup").read_text())
         mounts = (proc / "self" / "mountinfo").read_text().splitlines()
     except OSError as error:
         raise HostError(
             f"the container's process {pid} cannot be seen from here ({error.strerror}): "
             "the Docker daemon must run on this very host"
         ) from error
-    paths: dict[str, str] = {}
-    for line in membership:
-        _, controllers, path = line.split(":", 2)
-        for controller in controllers.split(","):
-            paths[controller] = path
+    paths = {controller: path for controllers, path in members for controller in controllers}
     # Where version 1 exists, the entry of version 2 may be another group.
     accounts: list[str] = [name for name in ("cpuacct", "memory") if name in paths] or [""]
     if not all(container in paths.get(name, "") for name in accounts):
@@ -90,6 +87,12 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
             memory_now=folders[""] / "memory.current",
         )
     raise HostError("this host accounts neither CPU nor memory by control group")
+
+
+def _members(text: str) -> list[tuple[list[str], str]]:
+    """Return the controllers and the path of each group in a /proc/<pid>/cgroup."""
+    lines = (line.split(":", 2) for line in text.splitlines())
+    return [(controllers.split(","), path) for _, controllers, path in lines]
 
 
 def folder_of(mounts: list[str], controller: str, path: str | None) -> Path | None:
@@ -156,7 +159,7 @@ class OwnGroup:
         """Return the processes that are in the group now, or in groups that they made in it."""
         folder = self.folders[0]
         lists = [folder / "cgroup.procs", *folder.glob("*/**/cgroup.procs")]
-        return [pid for each in lists for pid in map(int, _text(each).split()) if pid]
+        return [pid for each in lists for pid in map(int, text_of(each).split()) if pid]
 
     def end(self) -> None:
         """Kill all processes of the group, and remove it; what cannot be removed stays empty."""
@@ -187,13 +190,6 @@ class OwnGroup:
         finally:
             if freezer:
                 freezer.write_text("THAWED")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
 
 
 def _removed(folder: Path) -> bool:
@@ -250,11 +246,10 @@ def _home(proc: Path = _PROC) -> tuple[Path, ...]:
     how the CPUs are shared.
     """
     try:
-        lines = (proc / "self" / "cgroup").read_text().splitlines()
+        members = _members((proc / "self" / "cgroup").read_text())
         mounts = (proc / "self" / "mountinfo").read_text().splitlines()
     except OSError:
         return ()
-    members = [(line.split(":", 2)[1].split(","), line.split(":", 2)[2]) for line in lines]
     paths = {controller: path for controllers, path in members for controller in controllers}
     is_alone = any(controllers == ["cpuacct"] for controllers, _ in members)
     names = ("cpuacct", "freezer") if is_alone else ("",)

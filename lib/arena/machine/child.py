@@ -15,11 +15,11 @@ from pathlib import Path
 
 import psutil
 
-from arena.base.cpu_list import format_cpus
+from arena.base.units import format_cpus
 from arena.machine.blame import cannot, judged
 from arena.machine.cgroups import own_group
 from arena.machine.interrupts import held, released
-from arena.machine.leftovers import MARK, STOP_GRACE_S, own_mark
+from arena.machine.lock import MARK, STOP_GRACE_S, own_mark
 from arena.record.measurement import Cost
 
 # The time between two looks at a running program. Each look costs the host about 0.1 ms.
@@ -98,14 +98,10 @@ class Child:
         try:
             with stdout.open("ab") as out, stderr.open("ab") as err, held(), inside:
                 self._popen = subprocess.Popen(
-                    argv,
-                    cwd=cwd,
+                    argv, cwd=cwd, stdout=out, stderr=err, start_new_session=True,
                     env={**(os.environ if environment is None else environment), MARK: own_mark()},
                     stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
+                )  # fmt: skip
                 self.pid = self._popen.pid
                 _running.add(self)
         except BaseException as error:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from arena.base.cpu_list import format_cpus, parse_cpus
 from arena.base.errors import UsageError
+from arena.base.reading import text_of
+from arena.base.units import format_cpus, parse_cpus
 from arena.record.record import Cpus
 
 # With fewer CPUs, both sides share all of them.
@@ -108,7 +109,4 @@ def physical_cores() -> list[tuple[int, ...]]:
 
 def first_line(path: Path) -> str | None:
     """Return the text of a file of sysfs; None if it is missing or empty."""
-    try:
-        return path.read_text().strip() or None
-    except OSError:
-        return None
+    return text_of(path).strip() or None

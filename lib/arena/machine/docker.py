@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.base.cpu_list import format_cpus
-from arena.base.durations import format_duration
 from arena.base.errors import HostError
+from arena.base.units import format_cpus, format_duration
 from arena.machine.child import most_open_files
 
 # The names of the runner's containers and images start with this; containers have the label too.
@@ -32,14 +31,9 @@ def docker(*arguments: str, timeout_s: float = CONTROL_TIMEOUT_S) -> str:
     """
     try:
         done = subprocess.run(
-            ["docker", *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+            ["docker", *arguments], check=False, capture_output=True, text=True, timeout=timeout_s,
+            stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
     except FileNotFoundError as error:
         raise HostError("there is no `docker` command on PATH") from error
     except subprocess.TimeoutExpired as error:

@@ -1,14 +1,27 @@
-"""Facts about this machine for the reader of a record, and for its host class."""
+"""Facts for a record: the machine and its class, its epoch, and the checkout's commit.
 
+The epoch is what an administrator or an update may change on a host between two records.
+"""
+
+import io
 import os
 import platform
-from collections.abc import Iterator
-from contextlib import suppress
+import re
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from arena.base.reading import sha256_of, text_of
+from arena.base.workspace import Workspace
+from arena.base.writing import DRAFT
 from arena.machine.blame import cannot
+from arena.machine.builds import version
 from arena.machine.cpus import CPU_FOLDERS, first_line, physical_cores
-from arena.record.record import Host
+from arena.record.record import Epoch, Git, Host
+from arena.what.framework import source_files
 
 # What names a CPU's design in /proc/cpuinfo: on x86, on Arm, and on RISC-V.
 _FAMILIES = (
@@ -20,19 +33,10 @@ _FAMILIES = (
 # Hypervisors, by a part of a clock's name or of the firmware's texts about the machine.
 _CLOCKS = {"kvm-clock": "kvm", "hyperv": "hyperv", "xen": "xen"}
 _FIRMWARE = {
-    "KVM": "kvm",
-    "QEMU": "kvm",
-    "Amazon EC2": "kvm",
-    "Google": "kvm",
-    "OpenStack": "kvm",
-    "Microsoft": "hyperv",
-    "VMware": "vmware",
-    "VirtualBox": "virtualbox",
-    "Xen": "xen",
-    "Parallels": "parallels",
-    "BHYVE": "bhyve",
-    "Apple Virtualization": "apple",
-}
+    "KVM": "kvm", "QEMU": "kvm", "Amazon EC2": "kvm", "Google": "kvm", "OpenStack": "kvm",
+    "Microsoft": "hyperv", "VMware": "vmware", "VirtualBox": "virtualbox", "Xen": "xen",
+    "Parallels": "parallels", "BHYVE": "bhyve", "Apple Virtualization": "apple",
+}  # fmt: skip
 _FIRMWARE_TEXTS = ("sys_vendor", "product_name", "bios_vendor")
 
 # The kernel's number for the process namespace in which no container is.
@@ -45,19 +49,16 @@ def require_stat(stat: Path = Path("/proc/stat")) -> None:
 
     Neither processes nor their cost can be followed there, and the sentinel sees nothing.
     """
-    try:
-        words = set(stat.read_text().split())
-    except OSError:
-        words = set()
-    if not {"btime", "cpu"} <= words:
+    if not {"btime", "cpu"} <= set(text_of(stat).split()):
         raise cannot(f"tell what its CPUs do: {stat} does not say", "run with a whole /proc")
 
 
 def describe(docker_version: str | None) -> Host:
     """Return the facts about this machine that a reader needs, never its name or address."""
     cores = physical_cores()
+    models = (cpu["model name"] for cpu in cpu_facts() if "model name" in cpu)
     return Host(
-        cpu=_cpu_model(),
+        cpu=next(models, platform.machine()),
         cpus=sum(len(group) for group in cores),
         cores=len(cores),
         kernel=platform.release(),
@@ -95,19 +96,10 @@ def virtualisation(root: Path = Path("/")) -> str:
 
 def cpu_facts(root: Path = Path("/")) -> Iterator[dict[str, str]]:
     """Yield the facts of each CPU in /proc/cpuinfo, by key."""
-    try:
-        text = (root / "proc/cpuinfo").read_text()
-    except OSError:
-        return
-    for block in text.split("\n\n"):
+    for block in text_of(root / "proc/cpuinfo").split("\n\n"):
         pairs = (line.partition(":") for line in block.splitlines())
         if found := {key.strip(): value.strip() for key, _, value in pairs}:
             yield found
-
-
-def _cpu_model() -> str:
-    names = (cpu["model name"] for cpu in cpu_facts() if "model name" in cpu)
-    return next(names, platform.machine())
 
 
 def _hypervisor(root: Path) -> str:
@@ -138,3 +130,122 @@ def _container(root: Path) -> str | None:
             names = (name for file, name in _CONTAINERS.items() if (root / file).exists())
             return next(names, "a container")
     return None
+
+
+# What shapes an HTTP/2 load over the loopback interface, as files below /proc/sys.
+_SYSCTLS = (
+    "kernel/numa_balancing", "kernel/sched_autogroup_enabled", "net/core/busy_poll",
+    "net/core/netdev_budget", "net/core/netdev_max_backlog", "net/core/rmem_default",
+    "net/core/rmem_max", "net/core/somaxconn", "net/core/wmem_default", "net/core/wmem_max",
+    "net/ipv4/ip_local_port_range", "net/ipv4/tcp_autocorking", "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_max_syn_backlog", "net/ipv4/tcp_notsent_lowat", "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_slow_start_after_idle", "net/ipv4/tcp_tw_reuse", "net/ipv4/tcp_wmem",
+    "vm/swappiness",
+)  # fmt: skip
+
+# The runner's own lock files, and the names of those that a framework may have.
+_OWN_LOCKS = ("requirements.lock", "volley/Cargo.lock")
+_LOCKS = {
+    "composer.lock", "Cargo.lock", "Gemfile.lock", "go.sum", "gradle.lockfile", "mix.lock",
+    "Package.resolved", "package-lock.json", "packages.lock.json", "Pipfile.lock", "pnpm-lock.yaml",
+    "poetry.lock", "pubspec.lock", "requirements.lock", "rebar.lock", "uv.lock", "yarn.lock",
+}  # fmt: skip
+
+
+def epoch_of(
+    workspace: Workspace, framework: str, wanted: Iterable[str], root: Path = Path("/")
+) -> Epoch:
+    """Return the host's epoch for a framework; `wanted` are the needs whose versions matter.
+
+    What the host does not tell is None or left out.
+    """
+    own = [each for each in source_files(workspace.framework(framework)) if _is_lock(each)]
+    versions = {need: version(need) for need in wanted}
+    return Epoch(
+        kernel=f"{platform.release()} {os.uname().version}",
+        microcode=next((cpu["microcode"] for cpu in cpu_facts(root) if "microcode" in cpu), None),
+        mitigations=_lines(root / "sys/devices/system/cpu/vulnerabilities"),
+        governor=first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        boost=_boost(root / "sys/devices/system/cpu"),
+        toolchains={need: version for need, version in versions.items() if version},
+        locks={
+            path.relative_to(workspace.root).as_posix(): sha256_of(path)
+            for path in (*(workspace.root / name for name in _OWN_LOCKS), *sorted(own))
+            if path.is_file() and not path.is_symlink()
+        },
+        sysctls={
+            name.replace("/", "."): " ".join(value.split())
+            for name in _SYSCTLS
+            if (value := first_line(root / "proc/sys" / name))
+        },
+    )
+
+
+def _lines(folder: Path) -> dict[str, str]:
+    """Return what each file of a folder says."""
+    found = sorted(folder.glob("*"))
+    return {path.name: line for path in found if (line := first_line(path))}
+
+
+def _boost(cpus: Path) -> str | None:
+    """Return `on` or `off`: whether the CPUs may run faster than their nominal frequency."""
+    if boost := first_line(cpus / "cpufreq/boost"):
+        return "off" if boost == "0" else "on"
+    if no_turbo := first_line(cpus / "intel_pstate/no_turbo"):
+        return "on" if no_turbo == "0" else "off"
+    return None
+
+
+def _is_lock(path: Path) -> bool:
+    is_of_pip = path.name.startswith("requirements") and path.suffix == ".txt"
+    return is_of_pip or path.name in _LOCKS
+
+
+# A commit as records name it; git takes other words for options.
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def git_state(root: Path) -> Git | None:
+    """Return the checkout's commit and whether files were changed; None outside git.
+
+    A repository around an unpacked archive is not the checkout's, and neither is that of $GIT_DIR.
+    """
+    if not (root / ".git").exists():
+        return None
+    try:
+        commit = _git(root, "rev-parse", "HEAD").decode(errors="replace").strip()
+        return Git(commit=commit, dirty=bool(_git(root, "status", "--porcelain").strip()))
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(root: Path, *arguments: str) -> bytes:
+    done = subprocess.run(
+        ["git", "-C", str(root), *arguments],
+        check=True, capture_output=True, timeout=20,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+    )  # fmt: skip
+    return done.stdout
+
+
+@contextmanager
+def folder_at(inside: Path, commit: str, name: str) -> Iterator[Path | None]:
+    """Unpack a folder of the checkout as it was at a commit; yield what holds it.
+
+    It is None without the commit. `inside` is any path in the checkout.
+    """
+    root = next((each for each in inside.resolve().parents if (each / ".git").exists()), None)
+    with tempfile.TemporaryDirectory(prefix=DRAFT) as made:
+        yield Path(made) if root and _unpacked(root, commit, name, Path(made)) else None
+
+
+def _unpacked(root: Path, commit: str, name: str, folder: Path) -> bool:
+    if not _COMMIT.fullmatch(commit):
+        return False
+    try:
+        packed = _git(root, "archive", "--format=tar", commit, "--", name)
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(folder, filter="data")  # a TypeError before Python 3.11.4
+    except (OSError, subprocess.SubprocessError, tarfile.TarError, TypeError):
+        return False
+    return True

@@ -24,7 +24,7 @@ def require_free_port(port: int) -> None:
 
     Something listens there already, or a client has it as its local port.
     """
-    if port in _listeners() or _is_held(port):
+    if port in listeners() or _is_held(port):
         raise cannot(f"listen: port {port} is taken by {_holder(port)}; stop it and try again")
 
 
@@ -64,11 +64,6 @@ def localhost(port: int) -> Sequence[tuple[int, int, int, str, Any]]:
     except OSError:
         # Modules of the resolver hide what the host lacks; a socket names it.
         return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
-
-
-def taken_ports() -> frozenset[int]:
-    """Return the TCP ports on which something listens, as far as this process may know."""
-    return frozenset(_listeners())
 
 
 def _require_localhost() -> None:
@@ -137,8 +132,11 @@ def _sockets() -> Iterator[tuple[int, int, str]]:
                 yield int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state
 
 
-def _listeners() -> dict[int, int | None]:
-    """Return each port on which something listens, with the id of the process, if known."""
+def listeners() -> dict[int, int | None]:
+    """Return each TCP port on which something listens, as far as this process may know.
+
+    It has the id of the process, if known.
+    """
     import psutil
 
     return {port: pid for port, status, pid in _known_sockets() if status == psutil.CONN_LISTEN}
@@ -157,9 +155,9 @@ def _known_sockets() -> list[tuple[int, str, int | None]]:
 
 def _holder(port: int) -> str:
     """Return who has a port, as text: who listens there before all others."""
-    listeners = _listeners()
-    if port in listeners:
-        return _process_name(listeners[port])
+    found = listeners()
+    if port in found:
+        return _process_name(found[port])
     pids = [pid for local, _, pid in _known_sockets() if local == port and pid is not None]
     return f"a connection of {_process_name(pids[0] if pids else None)}"
 

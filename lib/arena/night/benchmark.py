@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, UsageError
-from arena.base.progress import progress, report_error
+from arena.base.progress import Throttle, progress, report_error
 from arena.base.text import printable, shown
-from arena.base.throttle import Throttle
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.night.diary import scope_of, to_resume
 from arena.night.hosts import FleetOf
@@ -20,7 +19,7 @@ from arena.run.request import Request
 from arena.run.runner import Outcome, Runner, frameworks_of, only_here
 from arena.run.runtimes import choose
 from arena.what import selection
-from arena.what.ports import STANDARD
+from arena.what.environment import STANDARD
 
 # The site of many records takes seconds to build.
 _BETWEEN_BUILDS_S = 60.0

@@ -18,11 +18,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from arena.base.durations import format_duration
 from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen
 from arena.base.progress import Progress
 from arena.base.text import shown
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.base.writing import write_new
 from arena.judge.cache import Cache
@@ -30,7 +30,7 @@ from arena.judge.packing import archive_to_pack, pack_night
 from arena.night.schedule import PlannedNight
 from arena.record.times import UtcTime, utc_now
 from arena.run.request import Request
-from arena.what.overrides import FLEET_GENERATOR
+from arena.what.environment import FLEET_GENERATOR
 from arena.what.selection import ALL
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import click
 
-from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
@@ -52,8 +52,8 @@ from arena.run.request import Request
 from arena.run.runner import Outcome, frameworks_of, only_here
 from arena.run.runtimes import choose
 from arena.what import selection
+from arena.what.environment import TRIAL
 from arena.what.framework import source_sha256
-from arena.what.overrides import TRIAL
 from arena.what.selection import Selection
 
 Clock = Callable[[], float]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from arena.base.durations import format_duration
 from arena.base.text import columns
+from arena.base.units import format_duration
 from arena.judge.load_key import text_of
 from arena.judge.ranking import RANKED_BLOCKS
 from arena.night import schedule

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.record.measurement import Seconds
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 _HEX = re.compile("[0-9a-f]{64}")
 

@@ -8,7 +8,6 @@ hand, and nothing is set up.
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from arena.base.errors import ArenaError, HostError, UsageError
-from arena.base.hashing import sha256_of
+from arena.base.errors import EXIT_INTERRUPTED, ArenaError, HostError, UsageError
+from arena.base.reading import sha256_of
 from arena.base.text import printable
 from arena.base.writing import DRAFT, put_new, sync_tree
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, owner_of, record_of, unpack
@@ -163,11 +162,8 @@ def local_files(results: Path) -> list[str]:
 @contextmanager
 def _draft(results: Path) -> Iterator[Path]:
     """Make a hidden folder in results/; if this is killed, a later start removes it."""
-    folder = Path(tempfile.mkdtemp(prefix=DRAFT, dir=results))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(None, DRAFT, results, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def _damaged(folders: Sequence[Path], paths: Iterable[str]) -> dict[str, str]:
@@ -364,4 +360,4 @@ if __name__ == "__main__":
         sys.stderr.write(f"error: {error}\n")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(EXIT_INTERRUPTED)

@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.record.arrivals import MOST_BYTES, MOST_FILES, record_of, unpack
 
 RECORDS, RAW, MANIFEST = "records.jsonl.xz", "raw.tar.xz", "manifest.json"

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, Self
 import pydantic
 from pydantic import Field
 
-from arena.base.cpu_list import parse_cpus
 from arena.base.model import Frozen
+from arena.base.units import parse_cpus
 from arena.record.measurement import (
     Disturbance,
     LimitsInForce,
@@ -23,9 +23,9 @@ from arena.record.measurement import (
     Seconds,
 )
 from arena.record.times import UtcTime
+from arena.what.environment import TRIAL
 from arena.what.framework import Framework
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import TRIAL
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import Whole
 
 

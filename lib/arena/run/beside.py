@@ -25,7 +25,7 @@ from arena.machine.child import (
 )
 from arena.machine.interrupts import held
 from arena.run.verdicts import Outcome, Validation
-from arena.what.ports import Ports
+from arena.what.environment import Ports
 
 _OUT, _ERR = "stdout", "stderr"
 _ERROR = "error:"

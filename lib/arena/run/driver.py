@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import ContractError, FrameworkError, GeneratorError
-from arena.base.hashing import sha256_of
 from arena.base.progress import Progress
+from arena.base.reading import sha256_of
 from arena.contract import Sampler
 from arena.load.generators import Generator, Shot, WarmUp
 from arena.machine.sentinel import Calibration, Sentinel, Window
@@ -19,7 +19,7 @@ from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
 from arena.run.runtimes import Server
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 
 # A server with all its calls open that uses less than this share of one CPU is stuck.
 _IDLE_SHARE = 0.01
@@ -147,7 +147,6 @@ class Driver:
         began = time.monotonic()
         measured = self._warm("warm-up", warm_up_s, quiet.tick)
         warmed_s = time.monotonic() - began
-        quiet.begin()
         more_s = _MORE_AWAY_S if self.generator.is_away else _MORE_S
         while not quiet.is_over():
             left_s = max(_LEAST_S, quiet.at_most_s - quiet.waited_s)

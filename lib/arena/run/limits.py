@@ -14,16 +14,23 @@ from pydantic import ValidationError
 
 from arena.base.errors import HostError, UsageError
 from arena.base.model import to_json, validated
-from arena.base.numbers import format_bytes
 from arena.base.progress import Progress
 from arena.base.reading import read_json
 from arena.base.text import shown
+from arena.base.units import format_bytes
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.machine import facts
 from arena.machine.sentinel import HostFiles, Limits, names, share_words
-from arena.machine.sentinel.background import MOST, Background, look, middle
-from arena.machine.sentinel.limits import FIRST, MOST_WINDOWS, value_of
+from arena.machine.sentinel.limits import (
+    FIRST,
+    MOST,
+    MOST_WINDOWS,
+    Background,
+    look,
+    middle,
+    value_of,
+)
 from arena.record.measurement import Watch
 from arena.record.record import Host
 from arena.record.times import parse_utc, utc_now

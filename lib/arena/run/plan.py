@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.base.durations import format_duration
 from arena.base.errors import UsageError
 from arena.base.progress import progress
 from arena.base.text import shown
+from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.load import generators
 from arena.load.find import Located
@@ -15,11 +15,10 @@ from arena.machine.cpus import CpuPlan
 from arena.run.request import Request
 from arena.run.runtimes import require_known
 from arena.what import selection
+from arena.what.environment import ENVIRONMENT, listed
 from arena.what.framework import Framework
 from arena.what.loads import KINDS
-from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.overrides import ENVIRONMENT, listed
-from arena.what.profile import Profile
+from arena.what.profile import MeasuredProfile, Profile, measured_profile
 from arena.what.selection import Selection
 
 # The overrides that only some kinds of load take, with the names of those kinds.

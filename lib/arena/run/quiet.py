@@ -42,8 +42,8 @@ class Quiet:
 
     Each wait that ends without quiet is counted in the sentinel.
 
-    `tick` it about ten times a second while the load runs, `begin` it when the warm-up's own time
-    is over, and ask then whether it `is_over`.
+    `tick` it about ten times a second while the load runs. When the warm-up's own time is over, ask
+    whether it `is_over`: the wait begins with the first question.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Quiet:
 
     @property
     def waited_s(self) -> float:
-        """The seconds from `begin` until it was over, or until now."""
+        """The seconds from its beginning until it was over, or until now."""
         if self._over_after_s is not None:
             return self._over_after_s
         return 0.0 if self._began is None else self._clock() - self._began
@@ -90,16 +90,12 @@ class Quiet:
         while len(self._samples) > 1 and self._span_s(1) >= NEEDED_S:
             self._samples.popleft()
 
-    def begin(self) -> None:
-        """Wait from here on: the warm-up's own time is over."""
-        if self._began is None:
-            self._began = self._clock()
-
     def is_over(self) -> bool:
         """Return whether the window may open: the host was quiet, or the time is up."""
         if self._over_after_s is not None:
             return True
-        self.begin()
+        if self._began is None:
+            self._began = self._clock()
         waited_s = self.waited_s if self.at_most_s else 0.0
         disturbed = self.disturbed()
         if not self.at_most_s or disturbed == ():

@@ -7,8 +7,8 @@ from arena.base.errors import StageError
 from arena.base.workspace import Workspace
 from arena.contract import Report
 from arena.load.generators import Generator, WarmUp
-from arena.machine import facts, git
-from arena.machine.epoch import epoch_of
+from arena.machine import facts
+from arena.machine.facts import epoch_of
 from arena.machine.sentinel import Limits
 from arena.record.measurement import Run
 from arena.record.record import (
@@ -97,7 +97,7 @@ def _provenance(
 
         docker_version, _ = daemon_version()
     return Provenance(
-        git=git.git_state(workspace.root),
+        git=facts.git_state(workspace.root),
         generator=generator.info(plan.profile, seen.warm_up),
         host=facts.describe(docker_version),
         cpus=plan.cpus.record(),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from arena.base.errors import UsageError
 from arena.base.model import Frozen
-from arena.what.overrides import FLEET_GENERATOR
+from arena.what.environment import FLEET_GENERATOR
 from arena.what.selection import ALL
 
 # The word for no twin.

@@ -24,10 +24,9 @@ from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.machine import cpus, facts, lock
 from arena.machine.blame import words
-from arena.machine.builds import Build, beside
+from arena.machine.builds import Build, beside, install_lines
 from arena.machine.child import adopt_orphans, allow_open_files
-from arena.machine.leftovers import end_leftovers
-from arena.machine.needs import install_lines
+from arena.machine.lock import end_leftovers
 from arena.machine.sentinel import Sentinel
 from arena.record.record import Record
 from arena.run.announce import headline_line, notes

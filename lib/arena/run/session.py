@@ -32,10 +32,9 @@ from arena.run.driver import Driver, ended_amid
 from arena.run.plan import Plan
 from arena.run.recording import Observed, record_of
 from arena.run.runtimes import Runtime, Server
+from arena.what.environment import FLEET_GENERATOR, STANDARD
 from arena.what.framework import source_sha256
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import FLEET_GENERATOR
-from arena.what.ports import STANDARD
+from arena.what.profile import MeasuredProfile
 
 # A server that broke under the load must not be ranked.
 _AFTER = "contract after the runs"

@@ -14,18 +14,17 @@ from pathlib import Path
 import click
 
 from arena import contract
-from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.model import to_json
-from arena.base.numbers import three_digits
 from arena.base.progress import Progress, progress
 from arena.base.reading import tail
 from arena.base.text import shown
+from arena.base.units import format_duration, three_digits
 from arena.base.workspace import Workspace
 from arena.base.writing import sweep_checkout
 from arena.contract import AnyScope, Scope, connections
 from arena.judge.proofs import Proofs
-from arena.machine import certs, facts, lock, needs
+from arena.machine import builds, certs, facts, lock
 from arena.machine import ports as machine_ports
 from arena.machine.builds import finished
 from arena.machine.child import adopt_orphans, allow_open_files
@@ -35,6 +34,7 @@ from arena.run.beside import Beside, Part
 from arena.run.runner import remove_leftovers
 from arena.run.runtimes import Runtime, Server, choose, require_known
 from arena.run.verdicts import (
+    WORDS,
     Outcome,
     PortChecks,
     Validation,
@@ -48,8 +48,8 @@ from arena.run.verdicts import (
     table,
 )
 from arena.what import selection
+from arena.what.environment import Ports
 from arena.what.framework import Framework, source_sha256
-from arena.what.ports import Ports
 from arena.what.selection import Selection
 
 _READY_S = 60.0
@@ -57,7 +57,7 @@ _READY_S = 60.0
 _RUNNING_READY_S = 2.0
 
 # Reported at once, and again in the final table.
-_UNPLEASANT = {"skip": "skipped", "fail": "failed"}
+_UNPLEASANT = ("skip", "fail")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     if options.record or options.stale:
         Proofs.read(workspace.frameworks)
     shows = progress()
-    ports = Ports.chosen(os.environ)
+    checker = _Checker(workspace, options, Ports.chosen(os.environ), shows)
     planned = plan(workspace, selected, options.profiles)
     if not options.is_part:
         selection.warn_of_typos(workspace, selected.frameworks, shows)
@@ -120,7 +120,7 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
 
     def report(outcome: Outcome) -> None:
         if not selected.is_one and outcome.verdict in _UNPLEASANT:
-            shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
+            shows.say(f"{WORDS[outcome.verdict]} {outcome.framework}: {outcome.reason}")
 
     alone = lock.only_benchmark(command, wait=options.wait, say=shows.say)
     with (
@@ -130,9 +130,9 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
         for each in outcomes:
             report(each)
         certs.ensure_certificate(workspace.certs)
-        runtime = None if options.running else _prepared(workspace, ports, options, shows)
-        due = _stale(workspace, jobs, runtime, shows) if options.stale and runtime else jobs
-        with closing(_checks(workspace, due, ports, runtime, options, shows)) as checks:
+        runtime = None if options.running else checker.prepared()
+        due = checker.stale(jobs, runtime) if options.stale and runtime else jobs
+        with closing(checker.checks(due, runtime)) as checks:
             for name, checked in checks:
                 try:
                     outcome = checked()
@@ -184,160 +184,146 @@ def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> lis
     return [found[name] for name in sorted(found)]
 
 
-def _prepared(
-    workspace: Workspace, ports: Ports, options: ValidateOptions, shows: Progress
-) -> Runtime:
-    """Return the chosen runtime, on a host that is ready for it."""
-    runtime = choose(options.runtime, workspace, shows, ports)
-    if not options.is_part:
-        remove_leftovers(runtime, shows)
-        sweep_checkout(workspace)
-    return runtime
+@dataclass(frozen=True)
+class _Checker:
+    """Makes the checks of a command; `ports` are those of its first server."""
 
+    workspace: Workspace
+    options: ValidateOptions
+    ports: Ports
+    shows: Progress
 
-def _stale(
-    workspace: Workspace, jobs: Sequence[Job], runtime: Runtime, shows: Progress
-) -> Sequence[Job]:
-    """Return the jobs without a proof, and report how many have one."""
-    proofs = Proofs.read(workspace.frameworks)
-    due = [job for job in jobs if not is_proven(proofs, workspace, job.framework, runtime.name)]
-    if proven := len(jobs) - len(due):
-        shows.say(f"frameworks with a proof, left out: {proven} of {len(jobs)}")
-    return due
+    def prepared(self) -> Runtime:
+        """Return the chosen runtime, on a host that is ready for it."""
+        runtime = choose(self.options.runtime, self.workspace, self.shows, self.ports)
+        if not self.options.is_part:
+            remove_leftovers(runtime, self.shows)
+            sweep_checkout(self.workspace)
+        return runtime
 
+    def stale(self, jobs: Sequence[Job], runtime: Runtime) -> Sequence[Job]:
+        """Return the jobs without a proof, and report how many have one."""
+        workspace, proofs = self.workspace, Proofs.read(self.workspace.frameworks)
+        due = [job for job in jobs if not is_proven(proofs, workspace, job.framework, runtime.name)]
+        if proven := len(jobs) - len(due):
+            self.shows.say(f"frameworks with a proof, left out: {proven} of {len(jobs)}")
+        return due
 
-def _checks(
-    workspace: Workspace,
-    jobs: Sequence[Job],
-    ports: Ports,
-    runtime: Runtime | None,
-    options: ValidateOptions,
-    shows: Progress,
-) -> Generator[tuple[str, Callable[[], Outcome]]]:
-    """Yield each framework and a function that returns its outcome, or raises HostError.
+    def checks(
+        self, jobs: Sequence[Job], runtime: Runtime | None
+    ) -> Generator[tuple[str, Callable[[], Outcome]]]:
+        """Yield each framework and a function that returns its outcome, or raises HostError.
 
-    The checks are made in a runtime, or without one, of the server that already runs.
-    """
-    if runtime is None:
-        for job in jobs:
-            yield job.framework.name, partial(_running, _at(job, ports), options, shows)
-        return
-    if len(jobs) == 1 or options.jobs == 1:
-        for job in jobs:
-            own = ports.given_to(job.framework.ports)
-            yield (
-                job.framework.name,
-                partial(_started, workspace, _at(job, own), own, runtime, options, shows),
-            )
-        return
-    parts = [Part(job.framework.name, job.framework.ports == "environment") for job in jobs]
-    words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
-    if options.ready_timeout:
-        words += ["--ready-timeout", format_duration(options.ready_timeout)]
-    slots = ports.several(options.jobs, machine_ports.taken_ports())
-    try:
-        yield from Beside(workspace, options.profiles, words, slots, shows).run(parts)
-    finally:
-        # A part that had to be killed has left its server.
-        with held(), suppress(HostError):
-            remove_leftovers(runtime, shows)
+        The checks are made in a runtime, or without one, of the server that already runs.
+        """
+        options, ports = self.options, self.ports
+        if runtime is None:
+            for job in jobs:
+                yield job.framework.name, partial(self._running, _at(job, ports))
+            return
+        if len(jobs) == 1 or options.jobs == 1:
+            for job in jobs:
+                own = ports.given_to(job.framework.ports)
+                yield job.framework.name, partial(self._started, _at(job, own), own, runtime)
+            return
+        parts = [Part(job.framework.name, job.framework.ports == "environment") for job in jobs]
+        words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
+        if options.ready_timeout:
+            words += ["--ready-timeout", format_duration(options.ready_timeout)]
+        slots = ports.several(options.jobs, machine_ports.listeners())
+        try:
+            yield from Beside(self.workspace, options.profiles, words, slots, self.shows).run(parts)
+        finally:
+            # A part that had to be killed has left its server.
+            with held(), suppress(HostError):
+                remove_leftovers(runtime, self.shows)
+
+    def _running(self, job: Job) -> Outcome:
+        """Check a server that the user has started."""
+        self.shows.say(
+            "its CPU and memory are not looked at: only a server that is started here is"
+        )
+        ports, problem = self._check_ports(job, None)
+        return judged(job.framework.name, ports, problem)
+
+    def _started(self, job: Job, ports: Ports, runtime: Runtime) -> Outcome:
+        """Build the server, start it, check it and stop it; keep its logs only if it failed."""
+        framework, workspace, shows = job.framework, self.workspace, self.shows
+        source = source_sha256(workspace.framework(framework.name))
+        if unavailable := runtime.unavailable(framework):
+            return _skipped(framework.name, unavailable.reason, unavailable.missing)
+        checked: list[PortChecks] = []
+        problem = ""
+        logs = workspace.tools / "validate" / framework.name
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir(parents=True)
+        log = logs / "server.log"
+
+        def require_able() -> None:
+            for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
+                machine_ports.require_free_port(port)
+            machine_ports.require_able(ports.h2c, connections.CONNECTIONS, logs)
+
+        try:
+            require_able()
+            finished(runtime.build(framework, logs / "build.log"), shows)
+            with runtime.start(framework, None, log) as server:
+                checked, problem = self._check_ports(job, server)
+                if not problem:
+                    with shows.waiting(f"end {framework.name}"):
+                        last = contract.ending(job.scopes, server)
+                    self._tell(last)
+                    checked[-1] = checked[-1].and_also(last)
+        except FrameworkError as error:
+            problem, log = str(error), error.log or log
+        finally:
+            if not problem:
+                shutil.rmtree(logs)
+        if problem and not checked:
+            require_able()  # or this host is why it did not start
+        outcome = judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
+        return outcome.changed(runtime=runtime.name, source=source)
+
+    def _check_ports(self, job: Job, server: Server | None) -> tuple[list[PortChecks], str]:
+        """Check each port while the server lives; return also what was wrong, if anything."""
+
+        def ended() -> str | None:
+            return server.ended() if server else None
+
+        options, shows = self.options, self.shows
+        checked: list[PortChecks] = []
+        for scope in job.scopes:
+            clear = "h2c" if isinstance(scope, Scope) else "plaintext"
+            where = f"port {scope.port} ({'TLS' if scope.tls else clear})"
+            try:
+                with shows.waiting(f"await {job.framework.name} on {where}"):
+                    contract.wait_ready(scope, options.ready_s, ended)
+            except FrameworkError as error:
+                return checked, problem_of(checked) or str(error)
+            with shows.waiting(f"check {job.framework.name} on {where}"):
+                offers = None
+                if isinstance(scope, Scope) and not scope.light:
+                    offers = contract.offers(scope)
+                report = contract.check(scope, server, self._tell)
+            checked.append(port_checks(scope, report, offers))
+            if options.verbose and report.messages_per_data_frame is not None:
+                packed = three_digits(report.messages_per_data_frame)
+                shows.say(f"  messages per DATA frame: {packed}")
+            if offers:
+                shows.say(f"  offers: {offers.words}")
+            if how := ended():
+                return checked, problem_of(checked) or f"the server ended ({how})"
+        return checked, problem_of(checked)
+
+    def _tell(self, check: Check) -> None:
+        """Show a check that was made, if it is of interest."""
+        if self.options.verbose or check.status != "pass":
+            self.shows.say(check_line(check))
 
 
 def _at(job: Job, ports: Ports) -> Job:
     """Return the job with each of its ports where the server has it."""
     return replace(job, scopes=[replace(scope, port=ports.of(scope.port)) for scope in job.scopes])
-
-
-def _running(job: Job, options: ValidateOptions, shows: Progress) -> Outcome:
-    """Check a server that the user has started."""
-    shows.say("its CPU and memory are not looked at: only a server that is started here is")
-    ports, problem = _check_ports(job, None, options, shows)
-    return judged(job.framework.name, ports, problem)
-
-
-def _started(
-    workspace: Workspace,
-    job: Job,
-    ports: Ports,
-    runtime: Runtime,
-    options: ValidateOptions,
-    shows: Progress,
-) -> Outcome:
-    """Build the server, start it, check it and stop it; keep its logs only if it failed."""
-    framework = job.framework
-    source = source_sha256(workspace.framework(framework.name))
-    if unavailable := runtime.unavailable(framework):
-        return _skipped(framework.name, unavailable.reason, unavailable.missing)
-    checked: list[PortChecks] = []
-    problem = ""
-    logs = workspace.tools / "validate" / framework.name
-    shutil.rmtree(logs, ignore_errors=True)
-    logs.mkdir(parents=True)
-    log = logs / "server.log"
-
-    def require_able() -> None:
-        for port in sorted({ports.h2c, ports.tls, *(scope.port for scope in job.scopes)}):
-            machine_ports.require_free_port(port)
-        machine_ports.require_able(ports.h2c, connections.CONNECTIONS, logs)
-
-    try:
-        require_able()
-        finished(runtime.build(framework, logs / "build.log"), shows)
-        with runtime.start(framework, None, log) as server:
-            checked, problem = _check_ports(job, server, options, shows)
-            if not problem:
-                with shows.waiting(f"end {framework.name}"):
-                    last = contract.ending(job.scopes, server)
-                _tell(options, shows, last)
-                checked[-1] = checked[-1].and_also(last)
-    except FrameworkError as error:
-        problem, log = str(error), error.log or log
-    finally:
-        if not problem:
-            shutil.rmtree(logs)
-    if problem and not checked:
-        require_able()  # or this host is why it did not start
-    outcome = judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
-    return outcome.changed(runtime=runtime.name, source=source)
-
-
-def _check_ports(
-    job: Job, server: Server | None, options: ValidateOptions, shows: Progress
-) -> tuple[list[PortChecks], str]:
-    """Check each port while the server lives; return also what was wrong, if anything."""
-
-    def ended() -> str | None:
-        return server.ended() if server else None
-
-    checked: list[PortChecks] = []
-    for scope in job.scopes:
-        clear = "h2c" if isinstance(scope, Scope) else "plaintext"
-        where = f"port {scope.port} ({'TLS' if scope.tls else clear})"
-        try:
-            with shows.waiting(f"await {job.framework.name} on {where}"):
-                contract.wait_ready(scope, options.ready_s, ended)
-        except FrameworkError as error:
-            return checked, problem_of(checked) or str(error)
-        with shows.waiting(f"check {job.framework.name} on {where}"):
-            offers = None
-            if isinstance(scope, Scope) and not scope.light:
-                offers = contract.offers(scope)
-            report = contract.check(scope, server, partial(_tell, options, shows))
-        checked.append(port_checks(scope, report, offers))
-        if options.verbose and report.messages_per_data_frame is not None:
-            packed = three_digits(report.messages_per_data_frame)
-            shows.say(f"  messages per DATA frame: {packed}")
-        if offers:
-            shows.say(f"  offers: {offers.words}")
-        if how := ended():
-            return checked, problem_of(checked) or f"the server ended ({how})"
-    return checked, problem_of(checked)
-
-
-def _tell(options: ValidateOptions, shows: Progress, check: Check) -> None:
-    """Show a check that was made, if it is of interest."""
-    if options.verbose or check.status != "pass":
-        shows.say(check_line(check))
 
 
 def _shown(log: Path, shows: Progress) -> str | None:
@@ -367,7 +353,7 @@ def _printed(
             click.echo(to_json(Validation(frameworks=tuple(by_name))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
-            summed = [] if selected.is_one else [summary(outcomes), *needs.install_lines(missing)]
+            summed = [] if selected.is_one else [summary(outcomes), *builds.install_lines(missing)]
             click.echo("\n".join([*table(by_name), *summed]))
 
 

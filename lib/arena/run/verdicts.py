@@ -12,18 +12,16 @@ from arena.base.text import columns, printable
 from arena.base.workspace import Workspace
 from arena.contract import AnyScope, Report
 from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
-from arena.machine import needs
+from arena.machine import builds
 from arena.record.record import Check, Offers
 from arena.what.framework import Framework, framework_names, source_sha256
 
 Verdict = Literal["pass", "warn", "fail", "skip"]
 
-_COUNTED: dict[Verdict, str] = {
-    "pass": "passed",
-    "warn": "warned",
-    "fail": "failed",
-    "skip": "skipped",
-}
+# What is said of a framework with a verdict.
+WORDS: dict[Verdict, str] = {
+    "pass": "passed", "warn": "warned", "fail": "failed", "skip": "skipped",
+}  # fmt: skip
 
 
 class PortChecks(Frozen):
@@ -128,7 +126,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
 def summary(outcomes: Sequence[Outcome]) -> str:
     """Return the counts by verdict: `3 passed, 0 warned, 1 failed, 1 skipped`."""
     counts = Counter(each.verdict for each in outcomes)
-    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in _COUNTED.items())
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in WORDS.items())
 
 
 def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtime: str) -> bool:
@@ -168,7 +166,7 @@ def save_proof(
 
 def _toolchain(framework: Framework, runtime: str) -> dict[str, str | None]:
     native = framework.native if runtime == "native" else None
-    return {need: needs.version(need) for need in native.needs} if native else {}
+    return {need: builds.version(need) for need in native.needs} if native else {}
 
 
 def _releases(toolchain: Mapping[str, str | None]) -> dict[str, str | None]:

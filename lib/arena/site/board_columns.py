@@ -12,8 +12,8 @@ from operator import attrgetter
 from statistics import median_low
 from typing import Any
 
-from arena.base.numbers import TIMES_NS, at_least, cost_words, in_unit
 from arena.base.text import printable
+from arena.base.units import TIMES_NS, at_least, cost_words, in_unit
 from arena.judge.beside import CPU, LATENCIES, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result, Row

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import arena
 from arena.base.errors import UsageError
-from arena.base.hashing import tree_sha256
 from arena.base.model import to_json
 from arena.base.progress import Progress
+from arena.base.reading import tree_sha256
 from arena.base.text import printable, shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
@@ -29,7 +29,7 @@ from arena.judge.twins import NO_LOOKS, load_name, read_book
 from arena.site.edition import Edition, Link, Site
 from arena.site.outputs import Page, write_changed
 from arena.site.pages import boards, compare, files, frameworks, home, records, texts
-from arena.what.advisories import Advisories
+from arena.what.framework import Advisories
 
 # The kinds of pages that every edition has, and those that exist once.
 OF_EDITION = (home, boards, compare, frameworks)

@@ -23,7 +23,7 @@ from arena.judge.proofs import Proofs
 from arena.judge.rounds import Round
 from arena.record.record import Record
 from arena.site.words import ranks
-from arena.what.advisories import Advisories
+from arena.what.framework import Advisories
 
 INDEX = "index.html"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import jinja2
 from markupsafe import Markup
 
-from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
+from arena.base.units import format_bytes, format_ns, format_rate, three_digits
 from arena.judge.figure_words import latency_words
 from arena.judge.flags import WORDS
 from arena.record.times import parse_utc

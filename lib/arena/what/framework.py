@@ -4,14 +4,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
 from arena.base.errors import UsageError
-from arena.base.hashing import tree_sha256
 from arena.base.model import Frozen, validated
-from arena.base.reading import read_json
+from arena.base.reading import read_json, tree_sha256
 from arena.base.text import nearest, shown
 
 # The output folder of a native build, and all folders that are not hashed as source.
@@ -22,17 +21,15 @@ _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
-# The kinds of needs that are no programs (lib/arena/machine/needs.py).
+# The kinds of needs that are no programs (lib/arena/machine/builds.py).
 KINDS_OF_NEEDS = ("pkg-config", "gem", "ghc-pkg", "luajit", "python")
 
 # HttpArena's types, which state an entry's maturity, and the rules that apply to each here.
 # HttpArena's second key, `mode`, states whether an entry is tuned.
 _RULES = {
-    "flagship": "production",
-    "emerging": "production",
-    "experimental": "production",
+    "flagship": "production", "emerging": "production", "experimental": "production",
     "infrastructure": "engine",
-}
+}  # fmt: skip
 _MODES = ("standard", "tuned")
 
 # HttpArena's keys that are ignored here: how much of HTTP an entry implements itself, and a check
@@ -150,3 +147,35 @@ def source_files(folder: Path) -> list[Path]:
         links = [name for name in folders if (Path(parent) / name).is_symlink()]
         found += [Path(parent) / name for name in files + links]
     return [path for path in found if path.is_symlink() or path.is_file()]
+
+
+# What is known to be insecure in the libraries that entries are pinned to, by framework. People
+# write it: nothing here asks a database.
+_ADVISORIES = "advisories.json"
+
+_Text = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class Advisory(Frozen):
+    """One advisory of a package that a lock file has; `about` says what it means for the entry."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{3,40}$")]
+    package: _Text
+    version: _Text
+    url: Annotated[str, Field(pattern=r"^https://[!-~]+$", max_length=300)]
+    about: _Text
+
+
+class Advisories(Frozen):
+    """The content of advisories.json."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    frameworks: Mapping[str, tuple[Advisory, ...]] = {}
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the advisories of the frameworks' folder; UsageError if the file is broken."""
+        path = folder / _ADVISORIES
+        if not path.exists():
+            return cls()
+        return validated(cls, read_json(path), path, ["schema", "frameworks"])

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
+import pydantic
 from pydantic import Field
 
-from arena.base.durations import parse_duration
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen, JsonObject, Listed, validated
-from arena.base.reading import read_yaml
+from arena.base.reading import read_input, read_yaml
 from arena.base.text import nearest, shown
-from arena.what import protos, rules
-from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
-from arena.what.loads.shape import DAY_S, Count
+from arena.base.units import parse_duration
+from arena.base.workspace import Workspace
+from arena.base.writing import write_atomic
+from arena.what import protos
+from arena.what.loads import KEYS, KINDS, Closed, Count, Load, LoadShape
 from arena.what.metrics import Metric
 from arena.what.protos import MethodType, Proto, ProtoError
 from arena.what.scenarios import scenario_of
+from arena.what.schedule import DAY_S
 from parsers.common.figures import Bounds
 
 # Keys that are written as `5s`, and the fields that hold their seconds.
@@ -282,7 +285,7 @@ def _problems_of_call(profile: Profile) -> Iterator[tuple[str, str]]:
         yield error.key, error.problem
         return
     for rule in profile.expect:
-        for problem in rules.problems_of(rule, method):
+        for problem in protos.problems_of(rule, method):
             yield "expect", problem
 
 
@@ -336,3 +339,85 @@ def _to_seconds(data: dict[str, Any], durations: dict[str, str], where: str) -> 
                 data[field] = parse_duration(data.pop(key))
             except ValueError as error:
                 raise UsageError(f"{where}{key}: {error}") from error
+
+
+class MeasuredProfile(Profile):
+    """The profile as it was run: overrides applied, one connection count."""
+
+    connection_count: Count
+
+    @pydantic.model_validator(mode="after")
+    def _can_be_run(self) -> Self:
+        """Refuse a load that never ends or takes days: a record may have any."""
+        for key, problem in self.load.problems(self.connections):
+            raise ValueError(f"{key}: {problem}")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Its name, with the connection count if several counts have records."""
+        count = self.connection_count
+        several = len(self.record_connections) > 1 or count not in self.record_connections
+        return f"{self.name} at {count} connection{'s' * (count != 1)}" if several else self.name
+
+    @property
+    def in_flight(self) -> int:
+        """The maximum number of open calls."""
+        return self.load.in_flight(self.connection_count)
+
+    def warm_up(self) -> "MeasuredProfile":
+        """Return the closed load that warms a server up for this one, without a warm-up itself."""
+        load = self.load.warm_up(self.connection_count, self.warmup_s)
+        count = min(self.connection_count, load.in_flight(self.connection_count))
+        return self.changed(load=load, connection_count=count, warmup_s=0.0)
+
+
+def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
+    """Return the profile for one of its connection counts."""
+    return MeasuredProfile(**dict(profile), connection_count=connections)
+
+
+_BEGIN = "<!-- The table is made by ./scripts/arena.sh profiles --write -->"
+_END = "<!-- The end of the table -->"
+
+_HEAD = ("profile", "kind", "call", "load", "connections", "runs", "metric", "generator")
+
+
+def table(profiles: Sequence[Profile]) -> str:
+    """Return a Markdown table with a row for each profile."""
+    rows = [_HEAD, tuple("---" for _ in _HEAD), *map(_row, profiles)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def all_profiles(workspace: Workspace) -> list[Profile]:
+    """Return the profiles of the checkout, sorted by kind, then by name."""
+    found = [load_profile(workspace.profiles, name) for name in profile_names(workspace.profiles)]
+    return sorted(found, key=lambda each: (list(KINDS).index(each.load.kind), each.name))
+
+
+def write_table(workspace: Workspace) -> Path:
+    """Put the table into docs/profiles.md; HostError if its place is not marked there."""
+    path = workspace.root / "docs" / "profiles.md"
+    text = read_input(path)
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise HostError(f"{shown(path)}: the place of the table is not marked")
+    made = f"{before}{begin}\n\n{table(all_profiles(workspace))}\n{end}{after}"
+    write_atomic(path, made)
+    return path
+
+
+def _row(profile: Profile) -> tuple[str, ...]:
+    load, each_call = profile.load, profile.messages_per_call
+    messages = f", {each_call:,} messages a call" if each_call > 1 else ""
+    return (
+        f"`{profile.name}`",
+        load.kind,
+        f"{profile.call_words}{', TLS' if profile.tls else ''}",
+        f"{load.words}{messages}",
+        ", ".join(f"{each:,}" for each in profile.connections),
+        f"{profile.runs} × {load.each_run}" if load.each_run else str(profile.runs),
+        profile.metric,
+        profile.generator,
+    )

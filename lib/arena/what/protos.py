@@ -1,10 +1,18 @@
-"""The .proto files that profiles name: protoc compiles them, and their messages are made here."""
+"""The .proto files that profiles name, their messages, and rules for replies.
 
+protoc compiles the files. A rule is such as `result = a + b + i`, with volley's meaning
+(`--expect`). Names are `i`, the reply's index from 0; fields of the request; values of the reply's
+enum; `true` and `false`; and `sum(a)` adds a field up over all requests of the call. Arithmetic is
+modulo 2^64, and truncated to the width of the reply's field.
+"""
+
+import ast
 import hashlib
+import operator
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -77,8 +85,8 @@ def proto_of(root: Path, file: object, call: str) -> Proto | None:
     if not within or not file.startswith(f"{FOLDER}/") or ".." in Path(file).parts:
         raise ProtoError("proto", f"`{file}` is not below {FOLDER}/: {example}")
     if not (root / file).is_file():
-        there = sorted(each.relative_to(root).as_posix() for each in _protos(root))
-        raise ProtoError("proto", f"there is no {file}{nearest(file, there)}")
+        there = (each.relative_to(root).as_posix() for each in (root / FOLDER).rglob("*.proto"))
+        raise ProtoError("proto", f"there is no {file}{nearest(file, sorted(there))}")
     compiled = _compiled(root.resolve(), file)
     return Proto(
         file=file,
@@ -113,11 +121,11 @@ def request_of(method: "MethodDescriptor", data: Mapping[str, Any]) -> "Message"
 
     made, of = GetMessageClass(method.input_type), method.input_type
     for key, value in data.items():
-        field = of.fields_by_name.get(key) or of.fields_by_camelcase_name.get(key)
+        field = _field(of, key)
         if field is None:
-            has = _and(of.fields_by_name) or "no fields"
-            only = has if has == "no fields" else f"only {has}"
-            raise ProtoError(f"request.{key}", f"the request of {method.name} has {only}")
+            names = " and ".join(sorted(of.fields_by_name))
+            has = f"only {names}" if names else "no fields"
+            raise ProtoError(f"request.{key}", f"the request of {method.name} has {has}")
         if _is_integer(field) and (not isinstance(value, int) or isinstance(value, bool)):
             raise ProtoError(f"request.{key}", f"must be a whole number, not {value!r:.60}")
         if _has_template(value):
@@ -158,14 +166,6 @@ def _has_template(value: object) -> bool:
     if isinstance(value, dict):
         return any(map(_has_template, value.values()))
     return isinstance(value, list) and any(map(_has_template, value))
-
-
-def _and(names: "Mapping[str, object]") -> str:
-    return " and ".join(sorted(names))
-
-
-def _protos(root: Path) -> Iterator[Path]:
-    return (root / FOLDER).rglob("*.proto")
 
 
 @cache
@@ -219,3 +219,120 @@ def _type_of(method: "MethodDescriptor") -> MethodType:
 def _line(text: str) -> str:
     """Return an error of a library as one line of limited length."""
     return " ".join(text.split())[:_LONGEST_ERROR]
+
+
+_NAME = re.compile(r"(?<!\w)[A-Za-z_]\w*")
+_MASK_64, _MASK_32 = (1 << 64) - 1, (1 << 32) - 1
+_CONSTANTS = {"true": 1, "false": 0}
+
+_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
+
+
+def problems_of(rule: str, method: "MethodDescriptor") -> Iterator[str]:
+    """Yield what is wrong with a rule of the form `field = expression`, as sentences."""
+    name, _, expression = rule.partition(" = ")
+    field = _field(method.output_type, name)
+    if field is None or not is_number(field):
+        what = "the reply has no" if field is None else "a rule cannot compare"
+        known = " or ".join(f"`{each} = …`" for each in _numbers(method.output_type))
+        yield f"{what} `{name}`: {f'write {known}' if known else 'it has no number'}"
+        return
+    try:
+        tree = _tree(expression)
+    except SyntaxError:
+        yield f"`{expression}` is not a sum or a product of numbers and names"
+        return
+    has = " and ".join(_numbers(method.input_type)) or "no number"
+    for used, is_summed in sorted(_names(tree)):
+        found = _field(method.input_type, used)
+        if (found and is_number(found)) or (not is_summed and used in _words(field)):
+            continue
+        yield f"there is no `{used}`: the request has {has}"
+
+
+def wrong(rule: str, request: "Message", requests: int, reply: "Message", i: int) -> str:
+    """Return how reply `i` breaks a valid rule, as text; empty if it does not.
+
+    The call has sent the request `requests` times.
+    """
+    name, _, expression = rule.partition(" = ")
+    field = _field(reply.DESCRIPTOR, name)
+    if field is None:
+        raise ValueError(f"the reply has no `{name}`")
+    words = _words(field) | {"i": i}
+
+    def value(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=int(number)):
+                return number
+            case ast.UnaryOp(operand=operand):
+                return -value(operand)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _OPERATORS[type(op)](value(left), value(right)) & _MASK_64
+            case ast.Call(args=[ast.Name(id=summed)]):
+                return requests * _number(request, summed[1:])
+            case ast.Name(id="_i"):
+                return i
+            case ast.Name(id=used):
+                known = _field(request.DESCRIPTOR, used[1:])
+                return words[used[1:]] if known is None else _number(request, used[1:])
+        raise ValueError(f"`{expression}` is not a rule")
+
+    wanted, found = value(_tree(expression)), _number(reply, name)
+    if field.cpp_type == field.CPPTYPE_BOOL:
+        is_right = bool(found) == bool(wanted & _MASK_64)
+    else:
+        wide = {field.CPPTYPE_INT64, field.CPPTYPE_UINT64}
+        mask = _MASK_64 if field.cpp_type in wide else _MASK_32
+        is_right = (found & mask) == (wanted & mask)
+    return "" if is_right else f"its {name} is {found}, and the rule is `{rule}`"
+
+
+def _tree(expression: str) -> ast.expr:
+    """Return an expression's tree, with `_` before each name; SyntaxError for any other text."""
+    # Python's keywords are good names of fields.
+    tree = ast.parse(_NAME.sub(r"_\g<0>", expression), mode="eval").body
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=int()) | ast.Name() | ast.Load() | ast.USub() | ast.BinOp():
+                continue
+            case ast.Add() | ast.Sub() | ast.Mult() | ast.UnaryOp(op=ast.USub()):
+                continue
+            case ast.Call(func=ast.Name(id="_sum"), args=[ast.Name()], keywords=[]):
+                continue
+        raise SyntaxError(expression)
+    return tree
+
+
+def _names(tree: ast.expr) -> set[tuple[str, bool]]:
+    """Return the names in an expression, and whether each is summed."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    summed = {id(each) for call in calls for each in call.args}
+    functions = {id(call.func) for call in calls}
+    return {
+        (node.id[1:], id(node) in summed)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and id(node) not in functions
+    }
+
+
+def _words(field: "FieldDescriptor") -> dict[str, int]:
+    """Return the names that mean a number beside the fields of the request."""
+    values = field.enum_type.values_by_name if field.enum_type else {}
+    return {"i": 0, **_CONSTANTS, **{name: each.number for name, each in values.items()}}
+
+
+def _field(message: Any, name: str) -> "FieldDescriptor | None":
+    found: FieldDescriptor | None = message.fields_by_name.get(name)
+    return found or message.fields_by_camelcase_name.get(name)
+
+
+def _numbers(message: Any) -> list[str]:
+    return sorted(name for name, field in message.fields_by_name.items() if is_number(field))
+
+
+def _number(message: "Message", name: str) -> int:
+    field = _field(message.DESCRIPTOR, name)
+    return int(getattr(message, field.name)) if field else 0

@@ -21,17 +21,10 @@ from arena.what.framework import is_framework_name, source_files
 
 # Which entry each language starts from.
 _MODELS = {
-    "cpp": "grpc-cpp",
-    "csharp": "aspnet-grpc",
-    "go": "grpc-go",
-    "java": "grpc-java",
-    "kotlin": "grpc-kotlin",
-    "node": "grpc-node",
-    "python": "grpcio-python",
-    "rust": "tonic-grpc",
-    "scala": "scalapb-grpc",
-    "zig": "zig-grpc",
-}
+    "cpp": "grpc-cpp", "csharp": "aspnet-grpc", "go": "grpc-go", "java": "grpc-java",
+    "kotlin": "grpc-kotlin", "node": "grpc-node", "python": "grpcio-python", "rust": "tonic-grpc",
+    "scala": "scalapb-grpc", "zig": "zig-grpc",
+}  # fmt: skip
 
 # The package names that Go, npm, Cargo and Maven all accept.
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")

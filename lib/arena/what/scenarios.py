@@ -15,9 +15,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from arena.base.errors import UsageError
-from arena.base.hashing import tree_sha256
 from arena.base.model import Frozen
-from arena.base.reading import read_yaml
+from arena.base.reading import read_yaml, tree_sha256
 from arena.base.text import nearest, shown
 
 # The folder of the files that volley gets, from the project's root: paths in a plan start there.

@@ -10,8 +10,7 @@ from arena.base.progress import Progress
 from arena.base.text import nearest, printable, shown, typing_errors
 from arena.base.workspace import Workspace
 from arena.what.framework import Framework, framework_names, load_framework, misnamed_folders
-from arena.what.measured import measured_profile
-from arena.what.profile import Profile, load_profile, profile_names
+from arena.what.profile import Profile, load_profile, measured_profile, profile_names
 
 ALL = "all"
 

@@ -16,8 +16,8 @@ from arena.night.diary import Diary, events_in, objects_in
 from arena.record.record import Record, Visit
 from arena.run.plan import Away
 from arena.run.request import Request
+from arena.what.environment import FLEET_GENERATOR
 from arena.what.framework import source_sha256
-from arena.what.overrides import FLEET_GENERATOR
 from arena_fleet import rack as spread
 from arena_fleet import server as work_module
 from arena_fleet.generator import located

@@ -11,7 +11,7 @@ from arena.base.workspace import Workspace
 from arena.load import program
 from arena.load.program import Program
 from arena.load.volley import VOLLEY
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program, still_sentinel
 from tools.bench import turns
 from tools.bench.contestants import Contestant, Told

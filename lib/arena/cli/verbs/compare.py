@@ -2,7 +2,6 @@
 
 import click
 
-from arena.base.progress import progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 
@@ -31,12 +30,10 @@ def command(workspace: Workspace, /, a: str, b: str, as_json: bool, **given: obj
     first, and nights with enough blocks.
     """
     from arena.base.model import to_json
-    from arena.judge.archive import open_archive
-    from arena.judge.cache import Cache
     from arena.judge.compare import EXIT_CODES, compare
     from arena.judge.twins import read_book
 
-    archive = open_archive(workspace.results, Cache(workspace.cache), progress())
+    archive = options.archive_of(workspace)
     found = compare(archive, read_book(workspace.host), a, b, **given)  # type: ignore[arg-type]
     click.echo(to_json(found).rstrip() if as_json else found.words)
     return EXIT_CODES[found.verdict]

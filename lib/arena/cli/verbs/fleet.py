@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from arena.base.progress import progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 
@@ -75,7 +76,6 @@ def up(workspace: Workspace, where: str, hosts: int, racks: int, port: int) -> N
     The hosts are processes. Prints the coordinator's address. Figures of such a fleet are marked as
     `unpinned`: its hosts share the CPUs with the server. Racks take turns: they have one machine.
     """
-    from arena.base.progress import progress
     from arena_fleet.local import start
 
     del where

@@ -2,6 +2,7 @@
 
 import click
 
+from arena.base.text import shown
 from arena.base.workspace import Workspace
 
 
@@ -10,10 +11,9 @@ from arena.base.workspace import Workspace
 @click.pass_obj
 def command(workspace: Workspace, /, write: bool) -> None:
     """Print a table of all profiles, in Markdown."""
-    from arena.base.text import shown
-    from arena.what import profile_table
+    from arena.what import profile
 
     if write:
-        click.echo(f"written: {shown(profile_table.write(workspace))}")
+        click.echo(f"written: {shown(profile.write_table(workspace))}")
     else:
-        click.echo(profile_table.table(profile_table.all_profiles(workspace)), nl=False)
+        click.echo(profile.table(profile.all_profiles(workspace)), nl=False)

@@ -5,9 +5,9 @@ import sys
 import click
 
 from arena.base.errors import UsageError
-from arena.base.progress import progress
 from arena.base.text import nearest
 from arena.base.workspace import Workspace
+from arena.cli import options
 
 
 @click.command()
@@ -20,10 +20,7 @@ def command(workspace: Workspace, /, record: str, file: str | None) -> None:
     RECORD is its path, or the beginning of its name, as the site's pages have both. With FILE, that
     file is written to stdout, byte for byte: a generator's raw output, or a log.
     """
-    from arena.judge.archive import open_archive
-    from arena.judge.cache import Cache
-
-    archive = open_archive(workspace.results, Cache(workspace.cache), progress())
+    archive = options.archive_of(workspace)
     record = record.removeprefix(f"{workspace.results.name}/")
     found = [
         path

@@ -10,7 +10,7 @@ import click
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.options import Counts, Duration
-from arena.what.overrides import IMAGES, PROGRAMS, listed
+from arena.what.environment import IMAGES, PROGRAMS, listed
 
 
 @click.command(

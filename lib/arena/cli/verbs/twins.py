@@ -3,7 +3,6 @@
 import click
 
 from arena.base.errors import UsageError
-from arena.base.progress import progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 
@@ -24,13 +23,11 @@ def command(
     A twin is a framework that was entered in a night a second time, so any difference between the
     two is an invention of the board.
     """
-    from arena.judge.archive import open_archive
-    from arena.judge.cache import Cache
     from arena.judge.twin_list import list_twins
     from arena.judge.twins import Look, read_book, write_look
     from arena.record.times import utc_now
 
-    archive = open_archive(workspace.results, Cache(workspace.cache), progress())
+    archive = options.archive_of(workspace)
     found = [
         each
         for each in list_twins(archive, read_book(workspace.host))

@@ -9,29 +9,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from arena.machine.sentinel.background import busiest
-from arena.machine.sentinel.calibration import Calibration, calibrate, median_of
-from arena.machine.sentinel.limits import Limits
-from arena.machine.sentinel.sample import HostFiles, Sample
-from arena.machine.sentinel.verdict import judged, names, share_words, words
-from arena.machine.sentinel.watch import watch_of
+from arena.machine.sentinel.limits import Limits, busiest, judged, names, share_words, words
+from arena.machine.sentinel.watch import (
+    Calibration,
+    HostFiles,
+    Sample,
+    calibrate,
+    median_of,
+    watch_of,
+)  # fmt: skip
 from arena.record.measurement import Watch
 
 __all__ = [
-    "Away",
-    "Calibration",
-    "HostFiles",
-    "Limits",
-    "Sample",
-    "Sentinel",
-    "Window",
-    "busiest",
-    "judged",
-    "names",
-    "share_words",
-    "watch_of",
-    "words",
-]
+    "Away", "Calibration", "HostFiles", "Limits", "Sample", "Sentinel", "Window", "busiest",
+    "judged", "names", "share_words", "watch_of", "words",
+]  # fmt: skip
 
 # The time between two samples while a load runs. Each costs the host about 1 ms.
 BETWEEN_S = 0.5

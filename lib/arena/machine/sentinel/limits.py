@@ -1,4 +1,8 @@
-"""The limits of a host's signals: where they start, and what its own quiet windows teach.
+"""A host's background, its limits, and the verdict on a window, which never sees a rate.
+
+The background is the CPU time that others always use. It is measured while all processes of our own
+are idle. An agent or a thread of the kernel that never rests disturbs every window alike: it is
+named, and the limit of foreign CPU is above it.
 
 A signal with a noise of its own has a limit that is learned: the median of the newest windows plus
 five times their median absolute deviation (about 3.4 standard deviations), never below the first
@@ -8,40 +12,95 @@ teach nothing; a window with any other disturbance hardly moves a median. All ot
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.machine.sentinel.background import Background
-from arena.record.measurement import LimitsInForce, Watch
+from arena.machine.sentinel.watch import HostFiles, Process, watch_of
+from arena.record.measurement import Disturbance, LimitsInForce, Watch
 from arena.record.times import UtcTime
+
+# The middle half of these seconds counts, so a burst of two seconds leaves no trace.
+_SLICES = 8
+_SLICE_S = 1.0
+
+# What is busier than this is no background: one looks for the cause, and does not live with it.
+MOST = 0.03
+
+_NAMED = 3
+_LEAST_NAMED = 0.0005
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Busy(Frozen):
+    """A process of others, and its share of the time of the CPUs that we may use."""
+
+    name: str
+    share: Share
+
+
+class Background(Frozen):
+    """The foreign CPU of an idle host, and up to three processes that make most of it."""
+
+    share: Share
+    processes: tuple[Busy, ...] = ()
+
+
+def look(
+    files: HostFiles, sleep: Callable[[float], None] = time.sleep
+) -> tuple[list[Watch], tuple[Busy, ...]]:
+    """Watch an idle host for eight seconds; return each of them, and who was busy."""
+    processes, samples = files.strangers(), [files.sample(in_full=False)]
+    for _ in range(_SLICES):
+        sleep(_SLICE_S)
+        samples.append(files.sample(in_full=False))
+    watches = [watch_of(*pair) for pair in pairwise(samples) if pair[1].at > pair[0].at]
+    elapsed_s = samples[-1].at - samples[0].at
+    return watches, busiest(processes, files.strangers(), elapsed_s, len(files.cpus))
+
+
+def middle(values: list[float]) -> float | None:
+    """Return the mean of the middle half of at least four values; None of fewer, or below 0."""
+    cut = len(values) // 4
+    if not cut:
+        return None
+    kept = sorted(values)[cut:-cut]
+    return max(0.0, sum(kept) / len(kept))
+
+
+def busiest(
+    before: Mapping[int, Process], after: Mapping[int, Process], elapsed_s: float, cpus: int
+) -> tuple[Busy, ...]:
+    """Return the three processes of others that used most CPU time between two looks."""
+    capacity_s = elapsed_s * cpus
+    if capacity_s <= 0:
+        return ()
+    used = (
+        (each.cpu_s - (before[pid].cpu_s if pid in before else 0.0), f"{each.name} ({pid})")
+        for pid, each in after.items()
+    )
+    most = sorted(used, reverse=True)[:_NAMED]
+    shares = [(min(1.0, spent_s / capacity_s), name) for spent_s, name in most]
+    return tuple(Busy(name=name, share=share) for share, name in shares if share >= _LEAST_NAMED)
+
 
 # Where the limits start. Of steal, a virtual machine always sees a little.
 FIRST: Mapping[str, float] = {
-    "steal": 0.005,
-    "foreign": 0.01,
-    "io": 0.001,
-    "memory": 0.001,
-    "spin_off": 0.02,
-    "copy_off": 0.02,
-    "throttled_s": 0.0,
-    "thermal": 0.0,
-    "oom_kills": 0.0,
-    "swapped_pages": 0.0,
+    "steal": 0.005, "foreign": 0.01, "io": 0.001, "memory": 0.001, "spin_off": 0.02,
+    "copy_off": 0.02, "throttled_s": 0.0, "thermal": 0.0, "oom_kills": 0.0, "swapped_pages": 0.0,
     "clock_jump_s": 0.1,
-}
+}  # fmt: skip
 _STEAL_IN_A_VM = 0.01
 
 # The signals with a learned limit, and how many times its first value it may be.
 LEARNED: Mapping[str, float] = {
-    "foreign": 3.0,
-    "io": 3.0,
-    "memory": 3.0,
-    "spin_off": 10.0,
-    "copy_off": 10.0,
-}
+    "foreign": 3.0, "io": 3.0, "memory": 3.0, "spin_off": 10.0, "copy_off": 10.0,
+}  # fmt: skip
 
 # How far these scatter by themselves is a matter of the host: no judgement before it is known, and
 # none if a limit would have to be larger still.
@@ -191,3 +250,63 @@ def _softirq_in_tasks(windows: Sequence[Watch]) -> bool | None:
     if len(less) < _LEAST_WITH_SOFTIRQ:
         return None
     return statistics.median(less) < IMPOSSIBLE
+
+
+# CPU time is counted in steps of 10 ms, and by several processes: less than this is no evidence.
+_LEAST_CPU_S = 0.05
+_LEAST_PRESSURE_S = 0.005
+_OF_CPUS = frozenset({"steal", "foreign"})
+_OF_TIME = frozenset({"io", "memory"})
+_SHARES = _OF_CPUS | _OF_TIME | {"spin_off", "copy_off"}
+
+_NAMES = {
+    "steal": "steal", "foreign": "foreign CPU", "io": "waiting for I/O",
+    "memory": "waiting for memory", "spin_off": "CPU speed off by",
+    "copy_off": "memory speed off by", "throttled_s": "throttled by a quota",
+    "thermal": "throttled by heat", "oom_kills": "out-of-memory kills",
+    "swapped_pages": "swapped pages", "clock_jump_s": "a clock jumped by",
+}  # fmt: skip
+
+
+def judged(watch: Watch, limits: Limits | LimitsInForce) -> tuple[Disturbance, ...]:
+    """Return the signals that were over their limits, in the order of `FIRST`; none: quiet."""
+    found = []
+    for signal in FIRST:
+        value = value_of(signal, watch, softirq_in_tasks=limits.softirq_in_tasks)
+        limit = limits.in_force(signal)
+        if value is None or limit is None or value <= limit:
+            continue
+        if signal in _OF_CPUS and value * watch.elapsed_s * (watch.cpus or 1) < _LEAST_CPU_S:
+            continue
+        if signal in _OF_TIME and value * watch.elapsed_s < _LEAST_PRESSURE_S:
+            continue
+        found.append(Disturbance(signal=signal, value=value, limit=limit))
+    return tuple(found)
+
+
+def words(disturbed: Sequence[Disturbance]) -> str:
+    """Return disturbances for people: `steal 3.1 % (limit 1 %), swapped pages 12 (limit 0)`."""
+    return ", ".join(map(_words, disturbed))
+
+
+def _words(it: Disturbance) -> str:
+    name = _NAMES.get(it.signal, it.signal.replace("_", " "))
+    if it.signal in _SHARES:
+        value, limit = share_words(it.value), f"{it.limit * 100:.3g} %"
+        return f"{name} {'over ' if value == limit else ''}{value} (limit {limit})"
+    unit = " s" if it.signal.endswith("_s") else ""
+    return f"{name} {_short(it.value)}{unit} (limit {it.limit:g}{unit})"
+
+
+def names(busy: Sequence[Busy]) -> str:
+    """Return busy processes for people: `agent (12) 0.8 %, [kworker/0:1] (7) 0.3 %`."""
+    return ", ".join(f"{each.name} {share_words(each.share)}" for each in busy)
+
+
+def share_words(share: float) -> str:
+    """Return a share in percent, with two digits: `0.45 %`, `12 %`."""
+    return f"{_short(share * 100)} %"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}" if abs(value) < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits

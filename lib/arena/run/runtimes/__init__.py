@@ -11,8 +11,8 @@ from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.machine.builds import Build
 from arena.record.measurement import Cost
+from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
-from arena.what.ports import STANDARD, Ports
 
 NAMES = ("auto", "docker", "native")
 

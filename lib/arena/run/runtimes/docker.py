@@ -30,8 +30,8 @@ from arena.machine.docker import (
 from arena.machine.interrupts import held
 from arena.record.measurement import Cost
 from arena.run.runtimes import Built, Unavailable
+from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
-from arena.what.ports import STANDARD, Ports
 
 # Set by scripts/standin-images.sh on images that stand in for official ones.
 _STANDIN_LABEL = "httparena.standin.provides"

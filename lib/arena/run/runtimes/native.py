@@ -7,14 +7,14 @@ from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.machine import needs
+from arena.machine import builds
 from arena.machine.builds import Build, Command
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.record.measurement import Cost
 from arena.run.runtimes import Built, Unavailable
+from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework, Native
-from arena.what.ports import STANDARD, Ports
 
 # A server gets only these environment variables, so that no run depends on the shell.
 _KEPT = ("PATH", "HOME", "LANG")
@@ -79,10 +79,10 @@ class NativeRuntime:
             return Unavailable(
                 f"{framework.name} has no `native` section in its meta.json: use --runtime docker"
             )
-        missing = needs.missing(framework.native.needs)
+        missing = builds.missing(framework.native.needs)
         if not missing:
             return None
-        install = "; ".join(needs.install_lines(missing))
+        install = "; ".join(builds.install_lines(missing))
         return Unavailable(
             f"{framework.name} needs {', '.join(missing)} to run natively: "
             f"use --runtime docker, or {install}",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import RATES, TIMES_NS
+from arena.base.units import RATES, TIMES_NS
 
 # A digit of a log axis, from one power of ten to the next.
 _DIGITS = (1, 2, 5)

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from markupsafe import Markup
 
-from arena.base.numbers import format_rate
+from arena.base.units import format_rate
 from arena.judge.figure_words import latency_words
 from arena.judge.leaderboard import Board, Result
 from arena.record.measurement import BlastPoint, Run

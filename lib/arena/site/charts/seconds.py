@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from markupsafe import Markup
 
-from arena.base.numbers import format_ns, format_rate
+from arena.base.units import format_ns, format_rate
 from arena.judge.flags import missed
 from arena.judge.leaderboard import Board
 from arena.record.measurement import Run, Second

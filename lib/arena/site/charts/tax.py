@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import cost_words, in_unit
+from arena.base.units import cost_words, in_unit
 from arena.judge.beside import CPU, GENERATOR_CPU, Beside
 from arena.judge.leaderboard import Board, Result, Row
 from arena.site.charts.axes import Axis, linear, top

@@ -27,8 +27,7 @@ from arena.site.outputs import Page
 from arena.site.pages.texts import beginning, read
 from arena.site.strips import line
 from arena.site.template import frame, render, web
-from arena.what.advisories import Advisory
-from arena.what.framework import load_framework
+from arena.what.framework import Advisory, load_framework
 from arena.what.metrics import Metric
 
 # The maximum number of listed records per board; framework.json has all of them.

@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
-from arena.base.durations import format_duration
 from arena.base.reading import last_lines
+from arena.base.units import format_duration
 from arena.judge.archive import NIGHTS
 from arena.judge.derive import derive
 from arena.judge.entry import Entry
@@ -32,7 +32,7 @@ from arena.site.kinds import SHOWN, run_picture
 from arena.site.outputs import Page
 from arena.site.strips import Strip, line
 from arena.site.template import frame, render
-from arena.what.overrides import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
+from arena.what.environment import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
 
 # The maximum length of a log, and of a command line, on a page.
 _LOG_LINES = 30

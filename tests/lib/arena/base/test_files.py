@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.base import hashing, reading, text, writing
+from arena.base import reading, text, writing
 from arena.base.errors import HostError, UsageError
 from arena.base.model import Frozen, validated
 from arena.base.reading import read_json, read_yaml
@@ -150,7 +150,7 @@ def test_a_folder_in_the_way_is_said(tmp_path: Path) -> None:
 
 def test_the_hash_is_that_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
-    assert hashing.sha256_of(tmp_path / "x").startswith("ba7816bf8f01cfea")
+    assert reading.sha256_of(tmp_path / "x").startswith("ba7816bf8f01cfea")
 
 
 def test_the_tail_of_a_log_is_its_last_lines_that_say_something(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from arena.contract.client import Client, LostError
 from arena.contract.sampling import _CONNECTIONS, CALLS, Sampler
 from arena.contract.scope import Scope
 from arena.record.measurement import Sampled
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import a_profile
 from tests.lib.arena.contract.lies import (
     choosing,

@@ -16,7 +16,7 @@ from arena.record.measurement import (
     Watch,
 )
 from arena.record.record import Cpus
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import ITEMS, MEAN_NS, a_generator, a_profile, a_record, a_run
 from tests.lib.arena.judge.runs import (
     BLAST,

@@ -7,8 +7,7 @@ import pytest
 
 from arena.base.workspace import Workspace
 from arena.judge.load_key import digest_of
-from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.profile import load_profile
+from arena.what.profile import MeasuredProfile, load_profile, measured_profile
 
 
 def measured(folder: Path, name: str) -> MeasuredProfile:

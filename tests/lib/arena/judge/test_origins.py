@@ -16,8 +16,7 @@ from arena.judge.leaderboard import Board, rank_entries
 from arena.judge.load_key import digest_of
 from arena.record.record import Git, Record
 from arena.what import protos
-from arena.what.measured import measured_profile
-from arena.what.profile import Profile, load_profile
+from arena.what.profile import Profile, load_profile, measured_profile
 from arena.what.scenarios import scenario_of
 from tests.fakes import a_provenance, a_record
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.base.errors import HostError
-from arena.base.hashing import sha256_of
+from arena.base.reading import sha256_of
 from arena.judge import packing
 from arena.judge.archive import NIGHTS, open_archive
 from arena.judge.packing import archive_to_pack, finish, pack, pack_night

@@ -9,7 +9,7 @@ from arena.base.errors import HostError
 from arena.base.model import to_json
 from arena.judge import store
 from arena.judge.store import SUMS, Draft
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from tests.fakes import a_record, records_in
 
 
@@ -21,7 +21,7 @@ def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:
         (draft.folder / "run-1.json").write_text("raw")
         path = draft.save(record)
     assert path == tmp_path / "stream-grpc/64/grpc-go/2026-01-01T00-00-00.000000Z.json"
-    assert read_record(path) == record
+    assert parse_record(path.read_bytes()) == record
     assert path.read_text() == to_json(record)
     assert (path.with_suffix("") / "run-1.json").read_text() == "raw"
     assert records_in(tmp_path) == [record]
@@ -56,7 +56,7 @@ def test_a_saved_record_is_never_overwritten(tmp_path: Path) -> None:
         (draft.folder / "run-1.json").write_text("second")
         with pytest.raises(HostError, match="cannot be written"):
             draft.save(second)
-    assert read_record(path) == first
+    assert parse_record(path.read_bytes()) == first
     assert (path.with_suffix("") / "run-1.json").read_text() == "first"
 
 

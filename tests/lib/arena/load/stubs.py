@@ -7,7 +7,7 @@ from arena.base.workspace import Workspace
 from arena.load import generators
 from arena.load.program import Program
 from arena.machine.child import whole_command
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import FakeProgress
 
 Find = Callable[..., Program]

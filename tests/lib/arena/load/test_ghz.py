@@ -12,8 +12,8 @@ from arena.load import generators, ghz, ghz_flags, program, volley
 from arena.load.measurements import of_ghz
 from arena.load.program import Program
 from arena.record.measurement import Cost
-from arena.what.measured import MeasuredProfile
-from arena.what.overrides import GENERATORS
+from arena.what.environment import GENERATORS
+from arena.what.profile import MeasuredProfile
 from tests.fakes import a_profile, a_program
 from tests.lib.arena.load.stubs import Find, argv, finder, preview
 from tests.lib.arena.load.volley_reports import a_report

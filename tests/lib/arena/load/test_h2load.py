@@ -14,8 +14,7 @@ from arena.load.generators import Shot
 from arena.load.h2load import H2LOAD as DESCRIBED
 from arena.load.measurements import of_h2load
 from arena.load.program import Program
-from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.profile import load_profile
+from arena.what.profile import MeasuredProfile, load_profile, measured_profile
 from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.arena.load.stubs import Find, argv, docker_stub, finder, lines, preview
 

@@ -12,7 +12,7 @@ from arena.load import volley
 from arena.load.ghz import GHZ
 from arena.load.measurements import of_blast, of_volley
 from arena.record.measurement import Unchecked, Wrong
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.arena.load.stubs import preview
 from tests.lib.parsers.sweeps import SWEEPS, VOLLEY, small_sweep

@@ -8,8 +8,8 @@ import pytest
 
 from arena.load import ghz_flags, measurements
 from arena.record.measurement import Measurement, Unchecked
-from arena.what.loads.schedule import Schedule
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
+from arena.what.schedule import Schedule
 from tests.fakes import UNARY, a_profile
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"

@@ -13,8 +13,7 @@ from arena.load.ghz import GHZ
 from arena.load.h2load import H2LOAD
 from arena.load.volley import VOLLEY
 from arena.what.loads import Scenario
-from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.profile import load_profile
+from arena.what.profile import MeasuredProfile, load_profile, measured_profile
 from arena.what.scenarios import MADE
 from tests.fakes import ITEMS, a_profile
 

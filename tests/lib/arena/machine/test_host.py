@@ -13,8 +13,8 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.machine import facts, git, needs, ports
-from arena.machine.epoch import epoch_of
+from arena.machine import builds, facts, ports
+from arena.machine.facts import epoch_of
 from arena.what.framework import KINDS_OF_NEEDS
 from tests.fakes import a_program
 
@@ -33,9 +33,9 @@ def run_git(root: Path, *words: str) -> None:
 def test_the_commit_is_known_and_whether_files_differ_from_it(tmp_path: Path) -> None:
     run_git(tmp_path, "init", "--quiet")
     run_git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "one")
-    clean = git.git_state(tmp_path)
+    clean = facts.git_state(tmp_path)
     (tmp_path / "file").write_text("")
-    dirty = git.git_state(tmp_path)
+    dirty = facts.git_state(tmp_path)
     assert clean
     assert dirty
     assert len(clean.commit) == 40
@@ -43,7 +43,7 @@ def test_the_commit_is_known_and_whether_files_differ_from_it(tmp_path: Path) ->
 
 
 def test_outside_git_there_is_no_commit(tmp_path: Path) -> None:
-    assert git.git_state(tmp_path) is None
+    assert facts.git_state(tmp_path) is None
 
 
 def test_another_repository_has_no_commit_of_this_checkout(
@@ -53,16 +53,16 @@ def test_another_repository_has_no_commit_of_this_checkout(
     run_git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "around")
     checkout = tmp_path / "unpacked"
     checkout.mkdir()
-    assert git.git_state(checkout) is None
+    assert facts.git_state(checkout) is None
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
-    assert git.git_state(checkout) is None
+    assert facts.git_state(checkout) is None
     monkeypatch.delenv("GIT_DIR")
     run_git(checkout, "init", "--quiet")
     run_git(checkout, "commit", "--quiet", "--allow-empty", "--message", "own")
-    own = git.git_state(checkout)
+    own = facts.git_state(checkout)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.setenv(name, str(tmp_path / ".git"))
-    assert git.git_state(checkout) == own
+    assert facts.git_state(checkout) == own
 
 
 def listener(port: int, pid: int | None, status: str = psutil.CONN_LISTEN) -> SimpleNamespace:
@@ -92,12 +92,12 @@ def test_a_port_that_only_has_connections_is_free(monkeypatch: pytest.MonkeyPatc
     sockets = [listener(8081, 1), listener(port, 1, psutil.CONN_TIME_WAIT)]
     monkeypatch.setattr(psutil, "net_connections", lambda **_: sockets)
     ports.require_free_port(port)
-    assert ports.taken_ports() == {8081}
+    assert ports.listeners() == {8081: 1}
 
 
 def test_a_program_is_looked_for_on_path(bin_: Path) -> None:
     a_program(bin_ / "go", "true")
-    assert needs.missing(("go", "zig")) == ("zig",)
+    assert builds.missing(("go", "zig")) == ("zig",)
 
 
 @pytest.mark.parametrize(
@@ -107,21 +107,21 @@ def test_a_library_is_looked_for_with_the_program_of_its_kind(
     bin_: Path, kind: str, program: str
 ) -> None:
     wanted = (f"{kind}:there", f"{kind}:absent")
-    assert needs.missing(wanted) == (program, *wanted)
+    assert builds.missing(wanted) == (program, *wanted)
     a_program(bin_ / program, 'for last; do :; done; [ "$last" = there ]')
-    assert needs.missing(wanted) == (f"{kind}:absent",)
+    assert builds.missing(wanted) == (f"{kind}:absent",)
 
 
 def test_every_kind_of_need_can_be_looked_for() -> None:
-    assert set(KINDS_OF_NEEDS) == set(needs.PROBES)
+    assert set(KINDS_OF_NEEDS) == set(builds.PROBES)
 
 
 def test_what_to_install_is_one_line_of_apt_after_what_debian_lacks() -> None:
-    assert needs.install_lines(("zig", "g++", "make", "g++", "grpc_cpp_plugin", "dotnet")) == [
+    assert builds.install_lines(("zig", "g++", "make", "g++", "grpc_cpp_plugin", "dotnet")) == [
         "install by hand: dotnet zig",
         "apt-get install g++ make protobuf-compiler-grpc",
     ]
-    assert needs.install_lines(()) == []
+    assert builds.install_lines(()) == []
 
 
 X86 = """processor : 0
@@ -156,14 +156,12 @@ def tree(root: Path, files: dict[str, str]) -> Path:
     [
         (METAL * 2, "AuthenticAMD 25 1 1"),
         (ARM.format(part="0xd0c") * 2, "0x41 0x3 0xd0c 1"),
-        (
-            ARM.format(part="0xd0b") + ARM.format(part="0xd05"),
-            "0x41 0x3 0xd0b 1 + 0x41 0x3 0xd05 1",
-        ),
+        (ARM.format(part="0xd0b") + ARM.format(part="0xd05"),
+         "0x41 0x3 0xd0b 1 + 0x41 0x3 0xd05 1"),
         ("machine : Power", None),
         ("", None),
     ],
-)
+)  # fmt: skip
 def test_the_family_of_the_cpus_is_read(tmp_path: Path, cpuinfo: str, family: str | None) -> None:
     assert facts.family(tree(tmp_path, {"proc/cpuinfo": cpuinfo})) == family
 
@@ -217,36 +215,36 @@ def test_a_container_is_told_by_its_namespace(
 
 
 def test_a_need_is_asked_its_version_once(bin_: Path) -> None:
-    needs.version.cache_clear()
+    builds.version.cache_clear()
     log = bin_ / "asked"
     for name in ("go", "java", "cargo", "ruby", "ghc-pkg", "python3", "dpkg-query"):
         a_program(bin_ / name, f'echo "$0 $*" >>{log}; [ -n "$1" ] && echo "one $1" && echo two')
     a_program(bin_ / "java", "echo said on stderr >&2")
     a_program(bin_ / "mvn", r"printf '\033[1mMaven 3\033[m\n'")
     a_program(bin_ / "broken", "echo 1; exit 1")
-    assert needs.version("go") == needs.version("go") == "one version"
-    assert needs.version("cargo") == "one --version"
-    assert needs.version("java") == "said on stderr"
-    assert needs.version("mvn") == "Maven 3"
-    assert needs.version("gem:grpc") == "one -e"
-    assert needs.version("ghc-pkg:warp-tls") == "one latest"
-    assert needs.version("python:ensurepip") == "one --version"
-    assert needs.version("luajit:http.server") == "one --show"
+    assert builds.version("go") == builds.version("go") == "one version"
+    assert builds.version("cargo") == "one --version"
+    assert builds.version("java") == "said on stderr"
+    assert builds.version("mvn") == "Maven 3"
+    assert builds.version("gem:grpc") == "one -e"
+    assert builds.version("ghc-pkg:warp-tls") == "one latest"
+    assert builds.version("python:ensurepip") == "one --version"
+    assert builds.version("luajit:http.server") == "one --show"
     assert re.search(r"dpkg-query --show .* lua-http\n", log.read_text())
-    assert needs.version("broken") is None
-    assert needs.version("absent") is None
+    assert builds.version("broken") is None
+    assert builds.version("absent") is None
     assert log.read_text().count("go version") == 1
-    needs.version.cache_clear()
+    builds.version.cache_clear()
 
 
 def test_a_need_that_does_not_answer_has_no_version(
     bin_: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needs.version.cache_clear()
-    monkeypatch.setattr(needs, "_ANSWER_TIMEOUT_S", 0.05)
+    builds.version.cache_clear()
+    monkeypatch.setattr(builds, "_ANSWER_TIMEOUT_S", 0.05)
     a_program(bin_ / "go", "exec sleep 60")
-    assert needs.version("go") is None
-    needs.version.cache_clear()
+    assert builds.version("go") is None
+    builds.version.cache_clear()
 
 
 def test_the_epoch_has_what_the_host_and_the_lock_files_say(

@@ -1,4 +1,4 @@
-"""Reading records: what they say of themselves, and what is wrong with a broken one."""
+"""Reading records: what they say of themselves, what is wrong with a broken one, older schemas."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from arena.base.model import to_json
 from arena.judge.leaderboard import Leaderboard
 from arena.judge.store import Draft
 from arena.record import times
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, a_record, a_run
 
@@ -30,16 +30,15 @@ def test_what_the_contract_found_reads_back_with_its_bytes(tmp_path: Path) -> No
         {"check": "stream-10", "status": "fail", "detail": "9 replies, not 10", "wire": "00 00"}
     ]
     assert data["messages_per_data_frame"] == 2.5
-    assert read_record(path) == record
+    assert parse_record(path.read_bytes()) == record
 
 
-def test_a_record_from_before_the_second_validation_is_read(tmp_path: Path) -> None:
+def test_a_record_from_before_the_second_validation_is_read() -> None:
     data = json.loads(to_json(a_record(contract=[PASSED])))
     for key in ("contract_after", "messages_per_data_frame"):
         del data[key]
     del data["contract"][0]["wire"]
-    (tmp_path / "x.json").write_text(json.dumps(data))
-    record = read_record(tmp_path / "x.json")
+    record = parse_record(json.dumps(data).encode())
     assert record.contract == (PASSED,)
     assert (record.contract_after, record.messages_per_data_frame) == ((), None)
 
@@ -95,17 +94,15 @@ def spoiled(**changes: Any) -> str:
         (spoiled().replace('"elapsed_s": 5.0', '"elapsed_s": 0'), "elapsed_s: Input should be gr"),
     ],
 )
-def test_a_broken_record_is_told_in_a_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "x.json").write_text(text)
+def test_a_broken_record_is_told_in_a_line(text: str, said: str) -> None:
     with pytest.raises(ValueError, match="(?i)" + said.replace(".", r"\.")) as caught:
-        read_record(tmp_path / "x.json")
+        parse_record(text.encode())
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_a_broken_record(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_bytes(b"\xff\xfe{\x00\xd8")
+def test_bytes_that_are_no_text_are_a_broken_record() -> None:
     with pytest.raises(ValueError):
-        read_record(tmp_path / "x.json")
+        parse_record(b"\xff\xfe{\x00\xd8")
 
 
 def test_the_schema_that_is_published_is_that_of_the_files() -> None:

@@ -10,10 +10,9 @@ import pytest
 
 from arena.base.model import to_json
 from arena.judge.derive import derive
-from arena.record.reading import parse_record
-from arena.record.upgrade import _FLAT, upgraded
+from arena.record.reading import _FLAT, parse_record, upgraded
 from arena.what.loads import Blast, Closed, Scheduled
-from arena.what.loads.schedule import Schedule
+from arena.what.schedule import Schedule
 from tests.fakes import a_generator, a_record, a_run
 from tests.golden import published
 

@@ -13,7 +13,7 @@ from arena.base.workspace import Workspace
 from arena.run import beside
 from arena.run.beside import Beside, Part
 from arena.run.verdicts import Outcome
-from arena.what.ports import STANDARD, Ports
+from arena.what.environment import STANDARD, Ports
 from tests.fakes import FakeProgress
 
 # Says its port, and what happens to a framework of this name.

@@ -13,7 +13,7 @@ from arena.load.find import Located
 from arena.load.ghz import GHZ
 from arena.machine.cpus import CpuPlan
 from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel, judged
-from arena.machine.sentinel.own import Process
+from arena.machine.sentinel.watch import Process
 from arena.record.measurement import Cost, Run, Sampled, Wrong
 from arena.run.driver import Driver
 from arena.run.plan import Plan

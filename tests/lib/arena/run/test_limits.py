@@ -7,7 +7,7 @@ import pytest
 
 from arena.base.workspace import Workspace
 from arena.machine import facts
-from arena.machine.sentinel.background import Busy
+from arena.machine.sentinel.limits import Busy
 from arena.record.measurement import Watch
 from arena.run.limits import host_words, limits_file, limits_here
 from tests.fakes import FakeProgress, a_record, a_run, save

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from arena.machine.sentinel import Limits, Sample, Sentinel
-from arena.machine.sentinel.own import Process
+from arena.machine.sentinel.watch import Process
 from arena.run.quiet import Quiet
 from tests.fakes import still_sentinel
 

@@ -19,10 +19,10 @@ from arena.load.generators import Shot
 from arena.load.ghz import GHZ as GHZ_PROGRAM
 from arena.machine import ports
 from arena.machine.cpus import CpuPlan
-from arena.record.reading import read_record
+from arena.record.reading import parse_record
 from arena.run.plan import Plan
 from arena.run.session import Session
-from arena.what.measured import MeasuredProfile
+from arena.what.profile import MeasuredProfile
 from tests.fakes import (
     FAILED,
     ITEMS,
@@ -89,7 +89,7 @@ class Outcome:
                 workspace, plan, runtime, generator, self.progress, still_sentinel()
             )
             record, self.error = measuring.run(draft)
-            self.record = read_record(draft.save(record))
+            self.record = parse_record(draft.save(record).read_bytes())
         assert self.record == record
 
     def log(self) -> str:

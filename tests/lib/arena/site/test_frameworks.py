@@ -12,7 +12,7 @@ from arena.judge.proofs import CONTRACT, PortProof, Proof, Proofs
 from arena.record.record import Epoch, Record
 from arena.site.outputs import Page
 from arena.site.pages import frameworks, records
-from arena.what.advisories import Advisories
+from arena.what.framework import Advisories
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.site.editions import (

@@ -16,8 +16,7 @@ from arena.run.request import Request
 from arena.site.pages.records import _repeat
 from arena.what import selection
 from arena.what.loads import KINDS
-from arena.what.measured import measured_profile
-from arena.what.profile import load_profile
+from arena.what.profile import load_profile, measured_profile
 from tests.commandline import Line, line
 from tests.conftest import ROOT
 from tests.fakes import a_record, a_visit, add_framework

@@ -14,7 +14,7 @@ from arena.contract.flow_control import SIGTERM
 from arena.judge.proofs import CONTRACT
 from arena.site.pages.frameworks import anchor_of_check
 from arena.site.pages.texts import read
-from arena.what import framework, profile_table
+from arena.what import framework, profile
 from arena.what.profile import load_profile
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -30,19 +30,19 @@ def a_copy(workspace: Workspace, text: str) -> Path:
 def test_the_documented_table_is_that_of_the_profiles(workspace: Workspace) -> None:
     documented = (ROOT / "docs" / "profiles.md").read_text()
     copy = a_copy(workspace, documented)
-    profile_table.write(workspace)
+    profile.write_table(workspace)
     assert copy.read_text() == documented, "run ./scripts/arena.sh profiles --write"
 
 
 def test_every_profile_has_a_row_of_as_many_cells_as_the_head(workspace: Workspace) -> None:
-    head, _, *rows = profile_table.table(profile_table.all_profiles(workspace)).splitlines()
+    head, _, *rows = profile.table(profile.all_profiles(workspace)).splitlines()
     assert {row.count("|") for row in rows} == {head.count("|")}
     named = [row.split("`")[1] for row in rows]
     assert sorted(named) == sorted(path.stem for path in workspace.profiles.glob("*.yaml"))
 
 
 def test_a_row_says_what_the_load_is(workspace: Workspace) -> None:
-    text = profile_table.table(profile_table.all_profiles(workspace))
+    text = profile.table(profile.all_profiles(workspace))
     for words in (
         "| 10,000 calls in 50 s: 200 a second |",
         "| 10,000 calls in 85 s: from 50 a second, +10 every 5s, to 150, then held |",
@@ -58,7 +58,7 @@ def test_a_row_says_what_the_load_is(workspace: Workspace) -> None:
 def test_a_page_without_a_place_for_the_table_is_left_alone(workspace: Workspace) -> None:
     copy = a_copy(workspace, "# Profiles")
     with pytest.raises(HostError, match=r"profiles\.md: the place of the table is not marked"):
-        profile_table.write(workspace)
+        profile.write_table(workspace)
     assert copy.read_text() == "# Profiles"
 
 

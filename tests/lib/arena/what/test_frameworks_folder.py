@@ -11,10 +11,9 @@ from threading import Thread
 import pytest
 
 from arena.judge.proofs import Proofs
-from arena.machine.needs import install_lines
+from arena.machine.builds import install_lines
 from arena.site.pages.frameworks import RELEASE
-from arena.what.advisories import Advisories
-from arena.what.framework import framework_names, load_framework, source_files
+from arena.what.framework import Advisories, framework_names, load_framework, source_files
 
 ROOT = Path(__file__).resolve().parents[4]
 FRAMEWORKS = ROOT / "frameworks"
@@ -76,7 +75,7 @@ def test_meta_json_says_all_there_is_to_say(name: str) -> None:
     # Debian packages all that is needed, except .NET.
     assert framework.native.needs
     unknown = [line for line in install_lines(framework.native.needs) if "apt-get" not in line]
-    assert unknown in ([], ["install by hand: dotnet"]), "lib/arena/machine/needs.py: _PACKAGES"
+    assert unknown in ([], ["install by hand: dotnet"]), "lib/arena/machine/builds.py: _PACKAGES"
     # The server itself is what is measured and sent signals, and no shell.
     assert framework.native.run.startswith("exec ")
 

@@ -98,10 +98,8 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("messages_per_call: 4999", "messages_per_call: must be 5000, what one Stream"),
         ("request: {a: 1, b: 2}", "messages_per_call: must be 1, what one"),
         ("request: {a: 1, count: 0}", "messages_per_call: must be 1, what one"),
-        (
-            "call: benchmark.BenchmarkService/GetSum",
-            "request.count: the request of GetSum has only a and b",
-        ),
+        ("call: benchmark.BenchmarkService/GetSum",
+         "request.count: the request of GetSum has only a and b"),
         ("request: {a: 1, cuont: 5000}", "request.cuont"),
         ("runs: 0", "runs: Input should be greater than or equal to 1, not 0"),
         ("runs: 101", "runs: "),
@@ -127,7 +125,7 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("extends: x", "extends: goes round in a circle"),
         ("extends: [x]", "extends: there is no profile"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_key_is_named_with_its_file(folder: Path, line: str, said: str) -> None:
     kept = without(line.partition(":")[0], STREAM)
     assert f"x.yaml: {said}" in refusal(folder, *kept, line)
@@ -216,11 +214,8 @@ BLAST = "extends: blast-unary\nname: x"
     ("name", "schedule", "window_s"),
     [
         ("load-const", {"shape": "const", "rps": 200}, 49.995),
-        (
-            "load-step-up",
-            {"shape": "step", "start": 50, "end": 150, "step": 10, "step_duration_s": 5.0},
-            84.993,
-        ),
+        ("load-step-up",
+         {"shape": "step", "start": 50, "end": 150, "step": 10, "step_duration_s": 5.0}, 84.993),
         (
             "load-step-down",
             {
@@ -235,7 +230,7 @@ BLAST = "extends: blast-unary\nname: x"
         ("load-line-up", {"shape": "line", "start": 5, "step": 5}, 62.743),
         ("load-line-down", {"shape": "line", "start": 200, "step": -2, "end": 100}, 74.49),
     ],
-)
+)  # fmt: skip
 def test_the_schedules_are_ghzs(
     folder: Path, name: str, schedule: dict[str, object], window_s: float
 ) -> None:
@@ -279,17 +274,11 @@ def test_what_a_call_moves(
         (SCHEDULED, "kind: burst", "kind: "),
         (SCHEDULED, "requests:", "requests: "),
         (SCHEDULED, "requests: 0", "requests: "),
-        (
-            SCHEDULED,
-            "metric: requests/s",
-            "metric: requests/s is not for a scheduled load (write p99 latency)",
-        ),
+        (SCHEDULED, "metric: requests/s",
+         "metric: requests/s is not for a scheduled load (write p99 latency)"),
         (SCHEDULED, "connections: [11]", "connections: 11 is more than the 10 calls at a time"),
-        (
-            SCHEDULED.replace("requests: 1000", "requests: 5"),
-            "connections: [6]",
-            "connections: 6 is more than the 5 requests",
-        ),
+        (SCHEDULED.replace("requests: 1000", "requests: 5"), "connections: [6]",
+         "connections: 6 is more than the 5 requests"),
         (STREAM, "connections: [8, 8]", "connections: names a count twice"),
         (SCHEDULED, "schedule: 5", "schedule: "),
         (SCHEDULED, "schedule: {shape: const}", "schedule.rps: is missing: a const schedule"),
@@ -298,41 +287,21 @@ def test_what_a_call_moves(
         (SCHEDULED, "schedule: {shape: const, rsp: 5}", "schedule.rsp: unknown key"),
         (SCHEDULED, "schedule: {shape: line, start: 0, step: 5}", "schedule.start: "),
         (SCHEDULED, "schedule: {shape: line, start: 5, step: 0}", "schedule.step: is 0"),
-        (
-            SCHEDULED,
-            "schedule: {shape: line, start: 50, step: 5, end: 10}",
-            "schedule.end: is on the wrong side: step 5 does not lead there from start 50",
-        ),
-        (
-            SCHEDULED,
-            "schedule: {shape: line, start: 20, step: -15}",
-            "schedule: never ends: its rate falls to 0 before 1000 requests are due",
-        ),
-        (
-            SCHEDULED.replace("requests: 1000", "requests: 100000"),
-            "schedule: {shape: const, rps: 1}",
-            "schedule: takes longer than a day to send 100000 requests",
-        ),
-        (
-            SCHEDULED,
-            "schedule: {shape: step, start: 5, step: 5, step_duration: 5 parsecs}",
-            "schedule.step_duration: '5 parsecs' is not a duration",
-        ),
-        (
-            SCHEDULED,
-            "schedule: {shape: step, start: 5, step: 5, step_duration: 0s}",
-            "schedule.step_duration: '0s' must be at least 1ms",
-        ),
-        (
-            SCHEDULED,
-            "schedule: {shape: step, start: 5, step: 5, step_duration_s: 5}",
-            "schedule.step_duration_s: unknown key (did you mean step_duration?)",
-        ),
-        (
-            BLAST,
-            "call: benchmark.BenchmarkService/CollectSum",
-            "call: a blast load has unary calls only",
-        ),
+        (SCHEDULED, "schedule: {shape: line, start: 50, step: 5, end: 10}",
+         "schedule.end: is on the wrong side: step 5 does not lead there from start 50"),
+        (SCHEDULED, "schedule: {shape: line, start: 20, step: -15}",
+         "schedule: never ends: its rate falls to 0 before 1000 requests are due"),
+        (SCHEDULED.replace("requests: 1000", "requests: 100000"),
+         "schedule: {shape: const, rps: 1}",
+         "schedule: takes longer than a day to send 100000 requests"),
+        (SCHEDULED, "schedule: {shape: step, start: 5, step: 5, step_duration: 5 parsecs}",
+         "schedule.step_duration: '5 parsecs' is not a duration"),
+        (SCHEDULED, "schedule: {shape: step, start: 5, step: 5, step_duration: 0s}",
+         "schedule.step_duration: '0s' must be at least 1ms"),
+        (SCHEDULED, "schedule: {shape: step, start: 5, step: 5, step_duration_s: 5}",
+         "schedule.step_duration_s: unknown key (did you mean step_duration?)"),
+        (BLAST, "call: benchmark.BenchmarkService/CollectSum",
+         "call: a blast load has unary calls only"),
         (BLAST, "connections: [1, 10001]", "connections: 10001 is more than the 10000 calls"),
         (BLAST, "sweep: [1, 5, 5]", "sweep: must rise from each number to the next"),
         (BLAST, "sweep: [0, 5]", "sweep.0: "),
@@ -344,7 +313,7 @@ def test_what_a_call_moves(
         (STREAM, "requests_per_call: 2", "requests_per_call: must be 1"),
         ("extends: bidi-grpc\nname: x\n", "requests_per_call: 10", "messages_per_call: must be 20"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_with_the_kind_is_named_with_its_file(
     folder: Path, text: str, line: str, said: str
 ) -> None:

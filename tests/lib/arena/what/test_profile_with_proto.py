@@ -8,7 +8,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
-from arena.what import protos, rules
+from arena.what import protos
 from arena.what.profile import Profile, load_profile
 
 OWN = """
@@ -140,10 +140,8 @@ def test_a_child_inherits_the_proto_and_can_remove_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("proto", "said"),
     [
-        (
-            "requests/helth.proto",
-            "proto: there is no requests/helth.proto (did you mean requests/h",
-        ),
+        ("requests/helth.proto",
+         "proto: there is no requests/helth.proto (did you mean requests/h"),
         ("requests/none.proto", "proto: there is no requests/none.proto"),
         ("../health.proto", "proto: `../health.proto` is not below requests/: write a path such"),
         ("/etc/health.proto", "proto: `/etc/health.proto` is not below requests/"),
@@ -156,7 +154,7 @@ def test_a_child_inherits_the_proto_and_can_remove_it(folder: Path) -> None:
         ("[requests/health.proto]", "proto: names no .proto file"),
         ("requests/health.proto", "call: there is no own.Things/Get (there are: grpc.health.v1.H"),
     ],
-)
+)  # fmt: skip
 def test_a_proto_that_cannot_be_used_is_refused_with_its_file(
     folder: Path, proto: str, said: str
 ) -> None:
@@ -175,14 +173,11 @@ def test_a_link_cannot_lead_out_of_the_checkout(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "no proto\n",
-            "cannot be compiled: requests/broken.proto:1:1: Expected top-level",
-        ),
+        ("no proto\n", "cannot be compiled: requests/broken.proto:1:1: Expected top-level"),
         ('syntax = "proto3"; import "absent.proto";', "absent.proto: File not found."),
         ("", "call: there is no own.Things/Get"),
     ],
-)
+)  # fmt: skip
 def test_a_proto_that_does_not_compile_is_refused_with_protocs_reason(
     folder: Path, text: str, said: str
 ) -> None:
@@ -217,16 +212,12 @@ def test_a_proto_that_does_not_compile_is_refused_with_protocs_reason(
         ("expect: count = from()", "expect: `from()` is not a sum"),
         ("messages_per_call: 2", "messages_per_call: must be 1, what one Get moves here"),
         ("requests_per_call: 2", "requests_per_call: must be 1"),
-        (
-            "call: own.Things/Put\nrequests_per_call: 3",
-            "messages_per_call: must be 3, what one Put moves here",
-        ),
-        (
-            "call: own.Things/Chat\nrequests_per_call: 3",
-            "messages_per_call: must be 4, what one Chat moves here",
-        ),
+        ("call: own.Things/Put\nrequests_per_call: 3",
+         "messages_per_call: must be 3, what one Put moves here"),
+        ("call: own.Things/Chat\nrequests_per_call: 3",
+         "messages_per_call: must be 4, what one Chat moves here"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_the_proto_is_named_with_its_key(
     folder: Path, more: str, said: str
 ) -> None:
@@ -277,7 +268,7 @@ def test_a_rule_means_what_it_means_to_volley(
     method = protos.method_of(profile.proto, profile.call)
     request = protos.request_of(method, profile.request)
     thing = GetMessageClass(method.output_type)(**reply)
-    said = rules.wrong(rule, request, 3, thing, 2)
+    said = protos.wrong(rule, request, 3, thing, 2)
     # Sums are over all three requests: 2 * 9 + 12 is 30.
     if "sum" in rule:
         assert said == f"its count is 29, and the rule is `{rule}`"

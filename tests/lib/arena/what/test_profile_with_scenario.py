@@ -11,9 +11,8 @@ from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from arena.judge.load_key import digest_of
 from arena.what.loads import Scenario
-from arena.what.measured import measured_profile
 from arena.what.metrics import Metric
-from arena.what.profile import Profile, load_profile
+from arena.what.profile import Profile, load_profile, measured_profile
 
 PLAN: dict[str, Any] = {
     "targets": {"api": "http://elsewhere:1"},
@@ -155,22 +154,18 @@ def refused(workspace: Workspace, plan: object = PLAN, **changes: Any) -> str:
         ({"scenario": "profiles/x.yaml"}, "scenario: names no scenario file below requests/"),
         ({"scenario": "requests/../x.yaml"}, "scenario: names no scenario file below requests/"),
         ({"scenario": "requests/x.lua"}, "scenario: names no scenario file below requests/"),
-        (
-            {"scenario": "requests/crut.yaml"},
-            "scenario: there is no requests/crut.yaml (did you mean requests/crud.yaml",
-        ),
+        ({"scenario": "requests/crut.yaml"},
+         "scenario: there is no requests/crut.yaml (did you mean requests/crud.yaml"),
         ({"http_version": 3}, "http_version: Input should be 1 or 2, not 3"),
-        (
-            {"http_version": 1},
-            "streams_per_connection: must be 1: HTTP/1.1 has one request at a time",
-        ),
+        ({"http_version": 1},
+         "streams_per_connection: must be 1: HTTP/1.1 has one request at a time"),
         ({"threads": 5}, "threads: 5 is more than the 4 connections"),
         ({"rate": 0}, "rate: Input should be greater than or equal to 0.001"),
         ({"rate": 5}, "metric: requests/s is not for a scenario load (write p99 latency)"),
         ({"metric": "p99 latency"}, "metric: p99 latency is not for a scenario load"),
         ({"metric": "messages/s"}, "metric: messages/s is not for a scenario load"),
     ],
-)
+)  # fmt: skip
 def test_a_key_that_does_not_fit_is_named(
     workspace: Workspace, changes: dict[str, Any], complaint: str
 ) -> None:
@@ -189,21 +184,15 @@ def test_a_key_that_does_not_fit_is_named(
         ("a: &a [*a]", "is not what JSON can hold"),
         ("? [1]\n: 2", "line 1: "),
         ("\0", "is not YAML"),
-        (
-            {**PLAN, "scenarios": {"look": {"load": []}}},
-            "scenarios.look.load: the load is in the profile",
-        ),
-        (
-            {**PLAN, "data": {"user": {"csv": "none.csv"}}},
-            "names `none.csv`: No such file or directory",
-        ),
-        (
-            {**PLAN, "data": {"user": {"csv": "../profiles/own.yaml"}}},
-            "names `../profiles/own.yaml`, which is not below requests/",
-        ),
+        ({**PLAN, "scenarios": {"look": {"load": []}}},
+         "scenarios.look.load: the load is in the profile"),
+        ({**PLAN, "data": {"user": {"csv": "none.csv"}}},
+         "names `none.csv`: No such file or directory"),
+        ({**PLAN, "data": {"user": {"csv": "../profiles/own.yaml"}}},
+         "names `../profiles/own.yaml`, which is not below requests/"),
         ({**PLAN, "protos": [{"a": 1}]}, "names `{'a': 1}`: No such file"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_cannot_be_a_profiles_is_refused(
     workspace: Workspace, plan: object, complaint: str
 ) -> None:

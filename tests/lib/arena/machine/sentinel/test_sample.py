@@ -66,13 +66,9 @@ def test_a_host_that_tells_nothing_is_watched_without_it(tmp_path: Path) -> None
     ("groups", "mount", "line"),
     [
         ("0::/a/b\n", "cgroup2 cgroup2 rw", "throttled_usec 2500000"),
-        (
-            "3:cpu,cpuacct:/a/b\n0::/\n",
-            "cgroup cgroup rw,cpu,cpuacct",
-            "throttled_time 2500000000",
-        ),
+        ("3:cpu,cpuacct:/a/b\n0::/\n", "cgroup cgroup rw,cpu,cpuacct", "throttled_time 2500000000"),
     ],
-)
+)  # fmt: skip
 def test_throttling_is_that_of_our_group_and_those_above(
     host: FakeHost, groups: str, mount: str, line: str
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.machine import child as child_room
 from arena.machine.cgroups import own_group
-from arena.machine.leftovers import end_leftovers
+from arena.machine.lock import end_leftovers
 from arena.run.runtimes.native import NativeRuntime, NativeServer
 from tests.fakes import a_framework
 from tests.lib.arena.machine.children import alive

@@ -11,8 +11,8 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.machine.builds import finished
 from arena.run.runtimes.native import NativeRuntime
+from arena.what.environment import Ports
 from arena.what.framework import Framework
-from arena.what.ports import Ports
 from tests.fakes import FakeProgress, a_framework, a_program
 
 

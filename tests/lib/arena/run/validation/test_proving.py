@@ -7,7 +7,7 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.judge.proofs import FILE
-from arena.machine import docker, needs
+from arena.machine import builds, docker
 from tests.fakes import FAILED, PASSED, WARNED, a_report, add_framework
 from tests.lib.arena.run.validation.shop import Shop
 
@@ -70,7 +70,7 @@ def test_a_proof_is_of_one_runtime(shop: Shop, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_need_without_a_version_is_noted(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": ["cargo"], "run": "x"})
-    monkeypatch.setattr(needs, "version", {}.get)
+    monkeypatch.setattr(builds, "version", {}.get)
     assert shop.run("tonic", record=True) == 0
     assert "note: cargo states no version, so the proof names none" in shop.printed()[1]
 
@@ -78,7 +78,7 @@ def test_a_need_without_a_version_is_noted(shop: Shop, monkeypatch: pytest.Monke
 def test_a_native_proof_is_of_one_toolchain(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": ["cargo"], "run": "x"})
     versions = {"cargo": "1.90"}
-    monkeypatch.setattr(needs, "version", versions.get)
+    monkeypatch.setattr(builds, "version", versions.get)
     assert shop.run("tonic", record=True) == 0
     assert proofs(shop)["tonic"]["toolchain"] == versions
     shop.asked.clear()
@@ -95,7 +95,7 @@ def test_a_librarys_maintenance_releases_are_one_toolchain(
     need = "pkg-config:openssl"
     add_framework(shop.workspace, "tonic", "unary-grpc", native={"needs": [need], "run": "x"})
     versions = {need: "3.0.19"}
-    monkeypatch.setattr(needs, "version", versions.get)
+    monkeypatch.setattr(builds, "version", versions.get)
     assert shop.run("tonic", record=True) == 0
     shop.asked.clear()
     for version, asked in (("3.0.22", 0), ("3.1.0", 1)):

@@ -16,7 +16,7 @@ from arena.record.record import Check
 from arena.run import validate as validating
 from arena.run.beside import Beside, Part
 from arena.run.verdicts import Outcome
-from arena.what.ports import Ports
+from arena.what.environment import Ports
 from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report, add_framework
 from tests.lib.arena.run.validation.shop import Shop, Tell
 
@@ -232,7 +232,7 @@ def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_s
                 happened.append("the parts have ended")
 
     monkeypatch.setattr(validating, "Beside", Interrupted)
-    monkeypatch.setattr(ports, "taken_ports", lambda: {8081})
+    monkeypatch.setattr(ports, "listeners", lambda: {8081: None})
     monkeypatch.setattr(validating, "remove_leftovers", lambda *_: happened.append("cleaned up"))
     with pytest.raises(KeyboardInterrupt):
         shop.run("all", jobs=2, ready_timeout=90.5)

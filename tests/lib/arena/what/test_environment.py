@@ -3,7 +3,7 @@
 import pytest
 
 from arena.base.errors import UsageError
-from arena.what.ports import STANDARD, Ports
+from arena.what.environment import STANDARD, Ports
 
 
 def test_ports_are_httparenas_unless_the_environment_has_others() -> None:

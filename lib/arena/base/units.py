@@ -1,7 +1,66 @@
-"""Numbers in readable form."""
+"""Durations, lists of CPUs and numbers, as people and programs write them."""
 
+import re
 from collections.abc import Callable, Sequence
 from math import ceil, floor, log10
+
+_SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(us|µs|ms|s|m|h)")
+_SHORTEST_S = 1e-3
+_LONGEST_S = 24 * 3600.0
+
+
+def parse_duration(text: object) -> float:
+    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError for any other text."""
+    parts = _PART.findall(text) if isinstance(text, str) else []
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{text!r} is not a duration (write 5s, 500ms or 1m30s)")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not _SHORTEST_S <= seconds <= _LONGEST_S:
+        raise ValueError(f"{text!r} must be at least 1ms and at most a day")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as generators read it: whole seconds, milliseconds or microseconds.
+
+    >>> format_duration(5.0), format_duration(0.5)
+    ('5s', '500ms')
+    """
+    for unit in ("s", "ms", "us"):
+        count = seconds / _SECONDS[unit]
+        if abs(count - round(count)) < 1e-6 * max(1.0, count):
+            break
+    return f"{round(count)}{unit}"
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """Return the CPU numbers in a list like `0-3,8`, as cpuset(7) and taskset write it.
+
+    Raises ValueError for any other text.
+    """
+    cpus: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part.strip())
+        if not match:
+            raise ValueError(f"{text!r} is not a CPU list (write 0-3 or 0,2,4)")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"{text!r} is not a CPU list ({part} runs backwards)")
+        cpus.update(range(first, last + 1))
+    return tuple(sorted(cpus))
+
+
+def format_cpus(cpus: Sequence[int]) -> str:
+    """Return CPU numbers as a list of ranges: the inverse of parse_cpus."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if ranges and cpu == ranges[-1][1] + 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
 
 # The units of figures, by power of ten.
 RATES: dict[int, str] = {9: " G", 6: " M", 3: " k", 0: ""}

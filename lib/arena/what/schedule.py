@@ -10,11 +10,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from arena.base.durations import format_duration
 from arena.base.model import Frozen
-from arena.what.loads.shape import DAY_S
+from arena.base.units import format_duration
 
 SECOND_NS = 1_000_000_000
+# No load lasts longer than a day.
+DAY_S = 24 * 3600
 
 Rps = Annotated[int, Field(ge=1, le=1_000_000)]
 Step = Annotated[float, Field(ge=0.001, le=DAY_S)]
