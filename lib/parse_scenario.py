@@ -16,9 +16,9 @@ from pathlib import Path
 
 from parsers.common.command import command_line, parse_saved, print_json
 from parsers.common.values import ParseError
-from parsers.scenario import ScenarioReport, Step, parse_run
+from parsers.scenario import ScenarioReport, StepCounts, parse_run
 
-__all__ = ["ParseError", "ScenarioReport", "Step", "as_dict", "main", "parse", "parse_file"]
+__all__ = ["ParseError", "ScenarioReport", "StepCounts", "as_dict", "main", "parse", "parse_file"]
 
 SCHEMA = 1
 MAX_BYTES = 128 * 2**20

@@ -56,7 +56,7 @@ class RefusedError(Exception):
     """The host does not do what it was asked; the text is one line for people."""
 
 
-class Told(Frozen):
+class ShareReport(Frozen):
     """What the report of a host's share says of it; its window by the host's CLOCK_MONOTONIC."""
 
     threads: Most
@@ -255,7 +255,7 @@ class Agent(HostAgent):
             return {"state": "failed", "why": why, "said": said}
         try:
             report = await self._share(outputs)
-            content, told = report.read_bytes(), Told.read(report).model_dump(mode="json")
+            content, told = report.read_bytes(), ShareReport.read(report).model_dump(mode="json")
         except (OSError, ValueError) as error:
             said = printable(" ".join(str(error).split()))[:300]
             return {"state": "failed", "why": "volley left no whole report", "said": said}

@@ -109,7 +109,7 @@ class Place(NamedTuple):
 NO_RACK = Place()
 
 
-class Calls(Protocol):
+class Caller(Protocol):
     """Asks hosts by name. Nothing is repeated here; every call has a deadline."""
 
     async def names(self) -> list[str]:
@@ -143,7 +143,7 @@ class Member:
         return HostError(f"{self.words}: {printable(str(why))}")
 
 
-async def clock_of(calls: Calls, name: str) -> Offset:
+async def clock_of(calls: Caller, name: str) -> Offset:
     """Estimate the offset of a host's clock; LostError if it does not answer.
 
     A busy moment of a host is no reason to refuse it: it has some tries to be exact enough.

@@ -104,7 +104,7 @@ async def _ask_as_task(verb: str, given: dict[str, Any]) -> Any:
     return await _ask(verb, given, get_worker())
 
 
-class _Worker(Frozen):
+class _WorkerFacts(Frozen):
     """What Dask says of a worker, as far as it is read."""
 
     model_config = ConfigDict(extra="ignore")
@@ -118,7 +118,7 @@ class _Known(Frozen):
 
     model_config = ConfigDict(extra="ignore")
 
-    workers: dict[str, _Worker]
+    workers: dict[str, _WorkerFacts]
 
 
 class Doing(Generic[Result]):

@@ -60,7 +60,7 @@ class Asked(Frozen):
     block: AskedBlock | None = None
 
 
-class Watched(Frozen):
+class Printed(Frozen):
     """What a session has printed up to byte `at`; whether it `waits` for another one to end."""
 
     text: Annotated[str, Field(max_length=CHUNK_BYTES)]
@@ -79,7 +79,7 @@ class Finished(Frozen):
 
 
 @dataclass(frozen=True)
-class Ended:
+class SessionEnd:
     """How a session ended: its exit code, its last error, its results as an archive, its events.
 
     The archive is empty if the session did not begin. `events` are those of a block. `is_lost`: the
@@ -134,7 +134,7 @@ class Rack(Protocol):
     def begin(self, asked: Asked) -> None:
         """Start a session. A rack has one at a time."""
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> SessionEnd | None:
         """Return how the session ended; None while it goes on."""
 
     def stop(self) -> None:
@@ -150,7 +150,7 @@ Item = TypeVar("Item")
 def spread(
     racks: list[Rack],
     take: Callable[[Rack], tuple[Asked, Item] | None],
-    ended: Callable[[Rack, Item, Ended], bool],
+    ended: Callable[[Rack, Item, SessionEnd], bool],
 ) -> None:
     """Give racks sessions until `take` has none for any of them, and all have ended theirs.
 

@@ -21,7 +21,7 @@ from arena.run.request import Request
 from arena.run.runner import frameworks_of
 from arena_fleet.agent import RefusedError
 from arena_fleet.fleet import (
-    Calls,
+    Caller,
     Fleet,
     LostError,
     Place,
@@ -33,7 +33,7 @@ from arena_fleet.fleet import (
     rack_lacks,
 )
 from arena_fleet.generator import joined, located
-from arena_fleet.rack import Asked, Ended, Finished, Offer, Watched
+from arena_fleet.rack import Asked, Finished, Offer, Printed, SessionEnd
 from arena_fleet.runner import RackRunner, class_of_racks
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ _SHOWN = ("block ", "void:", "warning:")
 _ERROR = "error:"
 
 
-class Sessions(Calls, Protocol):
-    """Calls hosts, and runs sessions on them as tasks."""
+class Sessions(Caller, Protocol):
+    """Caller hosts, and runs sessions on them as tasks."""
 
     async def task(self, name: str, verb: str, resource: str, **given: Any) -> Any:
         """Call a method that takes as long as it takes, and has the resource meanwhile."""
@@ -84,7 +84,7 @@ class _Session:
     async def look(self) -> bool:
         """Take what has been printed; return whether the session waits for another one."""
         given = {"session": self.id, "at": self.at}
-        said = answer(Watched, await self.calls.call(self.server, "watch", _WATCH_S, **given))
+        said = answer(Printed, await self.calls.call(self.server, "watch", _WATCH_S, **given))
         self.at = said.at
         self.lines.extend(said.text.splitlines())
         return said.waits
@@ -140,7 +140,7 @@ class _Session:
 
 async def run_session(
     calls: Sessions, server: str, resource: str, asked: Asked, lines: "deque[str]"
-) -> Ended:
+) -> SessionEnd:
     """Run a session on a server host, and return what came of it; LostError if it is lost.
 
     `lines` get what it prints. If this is cancelled, the session ends. One that did not begin has
@@ -150,13 +150,13 @@ async def run_session(
     try:
         await own.asked("facts", SILENT_S, _WATCH_S)
     except LostError as error:
-        return Ended(HostError.exit_code, str(error))
+        return SessionEnd(HostError.exit_code, str(error))
     given = {"session": own.id, "asked": asked.model_dump(mode="json")}
     task = asyncio.ensure_future(calls.task(server, "session", resource, **given))
     try:
         if not await own.until_over(task, may_wait=asked.request.wait):
             why = "another night uses this rack: wait for its end, or queue with --wait"
-            return Ended(HostError.exit_code, why)
+            return SessionEnd(HostError.exit_code, why)
         said, is_over = task.result(), True
         ended = answer(Finished, said)
         if not all(asked.block and asked.block.has(each) for each in ended.events):
@@ -164,7 +164,7 @@ async def run_session(
         with suppress(LostError):
             await own.look()
         archive = await own.results(ended.bytes, ended.sha256)
-        return Ended(ended.code, ended.error, archive, ended.events)
+        return SessionEnd(ended.code, ended.error, archive, ended.events)
     finally:
         if not is_over:
             task.cancel()
@@ -185,7 +185,7 @@ class FleetRack:
 
     def __post_init__(self) -> None:
         self._lines: deque[str] = deque()
-        self._doing: Doing[Ended] | None = None
+        self._doing: Doing[SessionEnd] | None = None
         self._shown: tuple[str, ...] = _SHOWN
 
     def offer(self, runtime: str, frameworks: Sequence[str]) -> Offer:
@@ -209,7 +209,7 @@ class FleetRack:
         work = run_session(self.link, self.server, resource, asked, self._lines)
         self._doing = self.link.begin(work)
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> SessionEnd | None:
         """Return how the session ended, and show what it has printed."""
         while self._lines:
             line = self._lines.popleft()
@@ -221,7 +221,7 @@ class FleetRack:
         try:
             return self._doing.result()
         except (LostError, RefusedError) as error:
-            return Ended(HostError.exit_code, str(error), is_lost=True)
+            return SessionEnd(HostError.exit_code, str(error), is_lost=True)
 
     def stop(self) -> None:
         """Have the session end now."""

@@ -52,7 +52,7 @@ class Measured(Frozen):
         return self.host_class, self.rack, self.reference
 
 
-class History(Frozen):
+class ReferenceHistory(Frozen):
     """The content of results/host/racks.json, the newest night last."""
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
@@ -69,7 +69,7 @@ class History(Frozen):
     def write(self, workspace: Workspace, tonight: Sequence[Measured]) -> None:
         """Add the figures of a night."""
         both = (*self.measured, *tonight)
-        write_atomic(workspace.host / _FILE, to_json(History(measured=both[-_KEPT:])))
+        write_atomic(workspace.host / _FILE, to_json(ReferenceHistory(measured=both[-_KEPT:])))
 
     def before(self, it: Measured) -> list[float]:
         """Return what a rack measured in the last nights."""
@@ -98,7 +98,9 @@ def rate_of(record: Record) -> float | None:
     return spread.median if record.status == "ok" and spread else None
 
 
-def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Mapping[str, str]:
+def off_class(
+    tonight: Sequence[Measured], history: ReferenceHistory, limit: float
+) -> Mapping[str, str]:
     """Return the racks that are off their class by more than `limit`, a share, and why.
 
     The racks of each reference are compared: two with each other, more with their median, a single
@@ -114,7 +116,7 @@ def off_class(tonight: Sequence[Measured], history: History, limit: float) -> Ma
 
 
 def _off_reference(
-    tonight: Sequence[Measured], history: History, limit: float
+    tonight: Sequence[Measured], history: ReferenceHistory, limit: float
 ) -> Mapping[str, str]:
     """Return the same for the figures of one reference."""
     past = {it: median(rates) for it in tonight if (rates := history.before(it))}

@@ -30,8 +30,24 @@ from arena.run.plan import Plan
 from arena.run.request import Request
 from arena.run.runner import Outcome, Streak
 from arena.what.framework import Framework, source_sha256
-from arena_fleet.rack import Asked, AskedBlock, DamagedError, Ended, Offer, Rack, Unpacked, spread
-from arena_fleet.references import FRAMEWORK, History, Measured, off_class, rate_of, sessions
+from arena_fleet.rack import (
+    Asked,
+    AskedBlock,
+    DamagedError,
+    Offer,
+    Rack,
+    SessionEnd,
+    Unpacked,
+    spread,
+)
+from arena_fleet.references import (
+    FRAMEWORK,
+    Measured,
+    ReferenceHistory,
+    off_class,
+    rate_of,
+    sessions,
+)
 
 # The lock of nights on racks, below .tools/.
 _LOCK = "nights.lock"
@@ -139,7 +155,7 @@ class RackRunner:
                     return Asked(request=request, night=utc_now()), plan
             return None
 
-        def over(rack: Rack, plan: Plan, end: Ended) -> bool:
+        def over(rack: Rack, plan: Plan, end: SessionEnd) -> bool:
             if not (end.archive or end.is_lost):
                 self.shows.say(f"rack {rack.name}: {end.error}: {plan.title} was not begun")
                 left.appendleft(in_hand.pop(rack.name))
@@ -172,7 +188,7 @@ class RackRunner:
         report_error(why)
 
     @contextmanager
-    def results(self, end: Ended) -> Iterator[Unpacked]:
+    def results(self, end: SessionEnd) -> Iterator[Unpacked]:
         """Unpack the results of a session for the block.
 
         DamagedError if they are broken, another HostError if this host cannot save them.
@@ -200,7 +216,7 @@ class RackRunner:
             quiet_wait=request.quiet_wait_s if blocks else None,
         )
 
-    def _outcome(self, rack: Rack, plan: Plan, end: Ended) -> Outcome:
+    def _outcome(self, rack: Rack, plan: Plan, end: SessionEnd) -> Outcome:
         """Take in the record of a session, and print what came of it."""
         if end.is_lost:
             self.end(rack, f"{end.error}; {plan.title} was in hand, and counts as failed")
@@ -223,7 +239,7 @@ class RackRunner:
     def _measure_references(self) -> None:
         """Leave out the racks that are off their class; HostError if none is left."""
         night, tonight = utc_now(), list[Measured]()
-        history = History.of(self.workspace)
+        history = ReferenceHistory.of(self.workspace)
         waiting = {
             rack.name: deque(sessions(self.offers[rack.name], wait=self.request.wait))
             for rack in self.racks
@@ -237,7 +253,7 @@ class RackRunner:
             self.shows.say(f"rack {rack.name}: reference {name}")
             return Asked(request=request, night=night), name
 
-        def over(rack: Rack, reference: str, end: Ended) -> bool:
+        def over(rack: Rack, reference: str, end: SessionEnd) -> bool:
             rate, why = self._reference_rate(end)
             if not rate:
                 self.end(rack, f"its reference {reference} failed: {why}")
@@ -262,7 +278,7 @@ class RackRunner:
         if not self.racks:
             raise HostError("no rack is left: all failed, or are off their class")
 
-    def _reference_rate(self, end: Ended) -> tuple[float | None, str]:
+    def _reference_rate(self, end: SessionEnd) -> tuple[float | None, str]:
         """Return the figure of a reference; without one, why."""
         try:
             with self.results(end) as unpacked:
@@ -324,7 +340,7 @@ class RackBlocks(Blocks):
         load = next(each for each in self.planned.loads if each.load == begun.load)
         return load, self.plans[load.load][load.frameworks[0]]
 
-    def _ended(self, rack: Rack, begun: Event, end: Ended) -> bool:
+    def _ended(self, rack: Rack, begun: Event, end: SessionEnd) -> bool:
         """Take in a block; return whether its rack may have another one.
 
         A block that had begun is lost with its rack. One of which nothing was measured goes back.

@@ -42,7 +42,7 @@ from arena.what.environment import CPUS, TRIAL
 from arena.what.framework import load_framework, source_sha256
 from arena_fleet.agent import HostAgent, RefusedError, run_folder
 from arena_fleet.facts import HostFacts, server_cpus
-from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Finished, Offer, Watched, pack
+from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Finished, Offer, Printed, pack
 from arena_fleet.racks import RequestedFleet
 from arena_fleet.references import OWN_SERVER, meta_of
 
@@ -237,7 +237,7 @@ class ServerAgent(HostAgent):
         whole = text[: text.rfind(b"\n") + 1]
         waits = in_hand is not None and not run_folder(self._folder, session).exists()
         printed = whole.decode(errors="replace")
-        return Watched(text=printed, at=at + len(whole), waits=waits).model_dump()
+        return Printed(text=printed, at=at + len(whole), waits=waits).model_dump()
 
     async def fetch(self, session: str, at: int) -> bytes:
         """Return a part of a session's results; may be asked again and again."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from arena.base.errors import HostError
 from arena.base.text import printable
-from arena_fleet.agent import AHEAD_NS, RefusedError, Told
+from arena_fleet.agent import AHEAD_NS, RefusedError, ShareReport
 from arena_fleet.facts import MOST_BOUND_NS, Offset, bound_words, monotonic_ns
 from arena_fleet.fleet import (
-    Calls,
+    Caller,
     LostError,
     Member,
     clock_of,
@@ -72,7 +72,7 @@ class Part:
 
     content: bytes
     sha256: str
-    told: Told
+    told: ShareReport
     before: Offset
     after: Offset | None
 
@@ -98,7 +98,7 @@ class Made:
 
 
 async def make(
-    calls: Calls,
+    calls: Caller,
     members: Sequence[Member],
     load: Load,
     *,
@@ -153,7 +153,7 @@ def bound_problem(offsets: Sequence[Offset], window_s: float) -> str:
     )
 
 
-async def _clocks(calls: Calls, members: Sequence[Member], window_s: float | None) -> list[Offset]:
+async def _clocks(calls: Caller, members: Sequence[Member], window_s: float | None) -> list[Offset]:
     """Estimate the clocks of all hosts, which must be there and exact enough."""
     offsets = []
     try:
@@ -175,7 +175,7 @@ async def _clocks(calls: Calls, members: Sequence[Member], window_s: float | Non
     return offsets
 
 
-async def _open(calls: Calls, members: Sequence[Member], load: Load, run: str) -> None:
+async def _open(calls: Caller, members: Sequence[Member], load: Load, run: str) -> None:
     """Arm all hosts, and let them open their connections."""
 
     async def arm(member: Member) -> None:
@@ -194,7 +194,7 @@ async def _open(calls: Calls, members: Sequence[Member], load: Load, run: str) -
 
 
 async def _fire(
-    calls: Calls, members: Sequence[Member], load: Load, run: str, offsets: Sequence[Offset]
+    calls: Caller, members: Sequence[Member], load: Load, run: str, offsets: Sequence[Offset]
 ) -> tuple[int, str]:
     """Tell all hosts when to start; return the moment, by this host's clock.
 
@@ -235,8 +235,8 @@ def _require(members: Sequence[Member], what: str, answers: Sequence[object]) ->
 
 
 async def _collect(
-    calls: Calls, member: Member, run: str, deadline: float
-) -> tuple[bytes, str, Told] | Problem:
+    calls: Caller, member: Member, run: str, deadline: float
+) -> tuple[bytes, str, ShareReport] | Problem:
     """Ask a host for its output until it comes, or until the deadline; return it, or why not."""
     words, name = member.words, member.facts.name
     problem = Problem(f"{words} did not end in time", name)
@@ -250,7 +250,7 @@ async def _collect(
             if said["state"] == "done":
                 content = zlib.decompressobj().decompress(said["content"], _MOST_BYTES)
                 if hashlib.sha256(content).hexdigest() == said["sha256"]:
-                    return content, said["sha256"], Told.model_validate(said["told"])
+                    return content, said["sha256"], ShareReport.model_validate(said["told"])
                 problem = Problem(f"{words}'s output was damaged on its way", name)
         except RefusedError as error:
             return Problem(f"{words} has no output", f"{name}: {printable(str(error))}")
@@ -264,7 +264,7 @@ async def _collect(
 
 
 async def _disarm(
-    calls: Calls, members: Sequence[Member], run: str, within_s: float = _DISARM_S
+    calls: Caller, members: Sequence[Member], run: str, within_s: float = _DISARM_S
 ) -> list[bool | Exception]:
     """End the run on all hosts that answer; return whether each had not begun its load.
 

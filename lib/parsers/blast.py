@@ -26,7 +26,7 @@ _SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Interval:
+class MedianInterval:
     """A median, and the two values of its sample that it lies between."""
 
     median: float
@@ -34,7 +34,7 @@ class Interval:
     at_most: float
 
 
-def interval(sample: Sequence[float]) -> Interval:
+def interval(sample: Sequence[float]) -> MedianInterval:
     """Return the median of a sample that is not empty, and its interval.
 
     The interval ends at two values of the sample that hold the median with a confidence of at
@@ -44,7 +44,7 @@ def interval(sample: Sequence[float]) -> Interval:
     """
     ordered = sorted(sample)
     rank = _rank(len(ordered))
-    return Interval(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
+    return MedianInterval(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
 
 
 def _rank(n: int) -> int:
@@ -59,7 +59,7 @@ def _rank(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Shot:
+class BlastShot:
     """Calls that left together, once; `order` is its place in the sweep, from 0.
 
     `failed` counts by gRPC code name, and `span_ns` is the time from the first send to the last
@@ -86,7 +86,7 @@ class Point:
 
     connections: int
     requests: int
-    shots: tuple[Shot, ...]
+    shots: tuple[BlastShot, ...]
     latency: Latency
 
     @property
@@ -100,7 +100,7 @@ class Point:
         return _total(shot.failed for shot in self.shots)
 
     @property
-    def rate(self) -> Interval:
+    def rate(self) -> MedianInterval:
         """OK calls per second: the median over the shots, and its interval."""
         return interval([shot.rate for shot in self.shots])
 
@@ -189,8 +189,8 @@ def _point(item: JsonObject, repetitions: int) -> Point:
     return point
 
 
-def _shot(item: JsonObject, requests: int) -> Shot:
-    shot = Shot(
+def _shot(item: JsonObject, requests: int) -> BlastShot:
+    shot = BlastShot(
         order=item.whole("order"),
         ok=item.whole("ok"),
         failed=read_failed(item),
@@ -204,7 +204,7 @@ def _shot(item: JsonObject, requests: int) -> Shot:
     return shot
 
 
-def _check_rate(told: JsonObject, rate: Interval) -> None:
+def _check_rate(told: JsonObject, rate: MedianInterval) -> None:
     """Check that the figures are those of the shots."""
     for name, value in zip(("median", "low", "high"), vars(rate).values(), strict=True):
         if abs(told.real(name) - value) > ROUNDING * max(value, 1.0):

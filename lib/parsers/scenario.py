@@ -32,7 +32,7 @@ _WRONG = {
 
 
 @dataclass(frozen=True)
-class Step:
+class StepCounts:
     """One request of a scenario, as often as it was sent; `failed` counts by reason.
 
     The name has that of its scenario before it if there are several: `crud.create`.
@@ -76,7 +76,7 @@ class ScenarioReport:
     reported_calls_per_s: float
     latency: Latency
     iterations: Iterations
-    steps: tuple[Step, ...]
+    steps: tuple[StepCounts, ...]
     seconds: tuple[Second, ...]
     wrong: Wrong
 
@@ -120,7 +120,7 @@ def parse_run(text: str) -> ScenarioReport:
     )
 
 
-def _step(told: JsonObject, *, has_several: bool) -> Step:
+def _step(told: JsonObject, *, has_several: bool) -> StepCounts:
     name = told.string("name")
     if has_several:
         name = f"{told.string('scenario')}.{name}"
@@ -133,7 +133,7 @@ def _step(told: JsonObject, *, has_several: bool) -> Step:
     if failed.total() != count:
         raise ParseError(f"`{told.where}.failures` are not the {count} that failed")
     latency = read_latency(told.child("latency_ns"), ok)
-    return Step(name, Calls(ok=ok, failed=dict(sorted(failed.items())), cut=cut), latency)
+    return StepCounts(name, Calls(ok=ok, failed=dict(sorted(failed.items())), cut=cut), latency)
 
 
 def _wrong(steps: Sequence[JsonObject]) -> Wrong:
@@ -157,7 +157,7 @@ def _counts(requests: JsonObject) -> tuple[int, int, int]:
     return ok, failed, cut
 
 
-def _sum(steps: Sequence[Step]) -> Calls:
+def _sum(steps: Sequence[StepCounts]) -> Calls:
     failed: Counter[str] = Counter()
     for step in steps:
         failed.update(step.calls.failed)

@@ -15,7 +15,7 @@ from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
-from arena.judge.rounds import Judged, Round
+from arena.judge.rounds import DerivedBoards, Round
 from arena.record.measurement import Latency, Run
 from arena.record.record import Record
 from arena.site.build import build
@@ -127,7 +127,7 @@ def freeze(workspace: Workspace, name: str, records: Records) -> None:
         note="Made by script",
         records=names,
         bundles={it.folder.name: it.sha256 for it in map(own.bundles.__getitem__, paths)},
-        judged=(Judged(derived_at=at(60), leaderboard=boards),),
+        judged=(DerivedBoards(derived_at=at(60), leaderboard=boards),),
     )
     workspace.rounds.mkdir(exist_ok=True)
     (workspace.rounds / f"{name}.json").write_text(to_json(found))

@@ -16,7 +16,7 @@ from arena.run.request import Request
 from arena.what import selection
 from arena.what.environment import GENERATORS
 from arena_fleet import generator as module
-from arena_fleet.agent import Told
+from arena_fleet.agent import ShareReport
 from arena_fleet.facts import HostFacts, Offset, boot_id
 from arena_fleet.fleet import (
     Fleet,
@@ -200,7 +200,7 @@ def a_part(number: int) -> Part:
     """Return the real output of a share."""
     content = SHARES[number - 1].read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
-    return Part(content, sha256, Told.read(SHARES[number - 1]), NEAR, None)
+    return Part(content, sha256, ShareReport.read(SHARES[number - 1]), NEAR, None)
 
 
 def join(

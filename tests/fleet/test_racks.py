@@ -20,7 +20,7 @@ from arena_fleet import racks as module
 from arena_fleet.agent import RefusedError
 from arena_fleet.facts import boot_id
 from arena_fleet.fleet import LostError, Place, Seen, generators_of
-from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Ended, Watched
+from arena_fleet.rack import CHUNK_BYTES, Asked, AskedBlock, Printed, SessionEnd
 from arena_fleet.racks import FleetRack, RequestedFleet, run_session
 from tests.fakes import FakeProgress, a_request
 from tests.fleet.test_facts import NEAR, host
@@ -84,7 +84,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_AGAIN_S", 0.0)
 
 
-def run(calls: Host, lines: "deque[str] | None" = None) -> Ended:
+def run(calls: Host, lines: "deque[str] | None" = None) -> SessionEnd:
     return asyncio.run(
         run_session(calls, "s1", "rack:big", ASKED, deque() if lines is None else lines)
     )
@@ -93,7 +93,7 @@ def run(calls: Host, lines: "deque[str] | None" = None) -> Ended:
 def test_a_session_is_watched_until_it_ends_and_its_results_come_in_parts() -> None:
     lines: deque[str] = deque()
     calls = Host()
-    assert run(calls, lines) == Ended(1, "why", RESULTS)
+    assert run(calls, lines) == SessionEnd(1, "why", RESULTS)
     assert list(lines) == ["block 1", "block 2", "the last"]
     assert calls.asked.count("fetch") == 3
     assert "end" not in calls.asked
@@ -155,7 +155,7 @@ def test_a_session_of_a_worker_that_is_not_back_does_not_begin(
 
     monkeypatch.setattr(module, "SILENT_S", 0.05)
     calls = Host(before=before)
-    assert run(calls) == Ended(3, "it is not in the fleet", b"")
+    assert run(calls) == SessionEnd(3, "it is not in the fleet", b"")
     assert set(calls.asked) == {"facts"}
 
 
@@ -236,7 +236,7 @@ def test_a_watch_that_cannot_be_read_is_a_silence(
 
 def test_a_chunk_of_a_log_is_shown_whole() -> None:
     text = "x" * CHUNK_BYTES
-    assert Watched(text=text, at=1, waits=False).text == text
+    assert Printed(text=text, at=1, waits=False).text == text
 
 
 @pytest.mark.parametrize("said", [None, {}, {"host_class": "x", "words": 1}])

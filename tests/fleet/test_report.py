@@ -10,7 +10,7 @@ import pytest
 
 from arena.judge.flags import is_saturated
 from arena.record.measurement import GeneratorHost
-from arena_fleet.agent import Told
+from arena_fleet.agent import ShareReport
 from arena_fleet.facts import Offset, divide
 from arena_fleet.fleet import Member
 from arena_fleet.generator import misfits, section_of
@@ -31,7 +31,7 @@ def handed_over(
     raw, content = folder / f"{number}.json", json.dumps(report).encode()
     raw.write_bytes(content)
     before = Offset(offset_ns, 400_000, 800_000)
-    return Part(content, hashlib.sha256(content).hexdigest(), Told.read(raw), before, None)
+    return Part(content, hashlib.sha256(content).hexdigest(), ShareReport.read(raw), before, None)
 
 
 def section(number: int, part: Part) -> GeneratorHost:
@@ -53,7 +53,7 @@ def test_a_section_says_what_the_host_counted_and_where_its_output_is(tmp_path: 
     assert part.told.opened_ns == own["tally"]["run"]["opened_monotonic_ns"]
     assert part.told.window_ns == own["tally"]["run"]["window_ns"]
     assert "g2" not in found.model_dump_json()
-    assert Told.model_validate(part.told.model_dump(mode="json")) == part.told
+    assert ShareReport.model_validate(part.told.model_dump(mode="json")) == part.told
 
 
 @pytest.mark.parametrize(

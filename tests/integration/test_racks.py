@@ -20,7 +20,7 @@ from arena.judge.load_key import text_of
 from arena.machine import facts
 from arena.machine.cpus import CpuPlan
 from arena.night.diary import Diary
-from arena.night.warm_ups import WarmUp, WarmUps
+from arena.night.warm_ups import PlannedWarmUp, WarmUps
 from arena.record.times import utc_now
 from arena.what.environment import FLEET_GENERATOR
 from arena.what.framework import source_sha256
@@ -85,7 +85,7 @@ def member(bare: Arena, racks: Rig, volley_program: Path) -> Arena:
     warm_ups = WarmUps.read(bare.workspace.host / "warm-ups.json", FakeProgress())
     for name in FRAMEWORKS:
         warm_ups.put(
-            WarmUp(
+            PlannedWarmUp(
                 framework=name,
                 source_sha256=source_sha256(bare.workspace.framework(name)),
                 load=text_of(profile.changed(generator=FLEET_GENERATOR)),

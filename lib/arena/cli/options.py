@@ -17,7 +17,7 @@ from arena.what.environment import CPUS, GENERATORS, listed
 
 if TYPE_CHECKING:
     from arena.judge.archive import Archive
-    from arena.night.hosts import Fleet
+    from arena.night.hosts import LoadHosts
     from arena.run.request import Request
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,7 +79,7 @@ class DurationOrNone(Duration):
         return 0.0 if value in ("0", "0s") else super().convert(value, param, ctx)
 
 
-class Counts(click.ParamType[tuple[int, ...]]):
+class CountList(click.ParamType[tuple[int, ...]]):
     """An option like 64 or 256,1024; its value is the distinct numbers, sorted."""
 
     name = "counts"
@@ -130,7 +130,7 @@ def request_of(**given: object) -> "Request":
         raise UsageError(f"{first['loc'][0]}: {why}") from error
 
 
-def fleet_of(workspace: Workspace, request: "Request") -> "Fleet | None":
+def fleet_of(workspace: Workspace, request: "Request") -> "LoadHosts | None":
     """Return the fleet that makes the load, if one is to; go on in the interpreter that has Dask.
 
     UsageError for a choice that a fleet does not leave.

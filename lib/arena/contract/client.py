@@ -34,11 +34,11 @@ class HangError(WrongError):
     """The awaited event did not come in time."""
 
 
-class LostError(WrongError):
+class LostConnectionError(WrongError):
     """The connection is closed or broken."""
 
 
-class Link:
+class ClientConnection:
     """One connection; over TLS, the server must choose `protocol` by ALPN.
 
     All waiting ends at the deadline, `timeout_s` from now.
@@ -121,12 +121,12 @@ class Link:
         if isinstance(error, TimeoutError):
             return self.hang()
         if isinstance(error, ConnectionRefusedError):
-            return LostError("nothing listens there")
+            return LostConnectionError("nothing listens there")
         if isinstance(error, ConnectionError):
-            return LostError(f"the connection broke ({error.strerror or error})")
+            return LostConnectionError(f"the connection broke ({error.strerror or error})")
         if isinstance(error, ssl.SSLError):
-            return LostError(f"TLS failed ({error.reason or error})")
-        return LostError(str(error).strip() or type(error).__name__)
+            return LostConnectionError(f"TLS failed ({error.reason or error})")
+        return LostConnectionError(str(error).strip() or type(error).__name__)
 
 
 def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
@@ -193,7 +193,7 @@ def _closed_on_error(plain: socket.socket) -> Iterator[None]:
         raise
 
 
-class Client(Link):
+class Client(ClientConnection):
     """One connection to a server on localhost; every failure is a WrongError.
 
     It looks like the generator that the place names. All waiting ends at the deadline, `timeout_s`
@@ -248,7 +248,7 @@ class Client(Link):
 
     def until_over(self, answer: Answer) -> None:
         """Wait until a call is over or the server has hung up; HangError if neither happens."""
-        with suppress(LostError):
+        with suppress(LostConnectionError):
             self.wait(lambda: answer.over)
 
     def wait(
@@ -295,7 +295,7 @@ class Client(Link):
         data, self.wire.output = bytes(self.wire.output), bytearray()
         try:
             self.write(data)
-        except LostError:
+        except LostConnectionError:
             # The server may have sent the reason before it closed the connection.
             with suppress(TimeoutError):
                 self._taken(self.read(_STEP_S))
@@ -305,7 +305,9 @@ class Client(Link):
         if not data:
             goaway = self.wire.goaway
             said = "" if goaway is None else f", with GOAWAY ({code_name(goaway)})"
-            raise LostError(f"the server closed the connection in the middle of the call{said}")
+            raise LostConnectionError(
+                f"the server closed the connection in the middle of the call{said}"
+            )
         self.wire.take(data)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from arena.base.errors import HostError
 from arena.contract import asks
 from arena.contract.asks import Ask, stream_request, sum_request
-from arena.contract.client import Client, HangError, LostError
+from arena.contract.client import Client, HangError, LostConnectionError
 from arena.contract.messages import WrongError
 from arena.contract.scope import Scope
 from arena.contract.wire import Answer
@@ -159,7 +159,7 @@ class Sampler:
         line.open = still
         if problem:
             # A connection that ends, or is refused, loses calls. Other bytes are wrong ones.
-            is_lost = isinstance(problem, (LostError, HangError, HostError))
+            is_lost = isinstance(problem, (LostConnectionError, HangError, HostError))
             if not is_lost and line.client.wire.goaway is None:
                 self._wrong.append(str(problem))
             self._lose(line)

@@ -6,7 +6,7 @@ Nothing of it is saved with the record. Rounds keep the boards that were made of
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.judge.flags import FlagName, Judged, flags_of, is_saturated
+from arena.judge.flags import FlagBasis, FlagName, flags_of, is_saturated
 from arena.judge.headline import Headline, Spread, headline_of, spread_of
 from arena.machine.sentinel import judged
 from arena.record.measurement import Disturbance
@@ -49,7 +49,7 @@ def derive(record: Record, rules: int = RULES) -> Derived:
     if headline:
         at = headline.run - 1
         flags = flags_of(
-            Judged(
+            FlagBasis(
                 profile=profile,
                 runs=runs,
                 best=runs[at],

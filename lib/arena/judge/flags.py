@@ -38,7 +38,7 @@ _FASTER = 1.05
 
 
 @dataclass(frozen=True)
-class Judged:
+class FlagBasis:
     """What decides flags: the load as it was run, its runs, and the headline's run.
 
     `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
@@ -63,7 +63,7 @@ class Flag:
     """
 
     name: str
-    holds: Callable[[Judged], bool]
+    holds: Callable[[FlagBasis], bool]
     words: str
     takes_rank: bool = False
     keeps_place: bool = False
@@ -82,7 +82,7 @@ def kept_schedule(run: Run) -> bool:
     return bool(run.seconds) and not any(map(missed, run.seconds))
 
 
-def _is_client_bound(it: Judged) -> bool:
+def _is_client_bound(it: FlagBasis) -> bool:
     """Return whether the generator used 90 % of its CPUs, or more than the server if they share.
 
     Of a fleet, one host at its limit is enough. False for a load by a schedule, which is not meant
@@ -111,7 +111,7 @@ def is_saturated(host: GeneratorHost) -> bool:
     return host.cpu_s >= min(host.threads, host.cpus) * most_s or host.busiest_thread_s >= most_s
 
 
-def _misses_littles_law(it: Judged) -> bool:
+def _misses_littles_law(it: FlagBasis) -> bool:
     """Return whether calls/s x mean latency differs from the calls in flight of a closed loop."""
     latency = it.best.latency_ns
     if not it.profile.load.keeps_in_flight or latency.mean is None or latency.kind != "service":
@@ -122,7 +122,7 @@ def _misses_littles_law(it: Judged) -> bool:
     return abs(in_flight / it.profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
 
 
-def _is_cut_short(it: Judged) -> bool:
+def _is_cut_short(it: FlagBasis) -> bool:
     """Return whether time ran out before each point of a sweep had enough shots for a median."""
     planned = len(it.profile.load.points(it.profile.connections))
     enough = min(LEAST_SHOTS, it.profile.load.shots)
@@ -134,12 +134,12 @@ def _is_empty(second: Second) -> bool:
     return second.length_s == 1 and not (second.ok or second.failed or second.messages)
 
 
-def _is_unreached(it: Judged) -> bool:
+def _is_unreached(it: FlagBasis) -> bool:
     """Return whether the p99 that ranks is only a lower bound in some run."""
     return it.profile.metric.is_latency and any("p99" in run.latency_ns.at_least for run in it.runs)
 
 
-def _has_stalled(it: Judged) -> bool:
+def _has_stalled(it: FlagBasis) -> bool:
     """Return whether nothing arrived for a whole second of a run, with all calls in flight.
 
     By a schedule, it is enough that too many calls were open at the end for a p99.
@@ -149,7 +149,7 @@ def _has_stalled(it: Judged) -> bool:
     return empty or _is_unreached(it)
 
 
-def _is_still_warming(it: Judged) -> bool:
+def _is_still_warming(it: FlagBasis) -> bool:
     """Return whether each run is faster than the one before; False for latencies."""
     if it.profile.metric.lower_is_better or len(it.runs) < _LEAST_RUNS:
         return False
@@ -294,6 +294,6 @@ def stalled_words(runs: Sequence[Run]) -> str:
     )
 
 
-def flags_of(judged: Judged) -> tuple[FlagName, ...]:
+def flags_of(judged: FlagBasis) -> tuple[FlagName, ...]:
     """Return the names of the flags that hold."""
     return tuple(flag.name for flag in FLAGS if flag.holds(judged))

@@ -49,7 +49,7 @@ LICENCE = "CC-BY-4.0"
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Judged(Frozen):
+class DerivedBoards(Frozen):
     """The boards of a round by one version of the rules, and when they were derived.
 
     `sha256` is that of the leaderboard's JSON here, with sorted keys and without white space: only
@@ -89,7 +89,7 @@ class Round(Frozen):
     records: dict[str, Sha256]
     bundles: dict[str, Sha256]
     twins: dict[str, TwinHistory] = Field(default_factory=dict)
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[DerivedBoards, ...] = ()
 
     @property
     def text(self) -> str:
@@ -191,7 +191,7 @@ def _with_boards(it: Round, archive: Archive) -> Round:
     """Return a round with the boards of its records by today's rules as well."""
     own = archive.only(it.records)
     boards = rank_entries(own.entries.values(), own.read, it.twin_book)
-    judged = Judged(derived_at=utc_now(), sha256=_sum_of(boards), leaderboard=boards)
+    judged = DerivedBoards(derived_at=utc_now(), sha256=_sum_of(boards), leaderboard=boards)
     return it.model_copy(update={"judged": (*it.judged, judged)})
 
 

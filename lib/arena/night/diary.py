@@ -34,7 +34,7 @@ from arena.what.environment import FLEET_GENERATOR
 from arena.what.selection import ALL
 
 
-class Scope(Frozen):
+class NightScope(Frozen):
     """What a night should measure; empty or None means all.
 
     `blocks` is the number of blocks of a night of blocks. Its `seed` and `twins` are as they were
@@ -75,10 +75,10 @@ class Scope(Frozen):
         return " ".join(words) or "everything"
 
 
-def scope_of(request: Request) -> Scope:
+def scope_of(request: Request) -> NightScope:
     """Return what makes two nights the same, so that one can be resumed."""
     words = {word for each in request.frameworks for word in each.split(",") if word}
-    return Scope(
+    return NightScope(
         frameworks=() if ALL in words else tuple(sorted(words)),
         profiles=tuple(sorted(set(request.profiles))),
         connections=request.connections or (),
@@ -97,7 +97,7 @@ class _Beginning(Frozen):
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     night: UtcTime
-    scope: Scope
+    scope: NightScope
     planned: PlannedNight | None = None
 
 
@@ -113,7 +113,7 @@ class Diary:
 
     @classmethod
     def new(
-        cls, folder: Path, started_at: str, scope: Scope, planned: PlannedNight | None = None
+        cls, folder: Path, started_at: str, scope: NightScope, planned: PlannedNight | None = None
     ) -> Self:
         """Create the file of a night; HostError if it cannot be written."""
         path = folder / f"{started_at}.jsonl"
@@ -283,7 +283,7 @@ def unresumable(why: str) -> UsageError:
     return UsageError(f"--resume: {why}; without --resume, a new night begins")
 
 
-def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
+def to_resume(folder: Path, scope: NightScope, shows: Progress) -> Diary | None:
     """Return the diary of the night to resume, and report which; None if none was cut short.
 
     Without a requested scope, it is the newest night, if that was cut short. A night of blocks is
@@ -304,9 +304,9 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
         of = f"the night of {found.started_at} ({found.scope})"
         # A fleet is where the load comes from; it alone is no other scope.
         is_fleets = found.scope.generator == FLEET_GENERATOR
-        if is_fleets and scope in (Scope(), found.scope.changed(generator=None)):
+        if is_fleets and scope in (NightScope(), found.scope.changed(generator=None)):
             raise UsageError(f"--resume: {of} was a fleet's: add --fleet ADDRESS")
-        everything = Scope(generator=FLEET_GENERATOR if is_fleets else None)
+        everything = NightScope(generator=FLEET_GENERATOR if is_fleets else None)
         if scope not in (everything, found.scope):
             raise unresumable(f"{of} measures something else")
         shows.say(f"resuming {of}")

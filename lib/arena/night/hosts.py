@@ -14,7 +14,7 @@ from arena.run.request import Request
 from arena.run.runner import Outcome
 
 
-class Place(Protocol):
+class NightPlace(Protocol):
     """Runs planned sessions and blocks: on this host, or on racks, several at the same time."""
 
     @property
@@ -62,7 +62,7 @@ class Place(Protocol):
         """Return what makes blocks; takes the fields of `Blocks`."""
 
 
-class RackRunner(Place, Protocol):
+class RackPlace(NightPlace, Protocol):
     """Runs them on racks."""
 
     def only_night(self, command: str) -> AbstractContextManager[Self]:
@@ -77,11 +77,11 @@ class Racks(Protocol):
 
     def runner(
         self, workspace: Workspace, request: Request, plans: Sequence[Plan], shows: Progress
-    ) -> RackRunner:
+    ) -> RackPlace:
         """Return what runs the sessions on those racks that can make one night together."""
 
 
-class Fleet(Protocol):
+class LoadHosts(Protocol):
     """Hosts that make the load instead of this one."""
 
     def joined(self) -> Away:
@@ -92,4 +92,4 @@ class Fleet(Protocol):
 
 
 # Returns the fleet that is to make the load, if any; the program may begin again, to have Dask.
-FleetOf = Callable[[], Fleet | None]
+FleetOf = Callable[[], LoadHosts | None]

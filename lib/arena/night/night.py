@@ -30,7 +30,7 @@ from arena.load.generators import Generator
 from arena.night.diary import (
     Diary,
     Log,
-    Scope,
+    NightScope,
     close_others,
     events_in,
     scope_of,
@@ -40,7 +40,7 @@ from arena.night.diary import (
 from arena.night.engine import RESUME, CutShortError, NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
-from arena.night.hosts import Fleet, FleetOf, Place, RackRunner, Racks
+from arena.night.hosts import FleetOf, LoadHosts, NightPlace, RackPlace, Racks
 from arena.night.planning import by_load, last_night_of, plan_night, problem_of, within, words_of
 from arena.night.schedule import PlannedLoad, PlannedNight, seed_of
 from arena.night.table import lines_of, verdicts_of
@@ -72,14 +72,14 @@ class Job:
 
     workspace: Workspace
     request: Request
-    scope: Scope
+    scope: NightScope
     plans: Sequence[Plan]
     environment: Mapping[str, str]
     command: str
     diary: Diary | None = None
     clock: Clock = time.monotonic
     tally: Tally = field(default_factory=Tally)
-    racks: RackRunner | None = None
+    racks: RackPlace | None = None
 
 
 def night(
@@ -149,7 +149,7 @@ def measure(job: Job, publish: Publish) -> int:
     return job.tally.code
 
 
-def _place(job: Job, shows: Progress) -> AbstractContextManager[Place]:
+def _place(job: Job, shows: Progress) -> AbstractContextManager[NightPlace]:
     """Return what runs the sessions, and holds the lock of where they run."""
     if job.racks:
         return job.racks.only_night(job.command)
@@ -160,7 +160,7 @@ def _has_blocks(plan: Plan) -> bool:
     return plan.profile.load.keeps_in_flight
 
 
-def _runnable(job: Job, runner: Place) -> Job:
+def _runnable(job: Job, runner: NightPlace) -> Job:
     """Return the job with the plans that can be run, and count the others as skipped."""
     plans = runner.runnable(job.plans)
     names = {plan.framework.name for plan in plans}
@@ -176,7 +176,7 @@ class _Night:
     If it cannot be resumed: HostError on a host of another class, else UsageError.
     """
 
-    def __init__(self, job: Job, runner: Place, found: Mapping[Located, Generator]) -> None:
+    def __init__(self, job: Job, runner: NightPlace, found: Mapping[Located, Generator]) -> None:
         self._job, self._runner, self._found = job, runner, found
         self._tally, self._shows = job.tally, runner.shows
         for plan in job.plans if found else ():
@@ -415,7 +415,7 @@ class _Night:
         self._tally.add(plan.framework.name, plan.profile.label, fate, code)
 
 
-def _racks(request: Request, fleet: Fleet | None) -> Racks | None:
+def _racks(request: Request, fleet: LoadHosts | None) -> Racks | None:
     """Return the racks of the fleet; None if the server runs here.
 
     UsageError for options of racks if there are none.
@@ -438,7 +438,7 @@ def _refuse_trials(environment: Mapping[str, str]) -> None:
 def _plans(
     workspace: Workspace,
     request: Request,
-    scope: Scope,
+    scope: NightScope,
     environment: Mapping[str, str],
     tally: Tally,
     away: Callable[[], Away] | None,
@@ -466,7 +466,9 @@ def _plans(
     return plans
 
 
-def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progress) -> Selection:
+def _frameworks(
+    workspace: Workspace, scope: NightScope, tally: Tally, shows: Progress
+) -> Selection:
     """Return the frameworks of the night's patterns; report and count the broken ones."""
     selected = selection.frameworks(workspace, ",".join(scope.frameworks) or selection.ALL)
     for broken in selected.broken:

@@ -34,7 +34,7 @@ class Subject(NamedTuple):
     host_class: str
 
 
-class WarmUp(Frozen):
+class PlannedWarmUp(Frozen):
     """One warm-up, and why it is that long.
 
     `starts` of servers taught it to an older runner, which shortened warm-ups, too.
@@ -61,7 +61,7 @@ class WarmUp(Frozen):
 class _File(Frozen):
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     about: str = _ABOUT
-    warm_ups: tuple[WarmUp, ...]
+    warm_ups: tuple[PlannedWarmUp, ...]
 
 
 class WarmUps:
@@ -70,7 +70,7 @@ class WarmUps:
     What starts have taught is not read, so the next `save` removes it.
     """
 
-    def __init__(self, path: Path, known: dict[Subject, WarmUp], *, is_broken: bool) -> None:
+    def __init__(self, path: Path, known: dict[Subject, PlannedWarmUp], *, is_broken: bool) -> None:
         self.is_broken = is_broken
         self._is_changed = False
         self._path = path
@@ -99,7 +99,7 @@ class WarmUps:
         known = self._known.get(subject)
         return known.seconds if known else DEFAULT_S
 
-    def put(self, warm_up: WarmUp) -> None:
+    def put(self, warm_up: PlannedWarmUp) -> None:
         """Set a warm-up."""
         self._is_changed = True
         self._known[warm_up.subject] = warm_up
@@ -140,5 +140,5 @@ def learn(
             continue
         why = f"still warming up after {before_s:g} s in the night of {night}: doubled"
         changed.append(f"warm-up of {name} under {load.load}: {seconds:g} s from now on ({why})")
-        warm_ups.put(WarmUp(**subject._asdict(), seconds=seconds, why=why, updated=now))
+        warm_ups.put(PlannedWarmUp(**subject._asdict(), seconds=seconds, why=why, updated=now))
     return changed

@@ -76,7 +76,7 @@ def name_of(text: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
+class BundleFile:
     """A file of a bundle: its SHA-256 and size, and where it can be had if it is not there."""
 
     sha256: str
@@ -97,7 +97,7 @@ class Manifest:
     id: str
     records: int
     raw_files: int
-    parts: Mapping[str, Part]
+    parts: Mapping[str, BundleFile]
 
     @property
     def text(self) -> str:
@@ -115,7 +115,7 @@ class Manifest:
             found = json.loads(text)
             if found.pop("schema") != SCHEMA:
                 raise ValueError("is of another schema: a newer runner made it")
-            parts = {name: Part(**part) for name, part in found.pop("parts").items()}
+            parts = {name: BundleFile(**part) for name, part in found.pop("parts").items()}
             made = cls(parts=parts, **found)
         except (AttributeError, KeyError, TypeError, RecursionError) as error:
             raise ValueError("is not the manifest of a bundle") from error
@@ -284,7 +284,7 @@ def write_bundle(folder: Path, id_: str, records: Iterable[Kept]) -> Manifest:
                     archive.addfile(member, content)
                 count += 1
     parts = {
-        name: Part(sha256_of(folder / name), (folder / name).stat().st_size)
+        name: BundleFile(sha256_of(folder / name), (folder / name).stat().st_size)
         for name in (RECORDS, RAW)
     }
     manifest = Manifest(id_, len(kept), count, parts)

@@ -24,7 +24,7 @@ from arena.machine.child import (
     whole_command,
 )
 from arena.machine.interrupts import held
-from arena.run.verdicts import Outcome, Validation
+from arena.run.verdicts import FrameworkVerdict, Validation
 from arena.what.environment import Ports
 
 _OUT, _ERR = "stdout", "stderr"
@@ -32,7 +32,7 @@ _ERROR = "error:"
 
 
 @dataclass(frozen=True)
-class Part:
+class Candidate:
     """A framework to validate. One that is not movable can only have the first slot."""
 
     framework: str
@@ -43,7 +43,7 @@ class Part:
 class _Running:
     """The validation of a part, in a process of its own, with the ports of a slot."""
 
-    part: Part
+    part: Candidate
     slot: int
     folder: Path
     child: Child
@@ -59,7 +59,7 @@ class _Running:
         self._shown += len(whole)
         return whole.decode(errors="replace").splitlines()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> FrameworkVerdict:
         """Return what it found, once it has been stopped; HostError if it found nothing."""
         try:
             found = Validation.model_validate_json((self.folder / _OUT).read_bytes())
@@ -71,7 +71,7 @@ class _Running:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Validator:
     """Validates frameworks, as many at once as there are slots: each is the ports of a server.
 
     `words` are the options of each validation.
@@ -83,7 +83,9 @@ class Beside:
     slots: Sequence[Ports]
     shows: Progress
 
-    def run(self, parts: Sequence[Part]) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+    def run(
+        self, parts: Sequence[Candidate]
+    ) -> Iterator[tuple[str, Callable[[], FrameworkVerdict]]]:
         """Yield each framework that has ended, and a function that returns its outcome."""
         waiting, free = deque(parts), list(range(len(self.slots)))
         running: list[_Running] = []
@@ -109,7 +111,7 @@ class Beside:
                 with held():
                     stop_all([each.child for each in running])
 
-    def _start(self, part: Part, slot: int, folder: Path) -> _Running:
+    def _start(self, part: Candidate, slot: int, folder: Path) -> _Running:
         folder.mkdir()
         argv = [*this_program(), "--root", str(self.workspace.root), "validate", part.framework]
         argv += [*self.profiles, *self.words, "--json", "--part"]
@@ -128,7 +130,7 @@ class Beside:
             self.shows.say(f"{framework}: {line.strip()}")
 
 
-def _next(waiting: deque[Part], slot: int) -> Part | None:
+def _next(waiting: deque[Candidate], slot: int) -> Candidate | None:
     """Take the next part that can have the ports of a slot."""
     for part in waiting:
         if part.is_movable or slot == 0:

@@ -30,12 +30,12 @@ from arena.machine.builds import finished
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.interrupts import held
 from arena.record.record import Check
-from arena.run.beside import Beside, Part
+from arena.run.beside import Candidate, Validator
 from arena.run.runner import remove_leftovers
 from arena.run.runtimes import Runtime, Server, choose, require_known
 from arena.run.verdicts import (
     WORDS,
-    Outcome,
+    FrameworkVerdict,
     PortChecks,
     Validation,
     check_line,
@@ -89,7 +89,7 @@ class ValidateOptions:
 
 
 @dataclass(frozen=True)
-class Job:
+class ValidationJob:
     """A framework, and what to check of it."""
 
     framework: Framework
@@ -113,12 +113,12 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
     facts.require_stat()
     adopt_orphans()
     allow_open_files()
-    outcomes = [each for each in planned if isinstance(each, Outcome)]
-    jobs = [each for each in planned if isinstance(each, Job)]
+    outcomes = [each for each in planned if isinstance(each, FrameworkVerdict)]
+    jobs = [each for each in planned if isinstance(each, ValidationJob)]
     by_name = {job.framework.name: job.framework for job in jobs}
     impeded = False
 
-    def report(outcome: Outcome) -> None:
+    def report(outcome: FrameworkVerdict) -> None:
         if not selected.is_one and outcome.verdict in _UNPLEASANT:
             shows.say(f"{WORDS[outcome.verdict]} {outcome.framework}: {outcome.reason}")
 
@@ -158,14 +158,16 @@ def _require_sensible(options: ValidateOptions, selected: Selection) -> None:
         require_known(options.runtime)
 
 
-def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> list[Job | Outcome]:
+def plan(
+    workspace: Workspace, selected: Selection, words: Sequence[str]
+) -> list[ValidationJob | FrameworkVerdict]:
     """Return the job of each framework, by name, or its outcome if nothing can be checked.
 
     A broken meta.json fails. A framework is skipped if it is disabled and was not named, or if it
     subscribes to no profile. It is left out if it subscribes to no profile of `words`.
     """
     profiles = selection.profiles(workspace, selected, words)
-    found: dict[str, Job | Outcome] = {
+    found: dict[str, ValidationJob | FrameworkVerdict] = {
         each.name: judged(each.name, (), str(each.error)) for each in selected.broken
     }
     for framework in selected.frameworks:
@@ -175,7 +177,7 @@ def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> lis
         if not framework.enabled and name not in selected.named:
             found[name] = _skipped(name, "its meta.json says `enabled`: false")
         elif subscribed:
-            found[name] = Job(framework, contract.scopes_of(framework, subscribed))
+            found[name] = ValidationJob(framework, contract.scopes_of(framework, subscribed))
         else:
             found[name] = _skipped(name, "subscribes to no profile of this runner")
     if not found:
@@ -201,7 +203,7 @@ class _Checker:
             sweep_checkout(self.workspace)
         return runtime
 
-    def stale(self, jobs: Sequence[Job], runtime: Runtime) -> Sequence[Job]:
+    def stale(self, jobs: Sequence[ValidationJob], runtime: Runtime) -> Sequence[ValidationJob]:
         """Return the jobs without a proof, and report how many have one."""
         workspace, proofs = self.workspace, Proofs.read(self.workspace.frameworks)
         due = [job for job in jobs if not is_proven(proofs, workspace, job.framework, runtime.name)]
@@ -210,8 +212,8 @@ class _Checker:
         return due
 
     def checks(
-        self, jobs: Sequence[Job], runtime: Runtime | None
-    ) -> Generator[tuple[str, Callable[[], Outcome]]]:
+        self, jobs: Sequence[ValidationJob], runtime: Runtime | None
+    ) -> Generator[tuple[str, Callable[[], FrameworkVerdict]]]:
         """Yield each framework and a function that returns its outcome, or raises HostError.
 
         The checks are made in a runtime, or without one, of the server that already runs.
@@ -226,19 +228,23 @@ class _Checker:
                 own = ports.given_to(job.framework.ports)
                 yield job.framework.name, partial(self._started, _at(job, own), own, runtime)
             return
-        parts = [Part(job.framework.name, job.framework.ports == "environment") for job in jobs]
+        parts = [
+            Candidate(job.framework.name, job.framework.ports == "environment") for job in jobs
+        ]
         words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
         if options.ready_timeout:
             words += ["--ready-timeout", format_duration(options.ready_timeout)]
         slots = ports.several(options.jobs, machine_ports.listeners())
         try:
-            yield from Beside(self.workspace, options.profiles, words, slots, self.shows).run(parts)
+            yield from Validator(self.workspace, options.profiles, words, slots, self.shows).run(
+                parts
+            )
         finally:
             # A part that had to be killed has left its server.
             with held(), suppress(HostError):
                 remove_leftovers(runtime, self.shows)
 
-    def _running(self, job: Job) -> Outcome:
+    def _running(self, job: ValidationJob) -> FrameworkVerdict:
         """Check a server that the user has started."""
         self.shows.say(
             "its CPU and memory are not looked at: only a server that is started here is"
@@ -246,7 +252,7 @@ class _Checker:
         ports, problem = self._check_ports(job, None)
         return judged(job.framework.name, ports, problem)
 
-    def _started(self, job: Job, ports: Ports, runtime: Runtime) -> Outcome:
+    def _started(self, job: ValidationJob, ports: Ports, runtime: Runtime) -> FrameworkVerdict:
         """Build the server, start it, check it and stop it; keep its logs only if it failed."""
         framework, workspace, shows = job.framework, self.workspace, self.shows
         source = source_sha256(workspace.framework(framework.name))
@@ -284,7 +290,9 @@ class _Checker:
         outcome = judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
         return outcome.changed(runtime=runtime.name, source=source)
 
-    def _check_ports(self, job: Job, server: Server | None) -> tuple[list[PortChecks], str]:
+    def _check_ports(
+        self, job: ValidationJob, server: Server | None
+    ) -> tuple[list[PortChecks], str]:
         """Check each port while the server lives; return also what was wrong, if anything."""
 
         def ended() -> str | None:
@@ -321,7 +329,7 @@ class _Checker:
             self.shows.say(check_line(check))
 
 
-def _at(job: Job, ports: Ports) -> Job:
+def _at(job: ValidationJob, ports: Ports) -> ValidationJob:
     """Return the job with each of its ports where the server has it."""
     return replace(job, scopes=[replace(scope, port=ports.of(scope.port)) for scope in job.scopes])
 
@@ -336,13 +344,13 @@ def _shown(log: Path, shows: Progress) -> str | None:
     return str(log)
 
 
-def _skipped(framework: str, why: str, missing: Sequence[str] = ()) -> Outcome:
-    return Outcome(framework=framework, verdict="skip", reason=why, missing=tuple(missing))
+def _skipped(framework: str, why: str, missing: Sequence[str] = ()) -> FrameworkVerdict:
+    return FrameworkVerdict(framework=framework, verdict="skip", reason=why, missing=tuple(missing))
 
 
 @contextmanager
 def _printed(
-    options: ValidateOptions, selected: Selection, outcomes: Sequence[Outcome]
+    options: ValidateOptions, selected: Selection, outcomes: Sequence[FrameworkVerdict]
 ) -> Iterator[None]:
     """Print the verdicts when the block is left; after an interrupt, those known so far."""
     try:
@@ -357,7 +365,9 @@ def _printed(
             click.echo("\n".join([*table(by_name), *summed]))
 
 
-def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool, are_some_proven: bool) -> int:
+def _exit_code(
+    outcomes: Sequence[FrameworkVerdict], *, impeded: bool, are_some_proven: bool
+) -> int:
     """Return 1 if any failed, else 3 if the host blocked one.
 
     HostError if it could check none, and none is proven.

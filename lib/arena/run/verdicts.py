@@ -43,7 +43,7 @@ class PortChecks(Frozen):
         return self.changed(checks=checks, verdict=Report(checks).verdict)
 
 
-class Outcome(Frozen):
+class FrameworkVerdict(Frozen):
     """One framework's verdict; `reason` is a sentence on what was wrong, or why it was skipped.
 
     `log` is the output of its build or server; `missing` is what to install so that it can run. If
@@ -64,7 +64,7 @@ class Validation(Frozen):
     """All verdicts, as `arena validate --json` prints them."""
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
-    frameworks: tuple[Outcome, ...]
+    frameworks: tuple[FrameworkVerdict, ...]
 
 
 def port_checks(scope: AnyScope, report: Report, offers: Offers | None = None) -> PortChecks:
@@ -81,10 +81,10 @@ def port_checks(scope: AnyScope, report: Report, offers: Offers | None = None) -
 
 def judged(
     framework: str, ports: Sequence[PortChecks], problem: str, log: str | None = None
-) -> Outcome:
+) -> FrameworkVerdict:
     """Return the verdict on a framework: FAIL if there is a problem, else its worst check."""
     warned = _found("warn", ports)
-    return Outcome(
+    return FrameworkVerdict(
         framework=framework,
         verdict="fail" if problem else "warn" if warned else "pass",
         reason=problem or warned,
@@ -117,13 +117,13 @@ def check_line(check: Check) -> str:
     return "  ".join([f"  {word:<4} {check.check}", *seen])
 
 
-def table(outcomes: Sequence[Outcome]) -> list[str]:
+def table(outcomes: Sequence[FrameworkVerdict]) -> list[str]:
     """Return a line per framework: its name, the verdict, and what was wrong, in columns."""
     rows = [(each.framework, each.verdict.upper(), each.reason) for each in outcomes]
     return [printable(line) for line in columns(rows)]
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
+def summary(outcomes: Sequence[FrameworkVerdict]) -> str:
     """Return the counts by verdict: `3 passed, 0 warned, 1 failed, 1 skipped`."""
     counts = Counter(each.verdict for each in outcomes)
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in WORDS.items())
@@ -139,7 +139,7 @@ def is_proven(proofs: Proofs, workspace: Workspace, framework: Framework, runtim
 
 
 def save_proof(
-    workspace: Workspace, framework: Framework, outcome: Outcome, shows: Progress
+    workspace: Workspace, framework: Framework, outcome: FrameworkVerdict, shows: Progress
 ) -> None:
     """Save an outcome as the framework's proof; note the needs that state no version.
 

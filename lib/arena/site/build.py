@@ -26,7 +26,7 @@ from arena.judge.proofs import Proofs
 from arena.judge.rounds import read_rounds, require_records
 from arena.judge.twin_list import list_twins
 from arena.judge.twins import NO_LOOKS, load_name, read_book
-from arena.site.edition import Edition, Link, Site
+from arena.site.edition import Edition, NavLink, Site
 from arena.site.outputs import Page, write_changed
 from arena.site.pages import boards, compare, files, frameworks, home, records, texts
 from arena.what.framework import Advisories
@@ -36,12 +36,12 @@ OF_EDITION = (home, boards, compare, frameworks)
 OF_SITE = (records, texts, files)
 
 NAVIGATION = (
-    Link("boards", "index.html#boards", "Boards", of_edition=True),
-    Link("frameworks", "frameworks/index.html", "Frameworks", of_edition=True),
-    Link("compare", "compare/index.html", "Compare", of_edition=True),
-    Link("rounds", "rounds/index.html", "Rounds"),
-    Link("methodology", "methodology/index.html", "Methodology"),
-    Link("glossary", "glossary/index.html", "Glossary"),
+    NavLink("boards", "index.html#boards", "Boards", of_edition=True),
+    NavLink("frameworks", "frameworks/index.html", "Frameworks", of_edition=True),
+    NavLink("compare", "compare/index.html", "Compare", of_edition=True),
+    NavLink("rounds", "rounds/index.html", "Rounds"),
+    NavLink("methodology", "methodology/index.html", "Methodology"),
+    NavLink("glossary", "glossary/index.html", "Glossary"),
 )
 
 # Every file below these folders belongs to the site; older ones had a page of the tax.

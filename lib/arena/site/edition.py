@@ -215,7 +215,7 @@ class Edition:
         return relative(path, self.home())
 
 
-class Link(NamedTuple):
+class NavLink(NamedTuple):
     """A navigation link: its name in addresses and its text on pages.
 
     `path` is below the site's root, or with `of_edition` below the edition's.
@@ -241,7 +241,7 @@ class Site:
     docs: Path
     frameworks: Path
     proofs: Proofs
-    navigation: Sequence[Link] = ()
+    navigation: Sequence[NavLink] = ()
     advisories: Advisories = field(default_factory=Advisories)
 
     @property

@@ -54,7 +54,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Print nothing: the terminal shows only the address."""
 
 
-class Server(ThreadingHTTPServer):
+class PageServer(ThreadingHTTPServer):
     """Ignores a browser that disconnects before the end of a reply."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -63,7 +63,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def server(folder: Path, port: int | None) -> Server:
+def server(folder: Path, port: int | None) -> PageServer:
     """Return a server for a folder on a port, by default the first free one from 8000 on.
 
     HostError if no port is free.
@@ -72,7 +72,7 @@ def server(folder: Path, port: int | None) -> Server:
     ports = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED)
     for each in ports:
         try:
-            return Server((ADDRESS, each), handler)
+            return PageServer((ADDRESS, each), handler)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise HostError(f"cannot listen on port {each} ({error.strerror})") from error

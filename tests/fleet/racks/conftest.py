@@ -21,7 +21,7 @@ from arena.what.framework import source_sha256
 from arena_fleet import rack as spread
 from arena_fleet import server as work_module
 from arena_fleet.generator import located
-from arena_fleet.rack import Asked, Ended, Offer, pack
+from arena_fleet.rack import Asked, Offer, SessionEnd, pack
 from arena_fleet.racks import FleetRacks, RequestedFleet
 from arena_fleet.references import OWN_SERVER, meta_of
 from arena_fleet.server import EVENTS, RESULTS, own_server, prepare, work
@@ -33,12 +33,12 @@ from tests.lib.arena.night.shop import QUICK, Shop, shop
 __all__ = ["_servers_settle_at_once", "free_host", "shop"]
 
 # What a rack does with a session, by its number from 0: what is raised, or how it ends.
-Fate = Callable[[int, Asked], ArenaError | Ended | None]
+Fate = Callable[[int, Asked], ArenaError | SessionEnd | None]
 
 
-def gone(why: str) -> Ended:
+def gone(why: str) -> SessionEnd:
     """Return the end of a session on a rack that is lost."""
-    return Ended(3, why, is_lost=True)
+    return SessionEnd(3, why, is_lost=True)
 
 
 FLEET = a_fleet(8)
@@ -74,10 +74,10 @@ class FakeRack:
     def begin(self, asked: Asked) -> None:
         self.begun.append(asked)
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> SessionEnd | None:
         number, asked = len(self.begun) - 1, self.begun[-1]
         fate = self.fate(number, asked)
-        if isinstance(fate, Ended):
+        if isinstance(fate, SessionEnd):
             return fate
         sessions = self.shop.workspace.tools / self.name / "sessions"
         folder = sessions / str(number)
@@ -94,7 +94,7 @@ class FakeRack:
         except ArenaError as raised:
             code, error = raised.exit_code, str(raised)
         events = tuple(events_in(objects_in(folder / EVENTS)))
-        return Ended(code, error, pack(folder / RESULTS), events)
+        return SessionEnd(code, error, pack(folder / RESULTS), events)
 
     def stop(self) -> None:
         self.stopped += 1

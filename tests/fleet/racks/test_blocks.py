@@ -12,7 +12,7 @@ from arena.judge.store import clear_drafts
 from arena.machine import ports
 from arena.night.diary import Diary
 from arena_fleet import rack as archive
-from arena_fleet.rack import Asked, Came, DamagedError, Ended, Unpacked
+from arena_fleet.rack import Asked, Came, DamagedError, SessionEnd, Unpacked
 from tests.fleet.racks.conftest import Night, gone
 from tests.lib.arena.night.shop import QUICK, SLOW
 
@@ -44,7 +44,7 @@ def test_racks_share_the_blocks_of_one_night_and_each_block_is_whole_on_one_of_t
 def test_a_block_in_the_hand_of_a_rack_that_is_lost_is_told_and_never_made_again(
     night: Night,
 ) -> None:
-    def die(number: int, _: object) -> Ended | None:
+    def die(number: int, _: object) -> SessionEnd | None:
         return gone("KilledWorker") if number == 1 else None
 
     night.racks[1].fate = die
@@ -178,7 +178,9 @@ def test_a_generator_that_breaks_costs_its_block_and_no_framework(night: Night) 
 
 
 def test_a_session_that_did_not_begin_leaves_its_block_to_others(night: Night) -> None:
-    night.racks[0].fate = lambda number, _: None if number else Ended(3, "it is not there", b"")
+    night.racks[0].fate = lambda number, _: (
+        None if number else SessionEnd(3, "it is not there", b"")
+    )
     assert night(blocks=3) == 0
     assert {visit.block for _, visit in night.visits()} == {1, 2, 3}
     assert night.events("lost") == []

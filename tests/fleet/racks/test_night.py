@@ -11,8 +11,8 @@ from arena.record.bundle import Bundle
 from arena.record.record import Record
 from arena_fleet import rack as archive
 from arena_fleet import runner
-from arena_fleet.rack import Asked, Ended
-from arena_fleet.references import History, Measured, off_class
+from arena_fleet.rack import Asked, SessionEnd
+from arena_fleet.references import Measured, ReferenceHistory, off_class
 from tests.fakes import at
 from tests.fleet.racks.conftest import FakeRack, Night, gone, is_reference
 from tests.lib.arena.night.shop import QUICK, SLOW
@@ -67,7 +67,7 @@ def test_a_rack_that_fails_three_times_in_a_row_ends_and_the_night_with_the_last
 def test_a_session_that_did_not_begin_goes_to_another_rack(night: Night) -> None:
     for name in ("gamma", "delta", "epsilon"):
         night.shop.add(name, QUICK)
-    night.racks[1].fate = lambda *_: Ended(3, "another night uses this rack", b"")
+    night.racks[1].fate = lambda *_: SessionEnd(3, "another night uses this rack", b"")
     assert night() == 3
     assert len(night.racks[1].begun) == 3
     assert len(night.shop.records()) == 5
@@ -79,7 +79,7 @@ def test_a_session_that_did_not_begin_goes_to_another_rack(night: Night) -> None
 
 def test_sessions_that_no_rack_began_are_left_for_resume(night: Night) -> None:
     for rack in night.racks:
-        rack.fate = lambda *_: Ended(3, "another night uses this rack", b"")
+        rack.fate = lambda *_: SessionEnd(3, "another night uses this rack", b"")
     assert night() == 3
     out, err = night.shop.capsys.readouterr()
     assert ["all", "0", "0", "0", "2"] in [line.split() for line in out.splitlines()]
@@ -200,11 +200,11 @@ def rates(night: Night, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, float]:
     """Let racks measure references that nobody has; the test may change their rates."""
     found = dict(RATES)
 
-    def rate(_: object, end: Ended) -> tuple[float | None, str]:
+    def rate(_: object, end: SessionEnd) -> tuple[float | None, str]:
         return (None, end.why) if end.is_lost else (found[end.error], "its words")
 
     def fate(name: str) -> object:
-        return lambda _, asked: Ended(0, name, b"") if is_reference(asked) else None
+        return lambda _, asked: SessionEnd(0, name, b"") if is_reference(asked) else None
 
     night.racks.append(FakeRack("c", night.shop))
     for rack in night.racks:
@@ -316,12 +316,12 @@ def test_of_two_racks_with_grpc_go_among_three_the_one_that_left_its_past_is_off
         ]  # fmt: skip
 
     usual = {"a": 9.0, "b": 9.0, "c": 9.0}
-    history = History(measured=tuple(measured(0, **usual, a_go=100.0, b_go=100.0)))
+    history = ReferenceHistory(measured=tuple(measured(0, **usual, a_go=100.0, b_go=100.0)))
     tonight = measured(1, **usual, a_go=100.0, b_go=90.0)
     assert off_class(tonight, history, 0.02) == {
         "b": "grpc-go is 10.0 % below its past (90/s against 100/s; limit 2 %)"
     }
-    assert off_class(tonight, History(), 0.02).keys() == {"a", "b"}
+    assert off_class(tonight, ReferenceHistory(), 0.02).keys() == {"a", "b"}
 
 
 def test_a_rack_whose_reference_fails_takes_no_part(night: Night, rates: dict[str, float]) -> None:

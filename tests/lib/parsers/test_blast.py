@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parse_blast import parse_file
-from parsers.blast import Interval, interval, parse_sweep
+from parsers.blast import MedianInterval, interval, parse_sweep
 from parsers.common.values import ParseError
 
 from .sweeps import VOLLEY, Change, small_sweep
@@ -23,7 +23,7 @@ def test_a_sweep_is_its_points_and_their_shots() -> None:
     first, second = report.points
     assert report.fastest == first
     assert (first.connections, first.requests, first.ok, first.failed) == (1, 2, 4, {})
-    assert first.rate == Interval(1500.0, 1000.0, 2000.0)
+    assert first.rate == MedianInterval(1500.0, 1000.0, 2000.0)
     assert [shot.rate for shot in second.shots] == [1000.0, 0.0]
     assert second.failed == report.failed
     assert (first.latency.kind, first.latency.samples) == ("response", 4)
@@ -74,7 +74,7 @@ def test_a_point_that_was_never_fired_is_left_out() -> None:
 def test_a_sweep_without_an_ok_call_has_rates_of_0() -> None:
     report = parse_file(VOLLEY / "wrong.json")
     assert (report.ok, report.failed) == (0, {"DataLoss": 24})
-    assert {point.rate for point in report.points} == {Interval(0.0, 0.0, 0.0)}
+    assert {point.rate for point in report.points} == {MedianInterval(0.0, 0.0, 0.0)}
     assert report.points[0].latency.p50 is None
 
 
@@ -167,7 +167,7 @@ def test_figures_may_be_rounded() -> None:
 def test_the_interval_ends_at_the_values_of_the_sign_test(n: int, rank: int) -> None:
     sample = [float(value) for value in range(1, n + 1)]
     random.Random(1).shuffle(sample)
-    assert interval(sample) == Interval((n + 1) / 2, float(rank), float(n + 1 - rank))
+    assert interval(sample) == MedianInterval((n + 1) / 2, float(rank), float(n + 1 - rank))
 
 
 def test_a_thousand_values_are_as_quick_and_as_sure() -> None:
@@ -177,4 +177,4 @@ def test_a_thousand_values_are_as_quick_and_as_sure() -> None:
 
 
 def test_one_value_is_all_there_is() -> None:
-    assert interval([3.0]) == Interval(3.0, 3.0, 3.0)
+    assert interval([3.0]) == MedianInterval(3.0, 3.0, 3.0)

@@ -9,7 +9,7 @@ import click
 
 from arena.base.workspace import Workspace
 from arena.cli import options
-from arena.cli.options import Counts, Duration
+from arena.cli.options import CountList, Duration
 
 
 @click.command(
@@ -24,7 +24,7 @@ from arena.cli.options import Counts, Duration
     help="PROFILES, given as an option; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,
+    "--connections", type=CountList(), envvar="CONNECTIONS", show_envvar=True,
     help="Only sessions with these connection counts, like 1024 or 256,1024. [default: all]",
 )  # fmt: skip
 @click.option(

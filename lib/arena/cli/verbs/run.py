@@ -9,7 +9,7 @@ import click
 
 from arena.base.workspace import Workspace
 from arena.cli import options
-from arena.cli.options import Counts, Duration
+from arena.cli.options import CountList, Duration
 from arena.what.environment import IMAGES, PROGRAMS, listed
 
 
@@ -36,7 +36,7 @@ from arena.what.environment import IMAGES, PROGRAMS, listed
     "[default: the profile's]",
 )  # fmt: skip
 @click.option(
-    "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,
+    "--connections", type=CountList(), envvar="CONNECTIONS", show_envvar=True,
     help="Connection counts, like 1024 or 256,1024. A count that the profile has is measured as "
     "usual; any other makes a trial. [default: all of the profile's]",
 )  # fmt: skip

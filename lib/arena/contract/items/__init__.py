@@ -6,12 +6,12 @@ from functools import partial
 from arena.contract import connections
 from arena.contract.items import refusals, values
 from arena.contract.items.calls import ITEMS
-from arena.contract.items.http import Request, speaker
+from arena.contract.items.http import ItemRequest, speaker
 from arena.contract.messages import WrongError
 from arena.contract.scope import ItemScope, Version
 
 # What a server is asked to find out whether it answers at all.
-PROBE = Request("GET", f"{ITEMS}/0")
+PROBE = ItemRequest("GET", f"{ITEMS}/0")
 
 _Check = Callable[[ItemScope, Version], str | None]
 

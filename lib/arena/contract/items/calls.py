@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.contract.items.http import Reply, Request, Speaker
+from arena.contract.items.http import ItemRequest, Reply, Speaker
 from arena.contract.messages import WrongError
 
 ITEMS = "/v1/items"
@@ -44,22 +44,22 @@ def some_values() -> dict[str, object]:
     return {"owner": f"ann-{owner:08x}", "sku": f"{sku:08}"}
 
 
-def creation(values: Values) -> Request:
+def creation(values: Values) -> ItemRequest:
     """Return the request that creates an item."""
-    return Request("POST", ITEMS, encoded(values))
+    return ItemRequest("POST", ITEMS, encoded(values))
 
 
-def change(item: Item, values: Values, match: str | None = None) -> Request:
+def change(item: Item, values: Values, match: str | None = None) -> ItemRequest:
     """Return the request that changes an item."""
-    return Request("PATCH", item.path, encoded(values), _if_match(match))
+    return ItemRequest("PATCH", item.path, encoded(values), _if_match(match))
 
 
-def removal(item: Item, match: str | None = None) -> Request:
+def removal(item: Item, match: str | None = None) -> ItemRequest:
     """Return the request that deletes an item."""
-    return Request("DELETE", item.path, fields=_if_match(match))
+    return ItemRequest("DELETE", item.path, fields=_if_match(match))
 
 
-def ask(speaker: Speaker, request: Request, *statuses: int) -> Reply:
+def ask(speaker: Speaker, request: ItemRequest, *statuses: int) -> Reply:
     """Make a request; WrongError if the reply has another status."""
     return require_status(request, speaker.send(request)(), *statuses)
 
@@ -77,7 +77,7 @@ def create(speaker: Speaker, values: Values | None = None) -> Item:
     return creating(speaker, values)()
 
 
-def created(request: Request, reply: Reply, values: Values) -> Item:
+def created(request: ItemRequest, reply: Reply, values: Values) -> Item:
     """Return the item that a reply says was created; WrongError if anything in it is wrong."""
     require_status(request, reply, CREATED)
     shown = _shown(request, reply)
@@ -95,7 +95,7 @@ def created(request: Request, reply: Reply, values: Values) -> Item:
 
 def reading(speaker: Speaker, item: Item) -> Callable[[], None]:
     """Ask for an item; return what waits for it, and requires that it is as it should be."""
-    request = Request("GET", item.path)
+    request = ItemRequest("GET", item.path)
     wait = speaker.send(request)
     return lambda: _require_item(request, require_status(request, wait(), OK), item)
 
@@ -118,11 +118,11 @@ def remove(speaker: Speaker, item: Item, match: str | None = None) -> None:
 
 def require_absent(speaker: Speaker, item: Item) -> None:
     """Raise WrongError unless there is no such item, whatever is done with it."""
-    for request in (Request("GET", item.path), change(item, {}), removal(item)):
+    for request in (ItemRequest("GET", item.path), change(item, {}), removal(item)):
         ask(speaker, request, NOT_FOUND)
 
 
-def require_status(request: Request, reply: Reply, *statuses: int) -> Reply:
+def require_status(request: ItemRequest, reply: Reply, *statuses: int) -> Reply:
     """Raise WrongError if a reply has none of these statuses."""
     if reply.status not in statuses:
         wanted = " or ".join(map(str, statuses))
@@ -149,7 +149,7 @@ def _known(values: Values) -> dict[str, object]:
     return {name: values[name] for name in _KNOWN if name in values}
 
 
-def _shown(request: Request, reply: Reply) -> dict[str, Any]:
+def _shown(request: ItemRequest, reply: Reply) -> dict[str, Any]:
     """Return the item in a reply."""
     kind = reply.fields.get("content-type", "")
     if kind.partition(";")[0].strip().lower() != "application/json":
@@ -164,7 +164,7 @@ def _shown(request: Request, reply: Reply) -> dict[str, Any]:
     return item
 
 
-def _require_item(request: Request, reply: Reply, item: Item) -> None:
+def _require_item(request: ItemRequest, reply: Reply, item: Item) -> None:
     shown = _shown(request, reply)
     expected = {"id": item.name, "rev": item.rev, **item.values}
     for name in ("id", "rev", *_KNOWN):

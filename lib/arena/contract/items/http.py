@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import h11
 
-from arena.contract.client import Client, Link, LostError
+from arena.contract.client import Client, ClientConnection, LostConnectionError
 from arena.contract.messages import WrongError
 from arena.contract.scope import AnyScope, Version, disguise_of
 from arena.contract.wire import Answer
@@ -24,7 +24,7 @@ _OF_HTTP1 = {"connection", "keep-alive", "proxy-connection", "transfer-encoding"
 
 
 @dataclass(frozen=True)
-class Request:
+class ItemRequest:
     """A request; one that is not `sized` does not say how long its body is.
 
     One `in_pieces` is sent a few bytes at a time.
@@ -72,7 +72,7 @@ Wait = Callable[[], Reply]
 class Speaker(ABC):
     """A connection that is closed when the block is left."""
 
-    link: Link
+    link: ClientConnection
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +81,7 @@ class Speaker(ABC):
         self.link.close()
 
     @abstractmethod
-    def send(self, request: Request) -> Wait:
+    def send(self, request: ItemRequest) -> Wait:
         """Send a request, and return what waits for its reply."""
 
 
@@ -96,7 +96,7 @@ class Http2(Speaker):
     def __init__(self, place: AnyScope, timeout_s: float | None = None) -> None:
         self.link = self.client = Client(place, timeout_s or TIMEOUT_S)
 
-    def send(self, request: Request) -> Wait:
+    def send(self, request: ItemRequest) -> Wait:
         """Send a request, as far as the server's windows allow."""
         answer = self.open(request, end=request.body is None)
         for part in request.parts if request.in_pieces else ():
@@ -108,11 +108,11 @@ class Http2(Speaker):
         self.client.flush()
         return lambda: self.reply(request, answer)
 
-    def open(self, request: Request, *, end: bool = False) -> Answer:
+    def open(self, request: ItemRequest, *, end: bool = False) -> Answer:
         """Send the head of a request."""
         return self.client.wire.open(request.method, request.path, request.all_fields, end=end)
 
-    def reply(self, request: Request, answer: Answer) -> Reply:
+    def reply(self, request: ItemRequest, answer: Answer) -> Reply:
         """Wait for a reply; WrongError if it is not as HTTP/2 wants it."""
         self.client.finish(answer)
         fields = answer.headers or {}
@@ -140,7 +140,7 @@ class Http1(Speaker):
         self._connect()
         self.closings = 0
 
-    def send(self, request: Request) -> Wait:
+    def send(self, request: ItemRequest) -> Wait:
         """Send a request; the reply to the one before must have come."""
         if self._h11.our_state is not h11.IDLE:
             self.link.close()
@@ -157,16 +157,16 @@ class Http1(Speaker):
         pieces += [self._h11.send(h11.Data(data=part)) or b"" for part in request.parts]
         pieces.append(self._h11.send(h11.EndOfMessage()) or b"")
         # A server may refuse a body, and hang up, before all of it was sent.
-        with suppress(LostError):
+        with suppress(LostConnectionError):
             for piece in pieces if request.in_pieces else [b"".join(pieces)]:
                 self.link.write(piece)
         return lambda: self._reply(request)
 
     def _connect(self) -> None:
-        self.link = Link(self._place, self._timeout_s, "http/1.1")
+        self.link = ClientConnection(self._place, self._timeout_s, "http/1.1")
         self._h11 = h11.Connection(h11.CLIENT)
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: ItemRequest) -> Reply:
         head, body = None, b""
         while not isinstance(event := self._event(request), h11.EndOfMessage):
             if isinstance(event, h11.Response):
@@ -182,7 +182,7 @@ class Http1(Speaker):
         fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
         return Reply(head.status_code, fields, body)
 
-    def _event(self, request: Request) -> Any:
+    def _event(self, request: ItemRequest) -> Any:
         try:
             while (event := self._h11.next_event()) is h11.NEED_DATA:
                 try:
@@ -190,7 +190,9 @@ class Http1(Speaker):
                 except TimeoutError:
                     raise self.link.hang() from None
                 if not data and self._h11.their_state is h11.SEND_RESPONSE:
-                    raise LostError(f"{request}: the server closed the connection unanswered")
+                    raise LostConnectionError(
+                        f"{request}: the server closed the connection unanswered"
+                    )
                 self._h11.receive_data(data)
         except h11.RemoteProtocolError as error:
             raise WrongError(f"{request}: the answer is not HTTP/1.1 ({error})") from error

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from arena.contract.client import LostError
+from arena.contract.client import LostConnectionError
 from arena.contract.items import calls
-from arena.contract.items.http import Request, Speaker, speaker
+from arena.contract.items.http import ItemRequest, Speaker, speaker
 from arena.contract.messages import WrongError, named, showing
 from arena.contract.scope import ItemScope, Version
 
@@ -43,7 +43,7 @@ def unknown_id(scope: ItemScope, version: Version) -> None:
                      "%C3%A9"):  # fmt: skip
             calls.require_absent(one, calls.Item(name, {}))
         for path in ("/", "/v1", f"{calls.ITEMS}x", f"{item.path}/more"):
-            calls.ask(one, Request("GET", path), calls.NOT_FOUND)
+            calls.ask(one, ItemRequest("GET", path), calls.NOT_FOUND)
         calls.read(one, item)
 
 
@@ -53,13 +53,13 @@ def methods(scope: ItemScope, version: Version) -> str:
     with speaker(scope, version) as one:
         item = calls.create(one)
         for method, path in (("PUT", item.path), ("POST", item.path), ("DELETE", calls.ITEMS)):
-            request = Request(method, path, None if method == "DELETE" else b"{}")
+            request = ItemRequest(method, path, None if method == "DELETE" else b"{}")
             reply = calls.ask(one, request, calls.NOT_ALLOWED, calls.NOT_FOUND, _NOT_IMPLEMENTED)
             if reply.status != calls.NOT_ALLOWED:
                 odd = odd or f"{request}: status {reply.status}, not 405"
             elif "allow" not in reply.fields:  # RFC 9110, 15.5.6
                 odd = odd or f"{request}: 405 without `allow`"
-        head = Request("HEAD", item.path)
+        head = ItemRequest("HEAD", item.path)
         if (reply := calls.ask(one, head, calls.OK, calls.NOT_ALLOWED)).body:
             raise WrongError(f"{head}: the answer has a body", reply.body)
         if reply.status != calls.OK:
@@ -67,7 +67,7 @@ def methods(scope: ItemScope, version: Version) -> str:
         calls.read(one, item)
         calls.ask(
             one,
-            Request("BREW", item.path),
+            ItemRequest("BREW", item.path),
             calls.NOT_ALLOWED,
             calls.NOT_FOUND,
             _NOT_IMPLEMENTED,
@@ -86,7 +86,7 @@ def malformed_json(scope: ItemScope, version: Version) -> str:
             for method, path, done in (
                 ("POST", calls.ITEMS, calls.CREATED), ("PATCH", item.path, calls.NO_CONTENT),
             ):  # fmt: skip
-                request = Request(method, path, body)
+                request = ItemRequest(method, path, body)
                 allowed = [calls.BAD_REQUEST] if body in _MALFORMED else [calls.BAD_REQUEST, done]
                 if body in _OTHER:
                     allowed.append(_UNPROCESSABLE)
@@ -108,20 +108,20 @@ def oversized_body(scope: ItemScope, version: Version) -> str:
     odd = ""
     with speaker(scope, version) as one:
         item = calls.create(one)
-        calls.ask(one, Request("POST", calls.ITEMS, _body(LARGEST)), calls.CREATED)
-        calls.ask(one, Request("PATCH", item.path, _body(LARGEST)), calls.NO_CONTENT)
+        calls.ask(one, ItemRequest("POST", calls.ITEMS, _body(LARGEST)), calls.CREATED)
+        calls.ask(one, ItemRequest("PATCH", item.path, _body(LARGEST)), calls.NO_CONTENT)
     item = item.changed({})
     for method, path in (("POST", calls.ITEMS), ("PATCH", item.path)):
         for size in (LARGEST + 1, 16 * LARGEST):
             for sized in (True, False):
                 how = "with" if sized else "without"
                 with named(f"{size} bytes {how} content-length"), speaker(scope, version) as one:
-                    request = Request(method, path, _body(size), sized=sized)
+                    request = ItemRequest(method, path, _body(size), sized=sized)
                     try:
                         calls.ask(one, request, calls.TOO_LARGE)
                         with named("after it was refused"):
                             calls.read(one, item)
-                    except LostError as error:
+                    except LostConnectionError as error:
                         odd = odd or f"{size} bytes {how} content-length: {error.detail}"
     _require_alive(scope, version, item)
     return odd
@@ -187,7 +187,7 @@ def _race(crowd: Sequence[Speaker]) -> None:
     _require_one(str(calls.removal(item)), _at_once(crowd, calls.removal(item)), calls.NOT_FOUND)
 
 
-def _at_once(crowd: Sequence[Speaker], request: Request) -> Counter[int]:
+def _at_once(crowd: Sequence[Speaker], request: ItemRequest) -> Counter[int]:
     waits = [one.send(request) for one in crowd]
     return Counter(wait().status for wait in waits)
 

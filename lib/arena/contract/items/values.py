@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from arena.contract.client import LostError
+from arena.contract.client import LostConnectionError
 from arena.contract.items import calls
-from arena.contract.items.http import Http1, Http2, Request, speaker
+from arena.contract.items.http import Http1, Http2, ItemRequest, speaker
 from arena.contract.messages import WrongError, named
 from arena.contract.scope import ItemScope, Version
 from arena.contract.wire import Answer, code_name
@@ -131,10 +131,10 @@ def keep_alive(scope: ItemScope, _: Version = "h1") -> str:
             if one.closings:
                 raise WrongError("the server closes the connection after an answer")
         calls.require_absent(one, item)
-        calls.ask(one, Request("POST", calls.ITEMS, b"{"), calls.BAD_REQUEST)
+        calls.ask(one, ItemRequest("POST", calls.ITEMS, b"{"), calls.BAD_REQUEST)
         if one.closings:
             return "the server closes the connection after it has refused a request"
-        last = Request("GET", item.path, fields=(("connection", "close"),))
+        last = ItemRequest("GET", item.path, fields=(("connection", "close"),))
         calls.ask(one, last, calls.NOT_FOUND)
         return "" if one.closings else "the server ignores `connection: close`"
 
@@ -177,7 +177,7 @@ def stream_limit(scope: ItemScope, _: Version = "h2") -> str:
         try:
             _make(one, [calls.some_values() for _ in range(count)])
         except WrongError as error:
-            if one.client.wire.goaway is None and not isinstance(error, LostError):
+            if one.client.wire.goaway is None and not isinstance(error, LostConnectionError):
                 raise
             # An error of the stream is enough (RFC 9113, 5.1.2).
             return f"{count} streams, of which {limit} are allowed: {error.detail}"

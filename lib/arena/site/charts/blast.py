@@ -32,7 +32,7 @@ _SHAPES = ("circle", "square", "triangle", "diamond", "wedge")
 
 
 @dataclass(frozen=True)
-class Way:
+class Spreading:
     """One way to spread the requests of a blast, its points by N.
 
     `sustained` is the requests per second that the same connections sustain, if known.
@@ -83,7 +83,7 @@ def _picture(
     )
 
 
-def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Way, ...]:
+def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Spreading, ...]:
     """Return the points grouped by connections, the fewest connections first."""
     ways = []
     for at, connections in enumerate(sorted({point.connections for point in points})):
@@ -91,7 +91,7 @@ def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tup
         own.sort(key=lambda each: each.requests)
         colour, dash, shape = (each[at % len(each)] for each in (_COLOURS, _DASHES, _SHAPES))
         series = Series(_name(connections, own), colour, dash=dash, shape=shape)
-        ways.append(Way(series, own, sustained.get(connections)))
+        ways.append(Spreading(series, own, sustained.get(connections)))
     return tuple(ways)
 
 
@@ -127,7 +127,7 @@ def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
     return [each for each in boards if each.shape is Closed and same(each) == same(board)]
 
 
-def _words(way: Way) -> str:
+def _words(way: Spreading) -> str:
     name, best = way.series.name, max(point.rate for point in way.points)
     if not best:
         return f"{name}: no call succeeded."
@@ -150,7 +150,7 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
     )
 
 
-def _drawn(ways: Sequence[Way]) -> Markup:
+def _drawn(ways: Sequence[Spreading]) -> Markup:
     """Draw throughput against N, and below it the share of failed calls, if any failed."""
     highest = max(
         *(point.rate_at_most for way in ways for point in way.points),
@@ -179,7 +179,7 @@ def _drawn(ways: Sequence[Way]) -> Markup:
     return svg([plot, _failures(ways)] if has_failures else [plot])
 
 
-def _failures(ways: Sequence[Way]) -> Plot:
+def _failures(ways: Sequence[Spreading]) -> Plot:
     """Return the plot of failures: the share of failed calls at each N (%)."""
     shares = [
         [
@@ -199,7 +199,7 @@ def _failures(ways: Sequence[Way]) -> Plot:
     return plot
 
 
-def _requests(ways: Sequence[Way], *, has_labels: bool) -> Axis:
+def _requests(ways: Sequence[Spreading], *, has_labels: bool) -> Axis:
     numbers = sorted({point.requests for way in ways for point in way.points})
     # The outermost points keep a distance from the edges, so that their marks fit.
     low, high = numbers[0] * 0.75, numbers[-1] * 1.33
@@ -210,7 +210,7 @@ def _requests(ways: Sequence[Way], *, has_labels: bool) -> Axis:
     return log(low, high, labels, "N requests at once, on a log scale")
 
 
-def _mark_sustained(plot: Plot, ways: Sequence[Way]) -> None:
+def _mark_sustained(plot: Plot, ways: Sequence[Spreading]) -> None:
     """Draw a dashed line with its figure for each way whose sustained rate is known."""
     known = [(way.series, way.sustained) for way in ways if way.sustained]
     lines = [plot.down(rate) for _, rate in known]

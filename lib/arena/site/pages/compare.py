@@ -68,7 +68,7 @@ class ComparedFramework(Frozen):
     estimates: dict[str, tuple[str, str]] | None = None
 
 
-class Comparison(Frozen):
+class CompareTable(Frozen):
     """All figures of all frameworks, for the page that compares them.
 
     Two frameworks with blocks in common have a verdict of their own. Of all others, B is r times as
@@ -127,7 +127,8 @@ def _comparison(edition: Edition) -> str:
     profiles = (_profile(edition, name, boards) for name, boards in by_place.items())
     # A large file for scripts: no spaces.
     return (
-        Comparison(profiles=tuple(profiles), frameworks=tuple(frameworks)).model_dump_json() + "\n"
+        CompareTable(profiles=tuple(profiles), frameworks=tuple(frameworks)).model_dump_json()
+        + "\n"
     )
 
 

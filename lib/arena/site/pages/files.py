@@ -22,7 +22,7 @@ from arena.record.times import parse_utc
 from arena.site import words
 from arena.site.edition import Edition, Site, relative
 from arena.site.outputs import Page
-from arena.site.pages.compare import Comparison
+from arena.site.pages.compare import CompareTable
 from arena.site.pages.frameworks import FrameworkData
 
 MODELS: dict[str, type[pydantic.BaseModel]] = {
@@ -30,7 +30,7 @@ MODELS: dict[str, type[pydantic.BaseModel]] = {
     "leaderboard": Leaderboard,
     "board": Board,
     "framework": FrameworkData,
-    "compare": Comparison,
+    "compare": CompareTable,
 }
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -71,7 +71,7 @@ class FrameworkLine:
     is_best: bool = True
 
 
-class Result(Frozen):
+class HistoryPoint(Frozen):
     """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
     They are absent too if it was altered, and `failure` says how. A trial's load differs from the
@@ -93,7 +93,7 @@ class Result(Frozen):
     record: str
 
 
-class History(Frozen):
+class LoadHistory(Frozen):
     """A framework's results under one load, the oldest first; `board` is where it is ranked.
 
     `rank` is the classic one. `estimate` and `rank_set` are those of the board's night of blocks.
@@ -109,7 +109,7 @@ class History(Frozen):
     rank_set: tuple[int, int] | None = None
     estimate: BlockEstimate | None = None
     board: str
-    results: tuple[Result, ...]
+    results: tuple[HistoryPoint, ...]
 
 
 class FrameworkData(Frozen):
@@ -117,7 +117,7 @@ class FrameworkData(Frozen):
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     framework: MeasuredFramework
-    histories: tuple[History, ...]
+    histories: tuple[LoadHistory, ...]
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Page]:
@@ -357,8 +357,12 @@ def _framework_json(edition: Edition, name: str) -> str:
     entries = edition.by_framework[name]
     of_load = by_load(each for each in entries if each.is_listed)
     histories = [
-        History(
-            **{of: getattr(it.board, of) for of in History.model_fields if hasattr(it.board, of)}
+        LoadHistory(
+            **{
+                of: getattr(it.board, of)
+                for of in LoadHistory.model_fields
+                if hasattr(it.board, of)
+            }
             | {of: getattr(it.row, of) for of in ("rank", "rank_set", "estimate")}
             | {"host_class": it.board.host_class.id, "board": edition.relative(it.path)},
             results=tuple(_result(edition, each) for each in of_load.get(it.board.key, [])),
@@ -369,8 +373,10 @@ def _framework_json(edition: Edition, name: str) -> str:
     return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
 
 
-def _result(edition: Edition, entry: Entry) -> Result:
-    same = {name: getattr(entry, name) for name in Result.model_fields if hasattr(entry, name)}
+def _result(edition: Edition, entry: Entry) -> HistoryPoint:
+    same = {
+        name: getattr(entry, name) for name in HistoryPoint.model_fields if hasattr(entry, name)
+    }
     if entry.problem:
         same |= {"value": None, "low": None, "high": None, "failure": entry.problem}
-    return Result(**same, record=edition.relative(edition.page_or_json(entry.path)))
+    return HistoryPoint(**same, record=edition.relative(edition.page_or_json(entry.path)))

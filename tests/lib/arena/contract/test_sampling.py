@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from arena.contract.client import Client, LostError
+from arena.contract.client import Client, LostConnectionError
 from arena.contract.sampling import _CONNECTIONS, CALLS, Sampler
 from arena.contract.scope import Scope
 from arena.record.measurement import Sampled
@@ -102,7 +102,7 @@ def test_a_fault_of_our_own_is_no_silent_sample(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_call_whose_connection_breaks_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Client) -> None:
-        raise LostError("it broke")
+        raise LostConnectionError("it broke")
 
     monkeypatch.setattr(Client, "flush", broken)
     with serving(honest) as server:

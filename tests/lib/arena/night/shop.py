@@ -12,7 +12,7 @@ from arena.load import generators
 from arena.machine import facts
 from arena.night import benchmark
 from arena.night import night as job
-from arena.night.hosts import Fleet
+from arena.night.hosts import LoadHosts
 from arena.record.record import Record
 from arena.run import runner
 from arena.run.request import Request
@@ -31,7 +31,7 @@ class Shop:
     runtime: FakeRuntime = field(default_factory=FakeRuntime)
     generator: FakeGenerator = field(default_factory=FakeGenerator)
     now_s: float = 0.0
-    fleet: Fleet | None = None
+    fleet: LoadHosts | None = None
     published: int = 0
 
     def night(self, *frameworks: str, **options: Any) -> int:

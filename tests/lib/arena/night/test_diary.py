@@ -5,15 +5,17 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import UsageError
-from arena.night.diary import Diary, Scope, to_resume
+from arena.night.diary import Diary, NightScope, to_resume
 from tests.fakes import FakeProgress
 
 NIGHT = "2026-01-01T00-00-00.000000Z"
-SCOPE = Scope(frameworks=("tonic",), profiles=("load-*",), generator="volley", only_changed=True)
+SCOPE = NightScope(
+    frameworks=("tonic",), profiles=("load-*",), generator="volley", only_changed=True
+)
 
 
 def found_in(folder: Path) -> Diary | None:
-    return to_resume(folder, Scope(), FakeProgress())
+    return to_resume(folder, NightScope(), FakeProgress())
 
 
 def test_what_was_begun_is_read_again(tmp_path: Path) -> None:
@@ -48,16 +50,18 @@ def test_a_night_that_is_over_is_not_unfinished(tmp_path: Path) -> None:
 FLEETS = SCOPE.changed(generator="volley-fleet")
 
 
-@pytest.mark.parametrize("asked", [Scope(), FLEETS.changed(generator=None)])
-def test_a_fleets_night_is_not_gone_on_with_by_this_machine(tmp_path: Path, asked: Scope) -> None:
+@pytest.mark.parametrize("asked", [NightScope(), FLEETS.changed(generator=None)])
+def test_a_fleets_night_is_not_gone_on_with_by_this_machine(
+    tmp_path: Path, asked: NightScope
+) -> None:
     Diary.new(tmp_path, NIGHT, FLEETS)
     with pytest.raises(UsageError, match=r"was a fleet's: add --fleet ADDRESS") as error:
         to_resume(tmp_path, asked, FakeProgress())
     assert "tonic --profile load-* --fleet ADDRESS --only-changed" in str(error.value)
 
 
-@pytest.mark.parametrize("asked", [Scope(generator="volley-fleet"), FLEETS])
-def test_a_fleet_goes_on_with_its_night(tmp_path: Path, asked: Scope) -> None:
+@pytest.mark.parametrize("asked", [NightScope(generator="volley-fleet"), FLEETS])
+def test_a_fleet_goes_on_with_its_night(tmp_path: Path, asked: NightScope) -> None:
     Diary.new(tmp_path, NIGHT, FLEETS)
     found = to_resume(tmp_path, asked, FakeProgress())
     assert found
@@ -65,9 +69,9 @@ def test_a_fleet_goes_on_with_its_night(tmp_path: Path, asked: Scope) -> None:
 
 
 def test_a_fleet_does_not_go_on_with_the_night_of_a_machine(tmp_path: Path) -> None:
-    Diary.new(tmp_path, NIGHT, Scope())
+    Diary.new(tmp_path, NIGHT, NightScope())
     with pytest.raises(UsageError, match=r"everything\) measures something else"):
-        to_resume(tmp_path, Scope(generator="volley-fleet"), FakeProgress())
+        to_resume(tmp_path, NightScope(generator="volley-fleet"), FakeProgress())
 
 
 def test_only_the_newest_night_counts(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.base.errors import HostError, UsageError
-from arena.night.diary import Diary, Scope, close_others
+from arena.night.diary import Diary, NightScope, close_others
 from arena.record.bundle import Bundle
 from tests.fakes import FakeGenerator, FakeProgress, at
 from tests.lib.arena.night.shop import QUICK, SLOW, Shop
@@ -146,7 +146,7 @@ def test_a_night_that_nobody_resumes_is_bundled_when_another_one_ends(shop: Shop
 
 def test_a_night_of_blocks_that_can_still_be_resumed_stays_as_it_is(shop: Shop) -> None:
     """Another one of the same blocks would take its place, other nights do not."""
-    scope = Scope(blocks=2)
+    scope = NightScope(blocks=2)
     blocks = Diary.new(shop.workspace.nights, "2026-01-01T00-00-00.000000Z", scope)
     cut_short(shop, 1)
     shop.night("beta", profiles=(QUICK,))
@@ -161,7 +161,7 @@ def test_a_night_of_blocks_that_can_still_be_resumed_stays_as_it_is(shop: Shop) 
 
 def test_a_night_that_goes_on_elsewhere_is_not_ended_by_another(shop: Shop) -> None:
     """One on racks and one on this host may go on at the same time."""
-    going = Diary.new(shop.workspace.nights, "2026-01-01T00-00-00.000000Z", Scope())
+    going = Diary.new(shop.workspace.nights, "2026-01-01T00-00-00.000000Z", NightScope())
     with going.going_on():
         shop.night("beta", profiles=(QUICK,))
     assert Diary.read(going.path).is_open

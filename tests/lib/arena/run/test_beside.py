@@ -11,8 +11,8 @@ import pytest
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.run import beside
-from arena.run.beside import Beside, Part
-from arena.run.verdicts import Outcome
+from arena.run.beside import Candidate, Validator
+from arena.run.verdicts import FrameworkVerdict
 from arena.what.environment import STANDARD, Ports
 from tests.fakes import FakeProgress
 
@@ -45,28 +45,28 @@ def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(
-    workspace: Workspace, parts: Sequence[Part], slots: Sequence[Ports] = SLOTS
-) -> tuple[dict[str, Outcome], list[str]]:
+    workspace: Workspace, parts: Sequence[Candidate], slots: Sequence[Ports] = SLOTS
+) -> tuple[dict[str, FrameworkVerdict], list[str]]:
     """Return the outcomes by framework, and the lines that were shown."""
     shows = FakeProgress()
-    found = Beside(workspace, (), (), slots, shows).run(parts)
+    found = Validator(workspace, (), (), slots, shows).run(parts)
     return {name: outcome() for name, outcome in found}, shows.lines
 
 
 def test_each_has_ports_of_its_own_and_its_lines_its_name(workspace: Workspace) -> None:
-    outcomes, lines = ran(workspace, [Part("a", True), Part("b", True)])
+    outcomes, lines = ran(workspace, [Candidate("a", True), Candidate("b", True)])
     assert {name: each.reason for name, each in outcomes.items()} == {"a": "8080", "b": "8081"}
     assert sorted(lines) == ["a: check a on port 8080", "b: check b on port 8081"]
 
 
 def test_those_that_cannot_move_wait_for_the_first_ports(workspace: Workspace) -> None:
-    outcomes, _ = ran(workspace, [Part(name, False) for name in "abc"])
+    outcomes, _ = ran(workspace, [Candidate(name, False) for name in "abc"])
     assert {each.reason for each in outcomes.values()} == {"8080"}
     assert sorted(outcomes) == ["a", "b", "c"]
 
 
 def test_one_slot_does_for_all(workspace: Workspace) -> None:
-    outcomes, _ = ran(workspace, [Part("a", True), Part("b", False)], [STANDARD])
+    outcomes, _ = ran(workspace, [Candidate("a", True), Candidate("b", False)], [STANDARD])
     assert sorted(outcomes) == ["a", "b"]
 
 
@@ -75,8 +75,8 @@ def test_one_that_finds_nothing_is_an_error_and_the_others_go_on(
     workspace: Workspace, name: str, said: str
 ) -> None:
     passed = []
-    parts = [Part(name, True), Part("a", True)]
-    for each, outcome in Beside(workspace, (), (), SLOTS, FakeProgress()).run(parts):
+    parts = [Candidate(name, True), Candidate("a", True)]
+    for each, outcome in Validator(workspace, (), (), SLOTS, FakeProgress()).run(parts):
         if each == name:
             with pytest.raises(HostError, match=f"^{said}$"):
                 outcome()
@@ -94,8 +94,8 @@ def test_an_interrupt_ends_all(workspace: Workspace, tmp_path: Path) -> None:
             if len(begun) == len(SLOTS):
                 raise KeyboardInterrupt
 
-    parts = [Part("endless-1", True), Part("endless-2", True)]
+    parts = [Candidate("endless-1", True), Candidate("endless-2", True)]
     with pytest.raises(KeyboardInterrupt):
-        next(Beside(workspace, (), (), SLOTS, Interrupted()).run(parts))
+        next(Validator(workspace, (), (), SLOTS, Interrupted()).run(parts))
     for each in parts:
         assert not psutil.pid_exists(int((tmp_path / each.framework).read_text()))

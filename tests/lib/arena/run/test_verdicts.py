@@ -6,7 +6,7 @@ from arena.base.model import to_json
 from arena.contract import Scope
 from arena.record.record import Check
 from arena.run.verdicts import (
-    Outcome,
+    FrameworkVerdict,
     PortChecks,
     Validation,
     check_line,
@@ -52,9 +52,9 @@ def test_a_verdict_is_that_of_the_worst_check() -> None:
 
 
 OUTCOMES = [
-    Outcome(framework="a", verdict="pass"),
-    Outcome(framework="grpc-go", verdict="fail", reason="x\x1b[2J"),
-    Outcome(framework="b", verdict="skip", reason="needs zig"),
+    FrameworkVerdict(framework="a", verdict="pass"),
+    FrameworkVerdict(framework="grpc-go", verdict="fail", reason="x\x1b[2J"),
+    FrameworkVerdict(framework="b", verdict="skip", reason="needs zig"),
 ]
 
 

@@ -12,7 +12,7 @@ from arena.judge.entry import entry_of
 from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import rank_entries
 from arena.judge.proofs import Proofs
-from arena.judge.rounds import Judged, Round
+from arena.judge.rounds import DerivedBoards, Round
 from arena.record.bundle import name_of
 from arena.record.record import Record
 from arena.site.build import NAVIGATION, OF_EDITION, outputs
@@ -53,7 +53,7 @@ def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE
     leaderboard = rank_entries(archive.entries.values(), archive.read)
     if of:
         names = {path: each.sha256 for path, each in archive.entries.items()}
-        judged = (Judged(derived_at=of.frozen_at, leaderboard=leaderboard),)
+        judged = (DerivedBoards(derived_at=of.frozen_at, leaderboard=leaderboard),)
         of = of.model_copy(update={"records": names, "judged": judged})
     return Edition(f"rounds/{of.name}/" if of else "", of, leaderboard, archive)
 

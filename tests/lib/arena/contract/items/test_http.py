@@ -8,7 +8,7 @@ import pytest
 from arena.base.errors import FrameworkError
 from arena.contract import ItemScope, Scope, check, items, wait_ready
 from arena.contract.items import calls, values
-from arena.contract.items.http import Reply, Request, speaker
+from arena.contract.items.http import ItemRequest, Reply, speaker
 from arena.contract.messages import WrongError
 from arena.contract.wire import Answer
 from tests.lib.arena.contract.items.service import Asked, Said, Service, serving
@@ -16,10 +16,10 @@ from tests.lib.arena.contract.lying_server import serving as serving_h2
 from tests.lib.arena.contract.peer import answering, until_end, wrong
 from tests.lib.arena.contract.talk import Field, Manner, Steps, Talk, manner
 
-GET = Request("GET", "/v1/items/0")
+GET = ItemRequest("GET", "/v1/items/0")
 
 
-def said_of(place: Scope, version: str, request: Request = GET) -> str:
+def said_of(place: Scope, version: str, request: ItemRequest = GET) -> str:
     """Return what is wrong with the answer to a request."""
     scope = ItemScope(place.port, place.tls, ("h1",) if version == "h1" else ("h2",))
 
@@ -63,7 +63,7 @@ def test_the_length_of_what_head_leaves_out_is_allowed() -> None:
     with serving_h2(raw(fields)) as server:
         scope = ItemScope(server.port, False, ("h2",))
         with speaker(scope, "h2") as one:
-            assert one.send(Request("HEAD", "/v1/items/0"))().body == b""
+            assert one.send(ItemRequest("HEAD", "/v1/items/0"))().body == b""
 
 
 # HTTP/1.1.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.base.errors import HostError
-from arena.night.warm_ups import Subject, WarmUp, WarmUps
+from arena.night.warm_ups import PlannedWarmUp, Subject, WarmUps
 from arena.record.measurement import Measurement, Second
 from tests.fakes import FakeGenerator, FakeProgress, a_measurement
 from tests.lib.arena.night.blocks.shop import Blocks
@@ -16,11 +16,11 @@ SUBJECT = Subject("ada", "1" * 64, "stream-grpc/64/ghz/0123456789ab", "a-host")
 NIGHT = "2026-01-01T00-00-00.000000Z"
 
 
-def a_warm_up(**changes: Any) -> WarmUp:
+def a_warm_up(**changes: Any) -> PlannedWarmUp:
     values = {
         **SUBJECT._asdict(), "seconds": 5.0, "why": "it is warm", "updated": NIGHT,
     }  # fmt: skip
-    return WarmUp.model_validate({**values, **changes})
+    return PlannedWarmUp.model_validate({**values, **changes})
 
 
 def test_what_is_not_in_the_file_has_10_s(tmp_path: Path) -> None:

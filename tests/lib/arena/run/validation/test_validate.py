@@ -14,8 +14,8 @@ from arena.contract import AnyScope, ItemScope, Report
 from arena.machine import lock, ports
 from arena.record.record import Check
 from arena.run import validate as validating
-from arena.run.beside import Beside, Part
-from arena.run.verdicts import Outcome
+from arena.run.beside import Candidate, Validator
+from arena.run.verdicts import FrameworkVerdict
 from arena.what.environment import Ports
 from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report, add_framework
 from tests.lib.arena.run.validation.shop import Shop, Tell
@@ -222,16 +222,18 @@ def test_several_are_checked_on_ports_that_are_free_and_an_interrupt_leaves_no_s
 ) -> None:
     happened: list[object] = []
 
-    class Interrupted(Beside):
-        def run(self, parts: Sequence[Part]) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+    class Interrupted(Validator):
+        def run(
+            self, parts: Sequence[Candidate]
+        ) -> Iterator[tuple[str, Callable[[], FrameworkVerdict]]]:
             happened.append((self.slots, [each.framework for each in parts], self.words))
             try:
-                yield "tonic", lambda: Outcome(framework="tonic", verdict="pass")
+                yield "tonic", lambda: FrameworkVerdict(framework="tonic", verdict="pass")
                 raise KeyboardInterrupt
             finally:
                 happened.append("the parts have ended")
 
-    monkeypatch.setattr(validating, "Beside", Interrupted)
+    monkeypatch.setattr(validating, "Validator", Interrupted)
     monkeypatch.setattr(ports, "listeners", lambda: {8081: None})
     monkeypatch.setattr(validating, "remove_leftovers", lambda *_: happened.append("cleaned up"))
     with pytest.raises(KeyboardInterrupt):
