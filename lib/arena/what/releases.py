@@ -82,7 +82,8 @@ class Library(Frozen):
 
     def _version(self, folder: Path) -> str:
         file, find = MANIFESTS[self.registry]
-        path = folder / file.format(entry=folder.name)
+        # A copy of an entry may have another name.
+        path = next(folder.glob(file), folder / file)
         found = [each for each in find(path, self.package) if each is not None]
         what = f"of {self.package}, which {FILE} names"
         if len(found) != 1:
@@ -169,13 +170,13 @@ def _of_nuget(path: Path, package: str) -> Iterator[object]:
     return (each.get("Version") for each in every if each.get("Include") == package)
 
 
-# The manifest of an entry for each registry, and what finds the versions of a package in it.
+# The manifest of an entry for each registry, as a pattern, and what finds a package in it.
 MANIFESTS: Mapping[str, tuple[str, Callable[[Path, str], Iterable[object]]]] = {
     "cargo": ("Cargo.toml", _dependency(read_toml)),
     "docker": ("Dockerfile", _matches(r"FROM {}:([^\s@-]+)")),
     "go": ("go.mod", _matches(r"(?:require)?\s+{}\s+v(\S+)")),
     "maven": ("pom.xml", _of_maven),
     "npm": ("package.json", _dependency(read_json)),
-    "nuget": ("{entry}.csproj", _of_nuget),
+    "nuget": ("*.csproj", _of_nuget),
     "pypi": ("requirements.in", _matches(r"{}(?:\[[^]\n]*\])?==(\S+)")),
 }

@@ -108,8 +108,8 @@ def test_the_version_of_a_library_stands_once_where_a_build_takes_it_from(
         dockerfile = (FRAMEWORKS / name / "Dockerfile").read_text()
         assert re.search(rf"\s{re.escape(package)}(={version}-\*)?\s", dockerfile)
         return
-    file = MANIFESTS[library.registry][0].format(entry=name)
-    text = (FRAMEWORKS / name / file).read_text()
+    (manifest,) = (FRAMEWORKS / name).glob(MANIFESTS[library.registry][0])
+    file, text = manifest.name, manifest.read_text()
     folder = tmp_path / name
     folder.mkdir()
     found = []

@@ -53,7 +53,7 @@ def words(it: Workspace) -> str:
         ("registry: pypi, package: a", "requirements.in", "# a==1\na-b==2\na[x,y]==3.0\n", "a 3.0"),
         ("registry: maven, package: 'g:a'", "pom.xml", POM, "a 7.1"),
         ("registry: maven, package: 'g:parent'", "pom.xml", POM, "parent 4.1"),
-        ("registry: nuget, package: A.B", "mine.csproj",
+        ("registry: nuget, package: A.B", "whose.csproj",
          '<Project><I><PackageReference Include="A.B" Version="2.8"/></I></Project>',
          "A.B 2.8"),
         ("registry: docker, package: node", "Dockerfile", "FROM node:20-slim\n", "node 20"),
