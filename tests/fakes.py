@@ -433,6 +433,7 @@ class FakeRuntime:
     needs: tuple[str, ...] = ()
     on_build: Callable[[Path], None] = lambda _: None
     output: str = "listening\nlast words\n"
+    standin: str | None = None
     stopped: int = 0
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
@@ -442,7 +443,7 @@ class FakeRuntime:
     def build(self, framework: Framework, log: Path) -> Build[Built]:
         yield from ()
         self.on_build(log)
-        return Built(image_digest="sha256:abc")
+        return Built(image_digest="sha256:abc", standin=self.standin)
 
     @contextmanager
     def start(

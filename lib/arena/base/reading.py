@@ -5,6 +5,7 @@ import json
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,11 @@ def _core(odd_numbers: bool) -> Any:
     text = yaml.SafeLoader.construct_yaml_str
     Core.add_constructor("tag:yaml.org,2002:odd", text if odd_numbers else odd)
     return Core
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return a TOML file's table; UsageError with the line where it is broken."""
+    return _mapping(path, tomllib.loads)
 
 
 def read_json(path: Path) -> dict[str, Any]:

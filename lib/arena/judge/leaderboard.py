@@ -123,6 +123,7 @@ class Result(Frozen):
     machine: str
     generator: str | None
     standin: str | None
+    release: str | None = Field(default=None, exclude_if=operator.not_)
     started_at: str
     record: str
 
@@ -608,6 +609,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         machine=record.provenance.host.words,
         generator=f"{maker.name} {maker.version}" if maker else None,
         standin=runtime.standin if runtime else None,
+        release=record.framework.release,
         started_at=record.started_at,
         record=record.path,
     )

@@ -46,10 +46,14 @@ class Failure(Frozen):
 
 
 class MeasuredFramework(Framework):
-    """The framework as it was measured: its meta, a hash of its source, and the image it ran as."""
+    """The framework as it was measured: its meta, a hash of its source, and the image it ran as.
+
+    `release` is its library's name and version, `grpc-go 1.85.0`; None if nobody said or knows it.
+    """
 
     source_sha256: str
     image_digest: str | None = None
+    release: Annotated[str | None, Field(max_length=150)] = None
 
 
 class Check(Frozen):

@@ -23,17 +23,20 @@ from arena.record.record import (
 )
 from arena.run.plan import Plan
 from arena.run.runtimes import Built, Runtime
+from arena.what.releases import Release
 
 
 @dataclass
 class Observed:
     """What a session has observed so far.
 
-    `stages_s` are seconds by stage; `warm_up` is what the generator of a visit was told.
+    `stages_s` are seconds by stage; `warm_up` is what the generator of a visit was told. `release`
+    is what the entry says of its library.
     """
 
     started_at: str
     source_sha256: str
+    release: Release | None = None
     built: Built = field(default_factory=Built)
     server_argv: tuple[str, ...] = ()
     before: Report | None = None
@@ -63,6 +66,7 @@ def record_of(
             **dict(plan.framework),
             source_sha256=seen.source_sha256,
             image_digest=seen.built.image_digest,
+            release=_release(runtime, seen),
         ),
         profile=plan.profile,
         runs=tuple(seen.runs),
@@ -79,6 +83,14 @@ def record_of(
 def saved_as(plan: Plan, started_at: str, file: Path) -> str:
     """Return the path below results/ at which a file of a session's draft will be saved."""
     return f"{record_key(plan.profile, plan.framework)}/{started_at}/{file.name}"
+
+
+def _release(runtime: Runtime, seen: Observed) -> str | None:
+    """Return the release that ran; None if it is what the host or a stand-in image has."""
+    it = seen.release
+    if it is None or (it.of_image and (runtime.name != "docker" or seen.built.standin)):
+        return None
+    return it.words
 
 
 def _failure(plan: Plan, seen: Observed, error: StageError) -> Failure:

@@ -35,6 +35,7 @@ from arena.run.runtimes import Runtime, Server
 from arena.what.environment import FLEET_GENERATOR, STANDARD
 from arena.what.framework import source_sha256
 from arena.what.profile import MeasuredProfile
+from arena.what.releases import release_of
 
 # A server that broke under the load must not be ranked.
 _AFTER = "contract after the runs"
@@ -78,8 +79,10 @@ class Session:
         look = contract.disguise_of(generator.name, generator.version)
         self._scope = replace(contract.scope_of(self.plan.profile), disguise=look)
         # Read before the build: later edits are not measured.
-        source = source_sha256(self.workspace.framework(self.plan.framework.name))
-        self._seen = Observed(utc_now(), source, visit=self._course.visit)
+        name = self.plan.framework.name
+        source = source_sha256(self.workspace.framework(name))
+        release = release_of(self.workspace, name)
+        self._seen = Observed(utc_now(), source, release, visit=self._course.visit)
 
     def run(self, draft: Draft) -> tuple[Record, StageError | None]:
         """Run every stage; a failed stage ends the session and is in the record.

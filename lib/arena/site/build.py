@@ -30,6 +30,7 @@ from arena.site.edition import Edition, NavLink, Site
 from arena.site.outputs import Page, write_changed
 from arena.site.pages import boards, compare, files, frameworks, home, records, texts
 from arena.what.framework import Advisories
+from arena.what.releases import releases
 
 # The kinds of pages that every edition has, and those that exist once.
 OF_EDITION = (home, boards, compare, frameworks)
@@ -148,6 +149,7 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
         frameworks=folder,
         proofs=_said(Proofs.read, folder, Proofs(), "the proofs are", progress),
         advisories=_said(Advisories.read, folder, Advisories(), "the advisories are", progress),
+        releases=_said(releases, folder, {}, "the releases are", progress),
         navigation=NAVIGATION,
     )
 

@@ -24,6 +24,7 @@ from arena.judge.rounds import Round
 from arena.record.record import Record
 from arena.site.words import ranks
 from arena.what.framework import Advisories
+from arena.what.releases import Release
 
 INDEX = "index.html"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -232,7 +233,7 @@ class Site:
     """The editions: the current one first, then the rounds, the newest first.
 
     `templates`, `static`, `docs` and `frameworks` are folders that pages are made from, besides the
-    records, and the `proofs` and `advisories` of frameworks.
+    records, and the `proofs`, `advisories` and `releases` of frameworks.
     """
 
     editions: tuple[Edition, ...]
@@ -243,6 +244,7 @@ class Site:
     proofs: Proofs
     navigation: Sequence[NavLink] = ()
     advisories: Advisories = field(default_factory=Advisories)
+    releases: Mapping[str, Release] = field(default_factory=dict)
 
     @property
     def current(self) -> Edition:

@@ -34,8 +34,6 @@ from arena.what.metrics import Metric
 _LISTED = 12
 # The maximum number of the newest records that are drawn.
 _DRAWN = 60
-# What a README says of its library's last release; some libraries' releases have no known month.
-RELEASE = re.compile(r"Version (\S{1,30})(?: of [^,\n]{1,40})?, released (\d{4}(?:-\d{2})?)")
 # The version of HTTP that the name of a check begins with.
 _VERSION = re.compile("^h[12]-")
 # What the version begins with of a tool that prints no name.
@@ -51,9 +49,9 @@ _REST = "\n\nThe rest is in the README of the entry.\n"
 class FrameworkLine:
     """A framework in the list; `first` counts the boards that it leads.
 
-    Its meta.json says what it is built on and of which `library` it is, its README which `release`
-    that is; of a long `readme`, this is the beginning. `advisories` are those of its packages. If
-    several are of one library, one of them `is_best`.
+    Its meta.json says what it is built on and of which `library` it is, releases.yaml which
+    `release` that is; of a long `readme`, this is the beginning. `advisories` are those of its
+    packages. If several are of one library, one of them `is_best`.
     """
 
     name: str
@@ -136,7 +134,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     yield Page(page, repr((frame(edition), listed)), make)
     for each in known:
         depends = (frame(edition), *_depends(edition, each.name))
-        about = (site.proofs.frameworks.get(each.name), CONTRACT, each.readme, each.advisories)
+        proof = site.proofs.frameworks.get(each.name)
+        about = (proof, CONTRACT, each.readme, each.release, each.advisories)
         make = partial(_make, site, edition, each)
         yield Page(edition.framework(each.name), repr((depends, about)), make)
         path = edition.framework(each.name, "framework.json")
@@ -251,13 +250,13 @@ def _described(it: FrameworkLine, site: Site) -> FrameworkLine:
         framework = load_framework(site.frameworks, it.name)
     except UsageError:
         return replace(it, readme=readme)
-    found = RELEASE.search(readme)
+    release = site.releases.get(it.name)
     repo = urlsplit(web(framework.repo))
     return replace(
         it,
         engine=framework.engine,
         library=f"{repo.hostname or ''}{repo.path}".removeprefix("github.com/").strip("/"),
-        release=f"{found[1]}, {found[2]}" if found else "",
+        release=", ".join(filter(None, (release.words, release.released))) if release else "",
         readme=readme,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena import contract
-from arena.base.errors import FrameworkError, HostError
+from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.contract import AnyScope, ItemScope, Report, Scope
 from arena.contract.scope import GHZ
@@ -173,6 +173,40 @@ def test_the_record_says_how_it_came_about(measure: Measure) -> None:
         "contract after the runs",
         "stop",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "runtime", "standin", "expected"),
+    [
+        ("", "native", None, None),
+        ("grpc-go: {registry: go, package: a.org/b}", "native", None, "b 1.2.3"),
+        ("grpc-go: {registry: go, package: a.org/b}", "docker", "golang:1", "b 1.2.3"),
+        # Nobody knows which version the host has, or what stands in for the image.
+        ("grpc-go: {registry: debian, package: a, version: 1.51.1}", "native", None, None),
+        ("grpc-go: {registry: debian, package: a, version: 1.51.1}", "docker", "debian:1", None),
+        ("grpc-go: {registry: debian, package: a, version: 1.51.1}", "docker", None, "a 1.51.1"),
+    ],
+)
+def test_the_record_keeps_the_release_that_ran(
+    measure: Measure, workspace: Workspace, monkeypatch: pytest.MonkeyPatch,
+    line: str, runtime: str, standin: str | None, expected: str | None,
+) -> None:  # fmt: skip
+    folder = workspace.frameworks / "grpc-go"
+    folder.mkdir(exist_ok=True)
+    (folder / "go.mod").write_text("require a.org/b v1.2.3\n")
+    if line:
+        (workspace.frameworks / "releases.yaml").write_text(f"{line}\n")
+    monkeypatch.setattr("arena.machine.docker.daemon_version", lambda: (None, None))
+    record = measure(FakeRuntime(name=runtime, standin=standin)).record
+    assert record.framework.release == expected
+
+
+def test_a_broken_list_of_releases_ends_a_session_before_it_begins(
+    measure: Measure, workspace: Workspace
+) -> None:
+    (workspace.frameworks / "releases.yaml").write_text("grpc-go: {registry: go}\n")
+    with pytest.raises(UsageError, match=r"releases\.yaml: grpc-go\.package: Field required"):
+        measure()
 
 
 def test_each_run_has_its_own_cost_and_its_raw_output(measure: Measure) -> None:

@@ -88,6 +88,12 @@ def made(record: Record, **changes: Any) -> Record:
     return record.model_copy(update={"provenance": provenance})
 
 
+def released(record: Record, release: str) -> Record:
+    """Return the record of a framework whose library has this release."""
+    framework = record.framework.model_copy(update={"release": release})
+    return record.model_copy(update={"framework": framework})
+
+
 def logged(record: Record, log: str) -> Record:
     """Return a record that failed, with the path of its log."""
     assert record.failure

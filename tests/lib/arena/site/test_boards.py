@@ -37,6 +37,7 @@ from tests.lib.arena.site.loads import (
     items,
     lasting,
     made,
+    released,
     scheduled,
 )
 
@@ -72,6 +73,7 @@ def cells(html: str, name: str, table: str = "board") -> list[str]:
         (a_record("a", 1.0, 3.0), "± 71 %"),
         (a_record("a", 1.0, overrides={"DURATION": "1s"}), "DURATION=1s"),
         (a_record("a", 1.0, type="engine"), "engines"),
+        (released(a_record("a", 1.0), "grpc-go 1.85.0"), "grpc-go 1.85.0"),
         (a_record("a", runs=[a_run(mean_ns=None)]), "50.0"),
         (a_record("a", runs=[a_run(1e6)]), "0.80"),
         (a_record("a", runs=[a_run(1e6, cut=1000)]), "0.40–0.80"),
@@ -387,6 +389,7 @@ def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
     [
         (a_record("a", 1.0, display_name=HOSTILE), True),
         (a_record("a", 1.0, language=HOSTILE), True),
+        (released(a_record("a", 1.0), HOSTILE), True),
         (a_record("a", failure=HOSTILE), True),
         (a_record("a", 1.0, profile={"title": HOSTILE}), True),
         (a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]), True),

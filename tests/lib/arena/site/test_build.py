@@ -234,6 +234,7 @@ def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> Non
 
 
 PROOFS, ADVISORIES = "frameworks/validated.json", "frameworks/advisories.json"
+RELEASES = "frameworks/releases.yaml"
 SPRING = "results/rounds/spring.json"
 UP = '{"schema": 2, "name": "../../up", "frozen_at": "x", "records": {}}'
 SCRIPT = '{"frameworks": {"a": [{"id": "X-12", "url": "javascript:alert(1)", "package": "p"}]}}'
@@ -250,6 +251,7 @@ SCRIPT = '{"frameworks": {"a": [{"id": "X-12", "url": "javascript:alert(1)", "pa
         (ADVISORIES, b"[", f"the advisories are left out: {ADVISORIES}: line 1"),
         (ADVISORIES, b'{"schema": 1, "frameworks": {"a": [{"id": "X-1234"}]}}', "frameworks.a.0."),
         (ADVISORIES, SCRIPT.encode(), "frameworks.a.0."),
+        (RELEASES, b"a: {registry: go}", f"the releases are left out: {RELEASES}: a.package: "),
     ],
 )
 def test_a_file_that_is_broken_is_left_out_and_said(

@@ -13,6 +13,7 @@ from arena.record.record import Epoch, Record
 from arena.site.outputs import Page
 from arena.site.pages import frameworks, records
 from arena.what.framework import Advisories
+from arena.what.releases import Release
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.site.editions import (
@@ -33,6 +34,10 @@ from tests.lib.arena.site.loads import made
 
 def page(*records: Record, name: str = "a") -> str:
     return pages_of(a_site(*records), frameworks)[f"frameworks/{name}/index.html"]
+
+
+def a_release(name: str, version: str, released: str | None) -> Release:
+    return Release("go", f"a.org/{name}", version, released, name, of_image=False)
 
 
 def history(html: str) -> list[str]:
@@ -64,16 +69,19 @@ def test_the_list_says_which_library_that_is_and_which_of_its_variants_is_the_be
     for name in ("a", "b", "c"):
         meta = {"tests": [], **(repo if name != "c" else {})}
         put(tmp_path / name / "meta.json", json.dumps(meta))
-    put(tmp_path / "a" / "README.md", "# a\n\nVersion 1.76.0, released 2026-10.\n")
+    released = {"a": a_release("grpc-go", "1.76.0", "2026-10"), "c": a_release("c", "2", None)}
     records = [a_record("a", 1e6), a_record("b", 2e6), a_record("c", 3e6)]
-    site = site_of(an_edition(*records), frameworks=tmp_path)
+    site = replace(site_of(an_edition(*records), frameworks=tmp_path), releases=released)
     pages = pages_of(site, frameworks)
-    assert "<dt>Release</dt><dd>1.76.0, 2026-10</dd>" in pages["frameworks/a/index.html"]
+    assert "<dt>Release</dt><dd>grpc-go 1.76.0, 2026-10</dd>" in pages["frameworks/a/index.html"]
     assert "<dt>Release</dt>" not in pages["frameworks/b/index.html"]
     text = pages["frameworks/index.html"]
     rows = {row.split()[0]: row for row in rows_of(text)[1:]}
-    assert "grpc-go grpc/grpc-go 1.76.0, 2026-10 production" in rows["a"]
+    assert "grpc-go grpc/grpc-go grpc-go 1.76.0, 2026-10 production" in rows["a"]
     assert "grpc-go grpc/grpc-go – production" in rows["b"]
+    assert "– – c 2 production" in rows["c"]
+    newer = replace(site, releases={"a": a_release("grpc-go", "1.77.0", None)})
+    assert keys_of(newer, frameworks) != keys_of(site, frameworks)
     found = re.findall(
         r'<tr data-language[^>]*?( data-best)?><th scope="row"><a [^>]*><bdi>(.)<', text
     )
@@ -218,9 +226,11 @@ def test_a_long_readme_ends_with_a_whole_paragraph_and_says_that_there_is_more(
 def test_a_round_shows_nothing_of_the_checkout(tmp_path: Path) -> None:
     meta = {"tests": [], "repo": "https://github.com/grpc/grpc-go", "engine": "of today"}
     put(tmp_path / "a" / "meta.json", json.dumps(meta))
-    put(tmp_path / "a" / "README.md", "# a\n\nVersion 1.76.0, released 2026-10.\n")
+    put(tmp_path / "a" / "README.md", "# a\n\nWords of today.\n")
     current, frozen = an_edition(), an_edition(a_record("a", 1e6), of=a_round())
-    pages = pages_of(site_of(current, frozen, frameworks=tmp_path), frameworks, frozen)
+    released = {"a": a_release("grpc-go", "1.76.0", "2026-10")}
+    site = replace(site_of(current, frozen, frameworks=tmp_path), releases=released)
+    pages = pages_of(site, frameworks, frozen)
     assert "1.76.0" not in "".join(pages.values())
     assert "of today" not in "".join(pages.values())
 

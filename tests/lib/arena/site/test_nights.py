@@ -27,6 +27,7 @@ from tests.lib.arena.site.editions import (
     site_of,
     text_of,
 )
+from tests.lib.arena.site.loads import released
 from tests.lib.arena.site.nights import a_history, a_night, a_twin, an_estimate, with_a_night
 
 PATH = f"boards/stream-grpc/64/ghz/{HOST}/index.html"
@@ -122,6 +123,12 @@ def test_a_row_without_a_classic_result_is_shown_and_one_without_anything_has_fa
     assert next(iter(rows_in(text))) == "d"
     assert 'id="failed"' not in text
     assert 'id="failed"' in board(broken)
+
+
+def test_a_row_has_the_release_that_was_measured() -> None:
+    found = rows_in(board(released(a_record("d", 1.0), "grpc-go 1.85.0")))
+    assert found["d"][1].endswith(" · production · grpc-go 1.85.0")
+    assert found["a"][1].endswith(" · production")
 
 
 def test_warned_checks_are_counted_in_the_row() -> None:

@@ -52,6 +52,7 @@ from tests.lib.arena.site.loads import (
     lasting,
     logged,
     made,
+    released,
     scheduled,
     with_latency,
 )
@@ -115,6 +116,7 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", failure="wrong", status="invalid"), "invalid at run 1 of 3: wrong"),
         (blast("a"), "those of the whole sweep"),
         (made(a_record(), git=Git(commit="ab" * 20, dirty=True)), "with local changes"),
+        (released(a_record(), "grpc-go 1.85.0"), "Release grpc-go 1.85.0 Source SHA-256"),
         (made(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
         (made(a_record(), cpus=Cpus(policy="fleet", server=None, generator=None)),
@@ -144,6 +146,7 @@ def test_a_record_says_what_it_knows(record: Record, shown: str) -> None:
         (a_record("a"), "marks a lower bound"),
         (a_record("a"), "reports no percentiles"),
         (a_record("a"), "Epoch"),
+        (a_record("a"), "Release"),
     ],
 )
 def test_a_record_says_nothing_of_what_it_has_not(record: Record, words: str) -> None:

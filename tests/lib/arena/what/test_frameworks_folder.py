@@ -12,8 +12,8 @@ import pytest
 
 from arena.judge.proofs import Proofs
 from arena.machine.builds import install_lines
-from arena.site.pages.frameworks import RELEASE
 from arena.what.framework import Advisories, framework_names, load_framework, source_files
+from arena.what.releases import MANIFESTS, libraries
 
 ROOT = Path(__file__).resolve().parents[4]
 FRAMEWORKS = ROOT / "frameworks"
@@ -39,8 +39,8 @@ CRUD = ["crud-h2c", "crud-tls", "crud-h1", "crud-paced"]
 # Entries whose ports are 8080 and 8443 only.
 FIXED = {"aspnet-grpc"}
 
-# Entries whose README names no release: nobody knows the date, or there is no library.
-UNDATED = {"aspnet-grpc", "node-http"}
+# The library's package, and the one that brings it.
+BROUGHT = {"libghc-warp-dev": "libghc-warp-tls-dev"}
 
 # Files that package managers write, or that tell them where to look.
 LOCKS = {".npmrc", "go.mod", "go.sum", "package-lock.json", "pom.xml", "requirements.txt"}
@@ -91,9 +91,49 @@ def test_an_entry_has_what_a_reader_and_a_build_need(name: str) -> None:
         assert not re.search(r"\bTODO\b", path.read_text()), path
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNDATED])
-def test_a_readme_names_the_last_release(name: str) -> None:
-    assert RELEASE.search((FRAMEWORKS / name / "README.md").read_text())
+def test_every_entry_has_a_line_of_its_library_and_they_are_sorted() -> None:
+    assert list(libraries(FRAMEWORKS)) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_version_of_a_library_stands_once_where_a_build_takes_it_from(
+    name: str, tmp_path: Path
+) -> None:
+    """If one of the places with the same text is changed, the version is another one there."""
+    library = libraries(FRAMEWORKS)[name]
+    version = library.release(FRAMEWORKS / name).version
+    if library.registry == "debian":
+        package = BROUGHT.get(library.package, library.package)
+        dockerfile = (FRAMEWORKS / name / "Dockerfile").read_text()
+        assert re.search(rf"\s{re.escape(package)}(={version}-\*)?\s", dockerfile)
+        return
+    (manifest,) = (FRAMEWORKS / name).glob(MANIFESTS[library.registry][0])
+    file, text = manifest.name, manifest.read_text()
+    folder = tmp_path / name
+    folder.mkdir()
+    found = []
+    for place in re.finditer(rf"(?<![\d.]){re.escape(version)}(?![\w.])", text):
+        (folder / file).write_text(f"{text[: place.start()]}0.0.7{text[place.end() :]}")
+        found.append(library.release(folder).version)
+    assert found.count("0.0.7") == 1
+    assert set(found) <= {version, "0.0.7"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lock_has_the_version_of_the_manifest(name: str) -> None:
+    it = libraries(FRAMEWORKS)[name].release(FRAMEWORKS / name)
+    locks = {
+        "cargo": ("Cargo.lock", f'name = "{it.package}"\nversion = "{it.version}"\n'),
+        "go": ("go.sum", f"{it.package} v{it.version} h1:"),
+        "npm": (
+            "package-lock.json",
+            f'"node_modules/{it.package}": {{\n      "version": "{it.version}"',
+        ),
+        "pypi": ("requirements.txt", f"\n{it.package}=={it.version} "),
+    }
+    if it.registry in locks:
+        file, line = locks[it.registry]
+        assert (FRAMEWORKS / name / file).read_text().count(line) == 1
 
 
 def test_every_proof_is_of_an_entry_and_none_of_a_failure() -> None:
