@@ -128,6 +128,6 @@ def test_a_port_that_is_not_for_us_is_one_line(
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(serve, "Server", refused)
+    monkeypatch.setattr(serve, "PageServer", refused)
     with pytest.raises(HostError, match=r"^cannot listen on port 80 \(Permission denied\)$"):
         server(public, 80)
