@@ -161,7 +161,7 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[AnyScop
     It has all checks that these profiles need. A port with both calls and items has two. Ports
     without TLS come first.
     """
-    every = [scope_of(each) for each in profiles if each.name in framework.tests]
+    every = [scope_of(each) for each in profiles if each.is_of(framework.tests)]
     calls = _of_calls([each for each in every if isinstance(each, Scope)])
     over_http = [each for each in every if isinstance(each, ItemScope)]
     items = _of_items([each for each in over_http if each.is_known])

@@ -29,7 +29,8 @@ class Turn(NamedTuple):
 
     `is_classic`: it has all runs of the profile, so its record ranks the framework in the classic
     way too. `figure` is in the load's metric, None without a run.
-    `drift` is log(rate of the run's second half / first half). `disturbed` counts the runs that
+    `drift` is log(rate of the run's second half / first half), or of CPU time log(first half /
+    second half): above 0, the server was getting better. `disturbed` counts the runs that
     were. `beside` are the other figures of that run, and `steps` the p99 of each step.
     """
 
@@ -225,11 +226,19 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         is_classic=has_all and not (visit.is_twin or derived.is_void),
         disturbed=sum(map(bool, derived.disturbed)),
         figure=figure_of(profile.metric, first) if first else None,
-        drift=drift_of_run(first.seconds) if first else None,
+        drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         beside=tuple(of_run(first)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
     )
+
+
+def _drift(metric: Metric, run: Run) -> float | None:
+    """Return how much faster, or cheaper, the second half of a run was; None if unknown."""
+    if metric is not Metric.CPU:
+        return drift_of_run(run.seconds)
+    early, late = run.server.halves or (0.0, 0.0)
+    return log(early / late) if early > 0 < late else None
 
 
 def drift_of_run(seconds: Sequence[Second]) -> float | None:

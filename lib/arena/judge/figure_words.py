@@ -26,6 +26,8 @@ def latency_words(latency: Latency, name: str) -> str:
 
 def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
     """Return whether a headline with these flags is only a lower bound."""
+    if metric is Metric.CPU:
+        return False
     bounds = {"unreached"} if metric.is_latency else {"client-bound", "still-warming"}
     return not bounds.isdisjoint(flags)
 
@@ -33,7 +35,7 @@ def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure, or the bound that is known: `≥ 1.02 M`, `1.20 ms`."""
     bound = is_bound(metric, flags)
-    if metric.is_latency:
+    if metric.is_time:
         return at_least(format_ns(value), is_bound=bound)
     return rate_words(value, high, client_bound=bound)
 
@@ -48,7 +50,7 @@ def rounded_words(
     if not value and high:
         return value_words(metric, value, high, flags)
     place, bound = place_of(value, low, high), is_bound(metric, flags)
-    units = TIMES_NS if metric.is_latency else RATES
+    units = TIMES_NS if metric.is_time else RATES
     return at_least(rounded(value, place, units, down=bound), is_bound=bound)
 
 
@@ -59,7 +61,7 @@ def rounded_interval(
 
     That of a latency that is only a lower bound has no end: `2.00 s or more`.
     """
-    units = TIMES_NS if metric.is_latency else RATES
+    units = TIMES_NS if metric.is_time else RATES
     if metric.is_latency and is_bound(metric, flags):
         return f"{rounded(low, place_of(low, low, low), units, down=True)} or more"
     if low == high:
@@ -79,7 +81,7 @@ def rank_words(ranks: tuple[int, int]) -> str:
 
 def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
-    if metric.is_latency:
+    if metric.is_time:
         return ""
     if load.has_median:
         return f"median within {bar_words(low, high)}" if low < high else ""

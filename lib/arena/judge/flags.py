@@ -10,10 +10,14 @@ from pydantic import Field
 from arena.machine.sentinel import words
 from arena.machine.sentinel.limits import value_of
 from arena.record.measurement import Disturbance, GeneratorHost, Run, Second
+from arena.what.metrics import Metric
 from arena.what.profile import MeasuredProfile
 
 # The name of a flag. Boards by other rules may have flags that are not here.
 FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
+
+# A server that answers a smaller share of the calls that are due at a fixed rate cannot keep it.
+KEPT_SHARE = 0.99
 
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
@@ -122,6 +126,12 @@ def _misses_littles_law(it: FlagBasis) -> bool:
     return abs(in_flight / it.profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
 
 
+def _cannot_keep_rate(it: FlagBasis) -> bool:
+    """Return whether too few of the calls of a fixed rate were answered."""
+    due = sum(it.profile.load.due()) if it.profile.metric is Metric.CPU else 0
+    return it.best.calls.ok < KEPT_SHARE * due
+
+
 def _is_cut_short(it: FlagBasis) -> bool:
     """Return whether time ran out before each point of a sweep had enough shots for a median."""
     planned = len(it.profile.load.points(it.profile.connections))
@@ -189,6 +199,13 @@ FLAGS: tuple[Flag, ...] = (
         "In at least one second, the calls sent differ from the calls due by more than 5 % and "
         "by more than one call; in a scenario, iterations are compared. The load was not the "
         "schedule's, so the row has no rank. Its picture marks these seconds.",
+        takes_rank=True,
+    ),
+    Flag(
+        "cannot-keep-rate",
+        _cannot_keep_rate,
+        "Less than 99 % of the calls that were due were answered by the end of the window and a "
+        "second more. The server, or the host, cannot keep this rate, so the row has no rank.",
         takes_rank=True,
     ),
     Flag(

@@ -47,6 +47,9 @@ def figure_of(metric: Metric, run: Run) -> Figure:
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
         return Figure(p99_ns, p99_ns, p99_ns)
+    if metric is Metric.CPU:
+        cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if run.calls.ok else 0.0
+        return Figure(cpu_ns, cpu_ns, cpu_ns)
     return Figure(run.rate_at_least, run.rate, run.rate_at_most)
 
 

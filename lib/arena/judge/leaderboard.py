@@ -9,6 +9,7 @@ import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -417,7 +418,7 @@ def _with_rows(
     if night and not night.frameworks.isdisjoint(names):
         verdict = judged(night, names, board.twin_history)
         ranked = tuple(_estimated(row, verdict) for row in ranked)
-        ranked = tuple(sorted(ranked, key=by_estimate))
+        ranked = tuple(sorted(ranked, key=partial(by_estimate, board.metric)))
         shown = verdict.summary.model_copy(update=other_nights(nights, night, names))
     return board.model_copy(update={"rows": ranked, "night": shown})
 
@@ -437,12 +438,13 @@ def _estimated(row: Row, verdict: Verdict) -> Row:
     )
 
 
-def by_estimate(row: Row) -> tuple[bool, float]:
+def by_estimate(metric: Metric, row: Row) -> tuple[bool, float]:
     """Return the sort key of a row by its estimate, whether it has a rank or not.
 
     Rows that have none come last, and keep their order.
     """
-    return row.estimate is None, -row.estimate.value if row.estimate else 0.0
+    sign = 1 if metric.lower_is_better else -1
+    return row.estimate is None, sign * row.estimate.value if row.estimate else 0.0
 
 
 def _packing(row: Row) -> float | None:

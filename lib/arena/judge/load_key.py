@@ -12,7 +12,7 @@ from arena.what.metrics import Metric
 from arena.what.profile import MeasuredProfile
 
 # Fields that name a load or are in its key anyway. All others can change a figure.
-_NAMES = {"name", "title", "generator", "connection_count"}
+_NAMES = {"name", "title", "generator", "connection_count", "like"}
 
 
 # A profile, a connection count, a generator and a host class; one of their loads is current.

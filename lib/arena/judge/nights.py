@@ -247,9 +247,19 @@ class Night:
         """Return the turns of a name that count, one a whole block."""
         return [block[name][1] for block in self.blocks]
 
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the lowest figure is the best: then ranks are made of 1 / figure."""
+        return self.visits[0][0].load.metric.lower_is_better
+
     def figures(self, name: str) -> list[Figure]:
         """Return the figures of a name, one a whole block."""
         return [turn.figure for turn in self.turns(name) if turn.figure]
+
+    def ranked_figures(self, name: str) -> list[Figure]:
+        """Return the same as rates: higher is better."""
+        found = self.figures(name)
+        return [each.inverted for each in found] if self.lower_is_better else found
 
     def drift(self, framework: str) -> float | None:
         """Return the lower end of a framework's drift; None if no seconds were reported."""
@@ -446,7 +456,7 @@ def _ranking(night: Night, frameworks: Collection[str]) -> Ranking | None:
     names = [each for each in night.names if each.removesuffix(TWIN) in frameworks]
     if not names:
         return None
-    figures = {name: night.figures(name) for name in names}
+    figures = {name: night.ranked_figures(name) for name in names}
     blocks = [{name: figures[name][at] for name in names} for at in range(len(night.blocks))]
     twins = {name: name.removesuffix(TWIN) for name in names if name.endswith(TWIN)}
     return rank_blocks(blocks, twins)
@@ -456,13 +466,16 @@ def _estimate(
     night: Night, name: str, ranking: Ranking, drift_low: float | None, *, is_warming: bool
 ) -> BlockEstimate:
     found = ranking.estimates[name]
+    low, value, high = found.low, found.value, found.high
+    if night.lower_is_better:
+        low, value, high = 1 / high, 1 / value, 1 / low
     turns = night.turns(name)
     packed = [each for turn in turns if (each := turn.messages_per_data_frame) is not None]
     visits = [block[name][0] for block in night.blocks]
     return BlockEstimate(
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        value=value,
+        low=low,
+        high=high,
         blocks=found.blocks,
         rates=tuple(value for _, value, _ in night.figures(name)),
         voids=sum(entry.name == name and turn.is_void for entry, turn in night.visits),
@@ -491,8 +504,13 @@ def _twins(night: Night, ranking: Ranking) -> Iterator[Twin]:
 
 
 def compared(night: Night, one: str, other: str) -> PairVerdict:
-    """Return how a name of a night compares to another one, by the pair's own statistics."""
-    return compare_pair(list(zip(night.figures(one), night.figures(other), strict=True)))
+    """Return how a name of a night compares to another one, by the pair's own statistics.
+
+    The ratio is that of the figures, and the better one is `faster`, or `cheaper` for CPU time.
+    """
+    pairs = list(zip(night.ranked_figures(one), night.ranked_figures(other), strict=True))
+    found = compare_pair(pairs)
+    return found.inverted if night.lower_is_better else found
 
 
 def twins_of(night: Night, groups: Iterable[Collection[str]]) -> list[Twin]:

@@ -23,6 +23,11 @@ class Figure(NamedTuple):
     value: float
     at_most: float
 
+    @property
+    def inverted(self) -> "Figure":
+        """A time as a rate, of which higher is better: 1 / figure."""
+        return Figure(*(1 / bound if bound else 0.0 for bound in reversed(self)))
+
 
 CONFIDENCE = 0.95
 # Ranks need this many blocks, and the verdict on a pair this many.
@@ -75,6 +80,12 @@ class PairVerdict:
     low: float | None
     high: float | None
     blocks: int
+
+    @property
+    def inverted(self) -> "PairVerdict":
+        """The same of figures of which lower is better."""
+        ratio, low, high = (each and 1 / each for each in (self.ratio, self.high, self.low))
+        return PairVerdict(self.verdict, ratio, low, high, self.blocks)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,14 @@ import json
 from collections.abc import Sequence
 
 from arena.base.units import format_duration
-from arena.what.loads import Closed, Scheduled
+from arena.what.loads import Closed, Paced, Scheduled
 from arena.what.profile import MeasuredProfile
 
 # ghz and volley give a call up after this time.
 CALL_TIMEOUT_S = 20.0
+
+# At a fixed rate, a call that is due in the window is answered so long after it at the latest.
+DRAIN_S = 1.0
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json") -> list[str]:
@@ -33,6 +36,14 @@ def scheduled(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     if schedule.rps is not None:
         when = ["--rps", str(schedule.rps)]
     return _arguments(profile, ["-n", str(load.requests), "--async", *when], "json", more)
+
+
+def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+    """Return the flags for calls at a fixed rate; those that are open at the end may end."""
+    load = profile.load_as(Paced)
+    length = ["-z", format_duration(load.duration_s), "--rps", str(load.rate), "--async"]
+    end = ["--duration-stop", "wait", "--drain-timeout", format_duration(DRAIN_S)]
+    return _arguments(profile, [*length, *end], "json", more)
 
 
 def _arguments(

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from arena.load import ghz_flags, measurements
 from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
-from arena.what.loads import Blast, Closed, Scenario, Scheduled
+from arena.what.loads import Blast, Closed, Paced, Scenario, Scheduled
 from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
@@ -60,10 +60,19 @@ def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     return ghz_flags.closed(profile, [*_replies(profile), *more])
 
 
-def told(profile: MeasuredProfile, warm_up: WarmUp) -> list[str]:
-    """Return the flags of a closed load that warms up until a line on stdin opens its window."""
+def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+    """Return the flags of calls at a fixed rate, and what replies may be."""
+    return ghz_flags.paced(profile, [*_replies(profile), *more])
+
+
+def told(
+    of: Callable[[MeasuredProfile, Sequence[str]], list[str]],
+    profile: MeasuredProfile,
+    warm_up: WarmUp,
+) -> list[str]:
+    """Return the flags of a load that warms up until a line on stdin opens its window."""
     at_most_s = warm_up.seconds + warm_up.wait_s + _LATE_S
-    return closed(
+    return of(
         profile,
         [
             "--warmup", format_duration(warm_up.seconds),
@@ -249,7 +258,12 @@ VOLLEY = Description(
         Closed: Way(
             lambda profile, _, __: closed(profile),
             measurements.of_volley,
-            told=Told(told, _WARM, measurements.of_told_volley),
+            told=Told(partial(told, closed), _WARM, measurements.of_told_volley),
+        ),
+        Paced: Way(
+            lambda profile, _, __: paced(profile),
+            measurements.of_volley,
+            told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
         ),
         Scheduled: Way(
             lambda profile, _, __: ghz_flags.scheduled(profile, _replies(profile)),

@@ -124,7 +124,7 @@ def measure(job: Job, publish: Publish) -> int:
     shows, workspace, request = progress(), job.workspace, job.request
     if job.scope.blocks:
         if not any(map(_has_blocks, job.plans)):
-            raise UsageError("--blocks: is for closed loads, and none of these is one")
+            raise UsageError("--blocks: is for closed and paced loads, and none of these is one")
         request.twins_of({each.framework.name: each for each in job.plans})
         if job.scope.blocks < RANKED_BLOCKS:
             shows.say(f"with fewer than {RANKED_BLOCKS} blocks there are intervals, but no ranks")
@@ -157,7 +157,7 @@ def _place(job: Job, shows: Progress) -> AbstractContextManager[NightPlace]:
 
 
 def _has_blocks(plan: Plan) -> bool:
-    return plan.profile.load.keeps_in_flight
+    return plan.profile.load.has_blocks
 
 
 def _runnable(job: Job, runner: NightPlace) -> Job:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.base.errors import ContractError, FrameworkError, GeneratorError
@@ -19,6 +19,7 @@ from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
 from arena.run.runtimes import Server
+from arena.run.steady import Steady
 from arena.what.profile import MeasuredProfile
 
 # A server with all its calls open that uses less than this share of one CPU is stuck.
@@ -65,13 +66,27 @@ class _Opened:
     window: Window
     calibration: Calibration
     sampler: Sampler | None
-    at_end: Cost | None = None
+    half_s: float
+    began: float = field(default_factory=time.monotonic)
+    at_half: tuple[float, Cost] | None = None
+    at_end: tuple[float, Cost] | None = None
 
     def tick(self, cost: Callable[[], Cost]) -> None:
         """Call this about ten times a second: it sees the end of the window, if that is known."""
         self.window.tick()
+        now = time.monotonic()
+        if self.at_half is None and now - self.began >= self.half_s:
+            self.at_half = now, cost()
         if self.window.is_closed and self.at_end is None:
-            self.at_end = cost()
+            self.at_end = now, cost()
+
+    def halves(self) -> tuple[float, float] | None:
+        """Return the server's CPU seconds a second in both halves; None if they were not seen."""
+        if not (self.at_half and self.at_end):
+            return None
+        (half, used), (end, all_used) = self.at_half, self.at_end
+        early = (used.cpu_s - self.server.cpu_s) / (half - self.began)
+        return early, (all_used.cpu_s - used.cpu_s) / (end - half)
 
     def sampled(self) -> Sampled | None:
         """End the runner's own calls, and return what came of them."""
@@ -141,6 +156,10 @@ class Driver:
         the same; the run's watch shows what disturbed it.
         """
         self.sentinel.calibrate()
+        load = self.plan.profile.load
+        if load.closed_first_s:
+            stage = "warm-up at full speed"
+            self._settle(stage, self._warm(stage, load.closed_first_s, lambda: None))
         if self.generator.tells_window(self.plan.profile):
             return self._told(number, runs, warm_up_s, quiet_wait_s)
         quiet = self._quiet(quiet_wait_s)
@@ -194,6 +213,7 @@ class Driver:
         calibration = self.sentinel.latest()
         opened: _Opened | None = None
         warmed_s = 0.0
+        steady = Steady() if profile.load.steadies else None
 
         def may_open(elapsed: float, is_warm: bool) -> bool:
             nonlocal opened, warmed_s
@@ -202,6 +222,8 @@ class Driver:
                 opened.tick(lambda: self._cost(label))
                 return True
             quiet.tick()
+            if steady:
+                is_warm = steady.is_over(elapsed, self._cost("warm-up").cpu_s) and is_warm
             if not is_warm:
                 return False
             warmed_s = warmed_s or elapsed
@@ -211,7 +233,7 @@ class Driver:
             opened = self._open(label, calibration, profile.window_s + _OPENS_WITHIN_S)
             return True
 
-        warm_up = WarmUp(warm_up_s, quiet.at_most_s)
+        warm_up = WarmUp(warm_up_s, quiet.at_most_s + (Steady.AT_MOST_S if steady else 0.0))
         with self.progress.waiting(f"warm-up for {warm_up_s:g} s, and {label}"):
             shot = self.generator.fire_told(
                 profile, warm_up, self.folder / f"run-{number}", may_open
@@ -254,13 +276,14 @@ class Driver:
         sampler = self.sampler() if self.sampler else None
         if sampler:
             sampler.start()
-        return _Opened(utc_now(), server, window, calibration, sampler)
+        half_s = self.plan.profile.window_s / 2 if self.plan.profile.load.steadies else math.inf
+        return _Opened(utc_now(), server, window, calibration, sampler, half_s)
 
     def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
         # Nothing is waited for before: a busy server works on.
-        after = opened.at_end or self._cost(label)
+        after = opened.at_end[1] if opened.at_end else self._cost(label)
         sampled = opened.sampled()
         profile = self.plan.profile
         if sampled and sampled.failed == sampled.calls >= _LEAST_SAMPLED:
@@ -294,7 +317,7 @@ class Driver:
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
-            server=after.changed(cpu_s=spent_s),
+            server=after.changed(cpu_s=spent_s, halves=opened.halves()),
             generator=shot.cost,
             sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),

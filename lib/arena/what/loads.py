@@ -14,7 +14,7 @@ from arena.base.model import Frozen, Listed
 from arena.base.units import format_duration
 from arena.what.metrics import Metric
 from arena.what.scenarios import ScenarioFile
-from arena.what.schedule import DAY_S, SECOND_NS, Schedule
+from arena.what.schedule import DAY_S, SECOND_NS, Rps, Schedule
 from parsers.common.figures import LEAST, Bounds
 
 RATES = frozenset({Metric.MESSAGES, Metric.REQUESTS})
@@ -42,6 +42,10 @@ class LoadShape(Frozen):
     counts_failures: ClassVar[bool] = False
     # Whether a figure is the median of repeated shots.
     has_median: ClassVar[bool] = False
+    # The seconds of a closed load that comes before the warm-up, once a start of the server.
+    closed_first_s: ClassVar[float] = 0.0
+    # Whether the server's CPU must be steady before a window opens.
+    steadies: ClassVar[bool] = False
     # Whether one record holds all connection counts of the profile.
     joins_connections: ClassVar[bool] = False
 
@@ -61,6 +65,11 @@ class LoadShape(Frozen):
     def keeps_in_flight(self) -> bool:
         """Whether the same number of calls is always open, so that Little's law holds."""
         return False
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether blocks measure it."""
+        return self.keeps_in_flight
 
     @property
     def follows_schedule(self) -> bool:
@@ -268,6 +277,66 @@ class Scheduled(LoadShape):
         return f"{self.requests} requests in {self.window_s:.1f} s"
 
 
+class Paced(LoadShape):
+    """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open.
+
+    At most `streams_per_connection` calls are open on each connection.
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
+    closed_first_s: ClassVar[float] = 5.0
+    steadies: ClassVar[bool] = True
+
+    kind: Literal["paced"] = "paced"
+    rate: Rps
+    duration_s: Duration
+    streams_per_connection: Count
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The CPU time of a call: the rate is given."""
+        return frozenset({Metric.CPU})
+
+    @property
+    def has_blocks(self) -> bool:
+        """They do."""
+        return True
+
+    @property
+    def follows_schedule(self) -> bool:
+        """It does: a generator that cannot keep up misses the schedule."""
+        return True
+
+    @property
+    def window_s(self) -> float:
+        """The seconds in which calls are due."""
+        return self.duration_s
+
+    def in_flight(self, connections: int) -> int:
+        """Return the maximum number of open calls."""
+        return connections * self.streams_per_connection
+
+    def due(self) -> list[int]:
+        """Return how many calls are due in each second."""
+        whole, rest = divmod(round(self.rate * self.duration_s), self.rate)
+        return [self.rate] * whole + [rest] * (rest > 0)
+
+    def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
+        """Yield that a window has fewer calls than connections."""
+        if max(connections) > (calls := round(self.rate * self.duration_s)):
+            yield "connections", f"{max(connections)} is more than the {calls} calls of a window"
+
+    @property
+    def words(self) -> str:
+        """How many calls are due."""
+        return f"{self.rate:,} calls a second"
+
+    @property
+    def each_run(self) -> str:
+        """The length of each run."""
+        return self.run_words
+
+
 class Blast(LoadShape):
     """N calls at once, for every N of `sweep`, `repetitions` times.
 
@@ -421,7 +490,7 @@ class Scenario(LoadShape):
         return self.run_words
 
 
-Load = Annotated[Closed | Scheduled | Blast | Scenario, Field(discriminator="kind")]
+Load = Annotated[Closed | Scheduled | Paced | Blast | Scenario, Field(discriminator="kind")]
 
 # The kinds by name, in listing order.
 KINDS: dict[str, type[LoadShape]] = {each.name(): each for each in get_args(get_args(Load)[0])}

@@ -4,21 +4,30 @@ from enum import StrEnum
 
 
 class Metric(StrEnum):
-    """What ranks a load. Rates are per second of elapsed time, latencies in nanoseconds."""
+    """What ranks a load. Rates are per second of elapsed time; all others are nanoseconds.
+
+    The CPU a call is all CPU time of the server in the window ÷ the calls that were OK.
+    """
 
     MESSAGES = "messages/s"
     REQUESTS = "requests/s"
     P99 = "p99 latency"
+    CPU = "CPU a call"
 
     @property
     def is_latency(self) -> bool:
-        """Whether its figures are times, in nanoseconds."""
+        """Whether its figures are latencies, which are only bounds if too few calls ended."""
         return self is Metric.P99
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its figures are times, in nanoseconds."""
+        return self in {Metric.P99, Metric.CPU}
 
     @property
     def lower_is_better(self) -> bool:
         """Whether the lowest figure ranks first."""
-        return self.is_latency
+        return self.is_time
 
     @property
     def unit(self) -> str:
@@ -28,8 +37,9 @@ class Metric(StrEnum):
     @property
     def column(self) -> str:
         """The name of its column in a CSV file, with the unit."""
-        return "p99_ns" if self.is_latency else f"{self.unit}_per_s"
+        names = {Metric.P99: "p99_ns", Metric.CPU: "cpu_ns_per_call"}
+        return names.get(self, f"{self.unit}_per_s")
 
     def of(self, figure: str) -> str:
         """Return a figure with its metric: `1.02 M messages/s`, `p99 latency 1.20 ms`."""
-        return f"{self} {figure}" if self.is_latency else f"{figure} {self}"
+        return f"{self} {figure}" if self.is_time else f"{figure} {self}"

@@ -1,6 +1,7 @@
 """Profiles: one YAML file each, `extends:` for variants (see profiles/ and docs/profiles.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -53,6 +54,8 @@ class Profile(Frozen):
     requests/s is for calls with a single reply; it counts the replies.
 
     A load without calls has requests of its own: then `call` and `request` are empty.
+
+    An entry that subscribes to the profile `like` subscribes to this one, too.
     """
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
@@ -72,6 +75,11 @@ class Profile(Frozen):
     runs: Annotated[int, Field(ge=1, le=100)]
     pick: Literal["best"]
     metric: Metric
+    like: Annotated[str, Field(pattern=_NAME, max_length=64)] | None = None
+
+    def is_of(self, tests: Collection[str]) -> bool:
+        """Return whether an entry with these subscriptions has it."""
+        return self.name in tests or self.like in tests
 
     @property
     def method(self) -> str:
@@ -225,6 +233,16 @@ def load_profile(folder: Path, name: str) -> Profile:
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
     return profile
+
+
+def likes(folder: Path, names: Iterable[str]) -> dict[str, str | None]:
+    """Return what each profile is `like`; one that cannot be read is like none."""
+    found: dict[str, str | None] = {}
+    for name in names:
+        with suppress(UsageError):
+            like = _resolved(folder / f"{name}.yaml", ()).get("like")
+            found[name] = like if isinstance(like, str) else None
+    return found
 
 
 def _nested(data: dict[str, Any], path: Path, root: Path) -> dict[str, Any]:

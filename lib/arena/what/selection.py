@@ -10,7 +10,7 @@ from arena.base.progress import Progress
 from arena.base.text import nearest, printable, shown, typing_errors
 from arena.base.workspace import Workspace
 from arena.what.framework import Framework, framework_names, load_framework, misnamed_folders
-from arena.what.profile import Profile, load_profile, measured_profile, profile_names
+from arena.what.profile import Profile, likes, load_profile, measured_profile, profile_names
 
 ALL = "all"
 
@@ -97,10 +97,12 @@ def profiles(
         for word in _split(each)
     } or {"": known}  # fmt: skip
     names: dict[str, set[str]] = {}
+    like = likes(workspace.profiles, known)
     for framework in selected.frameworks:
         names[framework.name] = set()
         for word, matches in wanted.items():
-            subscribed = set(matches) & set(framework.tests)
+            tests = framework.tests
+            subscribed = {each for each in matches if each in tests or like.get(each) in tests}
             if not subscribed and framework.name in selected.named:
                 raise _not_subscribed(framework, word, known)
             names[framework.name] |= subscribed

@@ -47,7 +47,7 @@ def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     Latencies of a schedule share an axis, so that they compare.
     """
     del boards
-    if not board.metric.is_latency:
+    if not board.metric.is_time:
         return [
             _throughput(name, name, board.metric, it.seconds, it.value)
             for _, name, it in first_results(board, lambda it: is_sustained(it.seconds))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from arena.judge.leaderboard import Board, by_estimate
@@ -57,7 +58,9 @@ def with_a_night(
     def with_night(board: Board) -> Board:
         given = {"night": a_night(), "twin_history": a_history()} | changes
         made = (row.model_copy(update=dict(rows.get(row.framework, {}))) for row in board.rows)
-        return board.model_copy(update={"rows": tuple(sorted(made, key=by_estimate)), **given})
+        return board.model_copy(
+            update={"rows": tuple(sorted(made, key=partial(by_estimate, board.metric))), **given}
+        )
 
     boards = tuple(map(with_night, edition.leaderboard.boards))
     return replace(edition, leaderboard=edition.leaderboard.model_copy(update={"boards": boards}))
