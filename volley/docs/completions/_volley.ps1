@@ -113,7 +113,8 @@ Register-ArgumentCompleter -Native -CommandName 'volley' -ScriptBlock {
             [CompletionResult]::new('--disable-template-functions', '--disable-template-functions', [CompletionResultType]::ParameterName, 'Refuse template functions in data and metadata, such as {{randomInt 1 9}}')
             [CompletionResult]::new('--disable-template-data', '--disable-template-data', [CompletionResultType]::ParameterName, 'Send data and metadata as they are: do not fill in {{…}}')
             [CompletionResult]::new('--async', '--async', [CompletionResultType]::ParameterName, 'Send each call when it is due, even if its worker still has a call open')
-            [CompletionResult]::new('--open-on-stdin', '--open-on-stdin', [CompletionResultType]::ParameterName, '+ After --warmup, go on until a line comes on stdin: it opens the window of -z')
+            [CompletionResult]::new('--spin', '--spin', [CompletionResultType]::ParameterName, '+ With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)')
+            [CompletionResult]::new('--open-on-stdin', '--open-on-stdin', [CompletionResultType]::ParameterName, '+ After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Use plaintext HTTP/2 (h2c) instead of TLS')
             [CompletionResult]::new('--skipTLS', '--skipTLS', [CompletionResultType]::ParameterName, 'Use TLS, but accept any certificate')
             [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Compress requests with gzip')
@@ -480,7 +481,8 @@ Register-ArgumentCompleter -Native -CommandName 'volley' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--async', '--async', [CompletionResultType]::ParameterName, 'Send each call when it is due, even if its worker still has a call open')
-            [CompletionResult]::new('--open-on-stdin', '--open-on-stdin', [CompletionResultType]::ParameterName, 'After --warmup, go on until a line comes on stdin: it opens the window of -z')
+            [CompletionResult]::new('--spin', '--spin', [CompletionResultType]::ParameterName, 'With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)')
+            [CompletionResult]::new('--open-on-stdin', '--open-on-stdin', [CompletionResultType]::ParameterName, 'After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted')
             [CompletionResult]::new('--count-errors', '--count-errors', [CompletionResultType]::ParameterName, 'Include failed calls in the latency figures')
             break
         }

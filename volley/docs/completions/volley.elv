@@ -110,7 +110,8 @@ set edit:completion:arg-completer[volley] = {|@words|
             cand --disable-template-functions 'Refuse template functions in data and metadata, such as {{randomInt 1 9}}'
             cand --disable-template-data 'Send data and metadata as they are: do not fill in {{…}}'
             cand --async 'Send each call when it is due, even if its worker still has a call open'
-            cand --open-on-stdin '+ After --warmup, go on until a line comes on stdin: it opens the window of -z'
+            cand --spin '+ With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)'
+            cand --open-on-stdin '+ After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted'
             cand --insecure 'Use plaintext HTTP/2 (h2c) instead of TLS'
             cand --skipTLS 'Use TLS, but accept any certificate'
             cand -e 'Compress requests with gzip'
@@ -463,7 +464,8 @@ set edit:completion:arg-completer[volley] = {|@words|
             cand -h 'Print this help'
             cand --help 'Print this help'
             cand --async 'Send each call when it is due, even if its worker still has a call open'
-            cand --open-on-stdin 'After --warmup, go on until a line comes on stdin: it opens the window of -z'
+            cand --spin 'With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)'
+            cand --open-on-stdin 'After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted'
             cand --count-errors 'Include failed calls in the latency figures'
         }
     ]

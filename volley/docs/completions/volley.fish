@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_volley_global_optspecs
-    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= coalesce-sends= warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-memory= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
+    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= coalesce-sends= spin warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-memory= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
 end
 
 function __fish_volley_needs_command
@@ -107,7 +107,8 @@ complete -c volley -n "__fish_volley_needs_command" -l stream-dynamic-messages -
 complete -c volley -n "__fish_volley_needs_command" -l disable-template-functions -d 'Refuse template functions in data and metadata, such as {{randomInt 1 9}}'
 complete -c volley -n "__fish_volley_needs_command" -l disable-template-data -d 'Send data and metadata as they are: do not fill in {{…}}'
 complete -c volley -n "__fish_volley_needs_command" -l async -d 'Send each call when it is due, even if its worker still has a call open'
-complete -c volley -n "__fish_volley_needs_command" -l open-on-stdin -d '+ After --warmup, go on until a line comes on stdin: it opens the window of -z'
+complete -c volley -n "__fish_volley_needs_command" -l spin -d '+ With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)'
+complete -c volley -n "__fish_volley_needs_command" -l open-on-stdin -d '+ After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted'
 complete -c volley -n "__fish_volley_needs_command" -l insecure -d 'Use plaintext HTTP/2 (h2c) instead of TLS'
 complete -c volley -n "__fish_volley_needs_command" -l skipTLS -d 'Use TLS, but accept any certificate'
 complete -c volley -n "__fish_volley_needs_command" -s e -l enable-compression -d 'Compress requests with gzip'
@@ -389,5 +390,6 @@ complete -c volley -n "__fish_volley_using_subcommand try" -l show-secrets -d 'S
 complete -c volley -n "__fish_volley_using_subcommand try" -l quiet -d 'Print nothing but the report: no live line, no warnings'
 complete -c volley -n "__fish_volley_using_subcommand try" -s h -l help -d 'Print this help'
 complete -c volley -n "__fish_volley_using_subcommand try" -l async -d 'Send each call when it is due, even if its worker still has a call open'
-complete -c volley -n "__fish_volley_using_subcommand try" -l open-on-stdin -d 'After --warmup, go on until a line comes on stdin: it opens the window of -z'
+complete -c volley -n "__fish_volley_using_subcommand try" -l spin -d 'With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late; each thread then takes a whole CPU (see --threads)'
+complete -c volley -n "__fish_volley_using_subcommand try" -l open-on-stdin -d 'After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were due before it are not counted'
 complete -c volley -n "__fish_volley_using_subcommand try" -l count-errors -d 'Include failed calls in the latency figures'

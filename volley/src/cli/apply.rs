@@ -143,6 +143,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
         (threads, _) => set_some(&mut to.threads, threads),
     }
     set(&mut to.coalesce_sends, args.coalesce_sends);
+    set(&mut to.spin, args.spin);
     set(&mut to.warmup, args.warmup);
     set(&mut to.open_on_stdin, args.open_on_stdin);
     set_some(&mut to.warmup_at_most, args.warmup_at_most);

@@ -52,12 +52,14 @@ fn a_window_that_is_opened_from_outside_needs_a_length_and_a_steady_load() {
     refused(
         r"
         --open-on-stdin|-n|5 => `--open-on-stdin` opens a window of a given length: give it with `-z`, instead of `-n`
-        --open-on-stdin|-z|1s|--rps|9 => `--open-on-stdin` is for a load that does not change: drop it, or `--rps` and `--load-schedule`
-        --open-on-stdin|-z1s|--load-schedule=line|--load-start=1|--load-step=1 => `--open-on-stdin` is for a load that does not change: drop it, or `--rps` and `--load-schedule`
+        --open-on-stdin|-z1s|--load-schedule=line|--load-start=1|--load-step=1 => `--open-on-stdin` is for a load that does not change: drop it, or `--load-schedule` (`--rps` gives a constant rate)
+        --open-on-stdin|-z1s|--load-schedule=step|--load-start=1|--load-step=1|--load-step-duration=1s => `--open-on-stdin` is for a load that does not change: drop it, or `--load-schedule` (`--rps` gives a constant rate)
         --open-on-stdin|-z1s|--concurrency-schedule=line|--concurrency-start=1 => `--open-on-stdin` is for a load that does not change: drop it, or `--concurrency-schedule`
         --open-on-stdin|-z|1s|-d|@ => `--open-on-stdin` waits for a line on stdin: give the payload with `--data` or a file instead
         --open-on-stdin|-z|1s|-b => `--open-on-stdin` waits for a line on stdin: give the payload with `--data` or a file instead
         --open-on-stdin|-z1s|--warmup=9s|--warmup-at-most=9s => `--warmup-at-most` must be longer than `--warmup`: raise it
+        --spin|-z1s => `--spin` waits for calls that are due: add `--rps` or a load schedule, or drop it
+        --spin|-z1s|--rps=9|--coalesce-sends=9ms => `--spin` never sleeps, and `--coalesce-sends` does: drop one of them
         --warmup-at-most|9s => `--warmup-at-most` is for `--open-on-stdin`: add it, or drop this one
     ",
     );

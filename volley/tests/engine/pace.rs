@@ -42,6 +42,19 @@ fn wake_ups_that_are_bunched_lose_no_call_and_are_named() {
 }
 
 #[test]
+fn threads_that_spin_send_the_calls_of_their_schedule() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked("--rps 300 -z 500ms -c 4 --connections 4 --threads 1 --async --duration-stop wait --spin")
+        .report(&server);
+    assert_eq!((report.all_ok(), report.number("/due")), (150, 150));
+    assert_eq!(report.json["options"]["spin"], true);
+    assert!(!report.stderr.contains("busy"), "{}", report.stderr);
+    // At least half of the window, on a host that is busy.
+    assert!(report.own("/cpu_s").as_f64().unwrap() > 0.1);
+}
+
+#[test]
 fn a_rate_makes_exactly_its_calls_in_a_window() {
     for shape in ALL {
         let server = reference(Faults::default());
@@ -52,7 +65,10 @@ fn a_rate_makes_exactly_its_calls_in_a_window() {
         // On a busy host, all workers may have a call open at the end.
         let sent = report.all_ok();
         assert_eq!(sent + report.number("/missed"), 150, "{shape:?}");
-        assert_eq!(intended(&report), [30; 5]);
+        assert_eq!(
+            (report.number("/due"), intended(&report)),
+            (150, vec![30; 5])
+        );
         assert_eq!(report.own("/latency_ns/kind"), "response");
         assert_eq!(report.own("/service_latency_ns/kind"), "service");
         assert_eq!(report.number("/service_latency_ns/samples"), sent);

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use volley::serve::{Faults, Reference};
 
 use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
-use crate::common::{Report, Running, reference, settled, until};
+use crate::common::{Report, Running, faulty, reference, settled, until};
 use crate::signals::interrupt;
 
 const CALLS: u64 = 8;
@@ -64,6 +64,46 @@ fn the_calls_of_the_window_are_those_sent_in_it_if_they_are_waited_for() {
         let neither = counts.messages_sent - warm_up(&report) - report.messages();
         assert!(neither <= CALLS * shape.replies, "{neither}");
     }
+}
+
+const PACED: &str = "--warmup 50ms --duration-stop wait --rps 200 --async";
+
+#[test]
+fn a_rate_flows_on_into_the_window_and_loses_no_call() {
+    for more in ["", "--coalesce-sends 20ms"] {
+        let server = reference(Faults::default());
+        let mut running = start(UNARY, &server, &format!("{PACED} {more}"));
+        assert_eq!(running.first_words(), "volley: warm");
+        until(&server, |counts| counts.calls_ok > 30);
+        running.tell("open\n");
+        let report = running.wait().report();
+        assert_eq!((report.all_ok(), report.number("/due")), (200, 200));
+        assert_eq!(
+            report.numbers("/series/intended").get(..10),
+            Some(&[20; 10][..])
+        );
+        assert_eq!(report.number("/latency_ns/samples"), 200);
+        // All others were due in the warm-up.
+        let elapsed_s = report.own("/warmup/elapsed_s").as_f64().unwrap();
+        let due = (elapsed_s * 200.0).ceil() as u64;
+        let warm_up = settled(&server).calls_ok - 200;
+        assert!(warm_up.abs_diff(due) <= 1, "{warm_up}, not {due}");
+    }
+}
+
+#[test]
+fn calls_of_a_paced_window_that_outlive_the_drain_are_cut() {
+    let delay = std::time::Duration::from_millis(600);
+    let server = reference(faulty(|faults| faults.delay = delay));
+    let mut running = start(UNARY, &server, &format!("{PACED} --drain-timeout 100ms"));
+    running.first_words();
+    running.tell("open\n");
+    let report = running.wait().report();
+    let [ok, cut] = ["/calls/ok", "/calls/cut"].map(|key| report.number(key));
+    assert_eq!((ok + cut, report.number("/missed")), (200, 0));
+    // Those that were due in the last half of a second, on a host that is not busy.
+    assert!(cut >= 100, "{cut}");
+    assert_eq!(report.number("/latency_ns/open"), cut);
 }
 
 #[test]

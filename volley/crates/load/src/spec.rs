@@ -293,6 +293,8 @@ defaults! {
         #[serde(with = "duration::text")]
         #[cfg_attr(feature = "docs", schemars(with = "String"))]
         pub coalesce_sends: Duration = Duration::ZERO,
+        /// Threads wait on their CPUs for calls that are due, instead of asleep.
+        pub spin: bool = false,
         /// How long the same load runs, uncounted, before the window opens.
         #[serde(with = "duration::text")]
         #[cfg_attr(feature = "docs", schemars(with = "String"))]

@@ -19,6 +19,10 @@ pub struct Alarm {
 
 impl Alarm {
     /// An alarm that wakes `registry`'s poll with an event for `token`.
+    ///
+    /// # Errors
+    ///
+    /// The host's.
     pub fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)?;
         registry.register(&mut SourceFd(&timer.as_raw_fd()), token, Interest::READABLE)?;
@@ -28,8 +32,11 @@ impl Alarm {
         })
     }
 
-    /// Sets the alarm to a moment in the future; costs a system call only if that moment has
-    /// changed.
+    /// Sets the alarm to a moment, or to now if it has passed; costs a system call only if the moment has changed.
+    ///
+    /// # Errors
+    ///
+    /// The host's.
     pub fn set(&mut self, at_ns: u64, now_ns: u64) -> io::Result<()> {
         if self.set_for_ns == Some(at_ns) {
             return Ok(());

@@ -19,6 +19,7 @@ pub mod transport;
 mod trust;
 mod wire;
 
+pub use alarm::Alarm;
 pub use error::NetError;
 pub use host::{Clock, allow_sockets, remove_stale, spare_cpus, watch, watch_twice};
 pub use http::AnyHttp;

@@ -96,6 +96,8 @@ pub struct Sockets<H, X> {
     coalesce_ns: u64,
     /// When the sockets were last looked at, if that is coalesced.
     looked_ns: u64,
+    /// The thread waits on its CPU.
+    spins: bool,
     /// A moment over which no wake-up is bunched: what comes after it counts otherwise.
     pub edge_ns: u64,
     poll: Poll,
@@ -133,6 +135,7 @@ impl<H: Http, X> Sockets<H, X> {
             clock,
             coalesce_ns: 0,
             looked_ns: 0,
+            spins: false,
             edge_ns: u64::MAX,
             poll,
             alarm,
@@ -157,6 +160,11 @@ impl<H: Http, X> Sockets<H, X> {
             // Otherwise it would sleep up to 50 µs longer. A host that refuses costs no more than that.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
         }
+    }
+
+    /// Whether this thread waits on its CPU from here on: it wakes without the delay of its host.
+    pub fn spin(&mut self, spins: bool) {
+        self.spins = spins;
     }
 
     /// Wakes this thread from others, which it hears of as [`Event::Mail`].
@@ -229,7 +237,7 @@ impl<H: Http, X> Sockets<H, X> {
             thread::sleep(Duration::from_nanos(self.rest_ns()));
         }
         let now_ns = self.clock.now_ns();
-        let timeout = match is_busy || until_ns <= now_ns {
+        let timeout = match is_busy || self.spins || until_ns <= now_ns {
             true => Some(Duration::ZERO),
             false => {
                 let set = self.alarm.set(until_ns, now_ns);
@@ -238,7 +246,15 @@ impl<H: Http, X> Sockets<H, X> {
             }
         };
         self.take_unread();
-        let polled = self.poll.poll(&mut self.events, timeout);
+        let mut polled = self.poll.poll(&mut self.events, timeout);
+        while self.spins
+            && !is_busy
+            && polled.is_ok()
+            && self.events.is_empty()
+            && self.clock.now_ns() < until_ns
+        {
+            polled = self.poll.poll(&mut self.events, timeout);
+        }
         if self.coalesce_ns > 0 {
             self.looked_ns = self.clock.now_ns();
         }

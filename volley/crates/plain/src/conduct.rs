@@ -324,10 +324,14 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When this process's calls were due, from the window's opening on.
-    fn agenda(&self, opened_ns: u64) -> Option<Agenda> {
+    /// When this process's calls were due, from the warm-up's start or the window's opening on.
+    fn agenda(&self, from_ns: u64) -> Option<Agenda> {
         let schedule = self.plan.schedule.as_ref()?;
-        Some(agenda(schedule, self.plan.lane(), opened_ns, &self.changes))
+        let start_ns = match self.plan.window.flows_on() {
+            true => self.started_ns,
+            false => from_ns,
+        };
+        Some(agenda(schedule, self.plan.lane(), start_ns, &self.changes))
     }
 
     /// Passes seconds on, with what is known of them here. `ended_ns`: when the run ended, if it has.

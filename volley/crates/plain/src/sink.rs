@@ -41,7 +41,7 @@ pub struct CallContext<B, S> {
     pub script: S,
     /// Rules that apply to every reply.
     pub rules: ReplyRules,
-    /// Calls sent before this moment belong to the warm-up, not to the run.
+    /// Calls that were due before this moment belong to the warm-up, not to the run.
     pub counted_from_ns: u64,
     /// Memory for a compressed reply.
     pub inflated: Buffer,
@@ -212,7 +212,7 @@ impl<'a, B: Recorder, S: Script> Sink<'a, B, S> {
     /// Whether a call belongs to the run, not to the warm-up.
     #[inline(always)]
     fn counts(&self, ticket: &Ticket) -> bool {
-        ticket.sent_ns >= self.context.counted_from_ns
+        ticket.intended_ns >= self.context.counted_from_ns
     }
 
     /// Check and count one reply.

@@ -59,6 +59,13 @@ pub struct Window {
     pub drain_ns: u64,
 }
 
+impl Window {
+    /// Whether the load goes on from the warm-up into the window without a new start.
+    pub fn flows_on(&self) -> bool {
+        self.told_within_ns.is_some()
+    }
+}
+
 /// The part of a line that is read; the rest has no meaning.
 const MOST_BYTES: u64 = 4096;
 

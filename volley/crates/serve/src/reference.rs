@@ -113,7 +113,8 @@ impl Reference {
         let poll = Poll::new().map_err(ServeError::host("a poll"))?;
         let waker = Waker::new(poll.registry(), WAKE).map_err(ServeError::host("a waker"))?;
         let (sender, commands) = channel();
-        let worker = Worker::new(poll, commands, Arc::clone(shared));
+        let worker =
+            Worker::new(poll, commands, Arc::clone(shared)).map_err(ServeError::host("a timer"))?;
         let thread = thread::Builder::new()
             .name("serve".to_owned())
             .spawn(|| worker.run())

@@ -9,6 +9,7 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustls::ServerConfig;
 use slab::Slab;
+use volley_net::Alarm;
 
 use super::config::Rules;
 use super::counts::Counts;
@@ -17,8 +18,9 @@ use super::peer::{Next, Peer};
 use super::protocol::Connection;
 use super::socket::Socket;
 
-/// The token of the worker's own waker; all others are clients.
+/// The tokens of the worker's own waker and of its alarm; all others are clients.
 pub(super) const WAKE: Token = Token(usize::MAX);
+const ALARM: Token = Token(usize::MAX - 1);
 /// The size of one read.
 const READ_LEN: usize = 64 << 10;
 /// The number of events of one poll.
@@ -45,6 +47,8 @@ struct Stopped;
 
 pub(super) struct Worker {
     poll: Poll,
+    /// Rings when a delay is over: a poll waits for whole milliseconds.
+    alarm: Alarm,
     commands: Receiver<Command>,
     shared: Arc<Shared>,
     peers: Slab<Peer>,
@@ -56,8 +60,13 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(poll: Poll, commands: Receiver<Command>, shared: Arc<Shared>) -> Self {
-        Self {
+    pub(super) fn new(
+        poll: Poll,
+        commands: Receiver<Command>,
+        shared: Arc<Shared>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            alarm: Alarm::new(poll.registry(), ALARM)?,
             poll,
             commands,
             shared,
@@ -66,7 +75,7 @@ impl Worker {
             counts: Counts::default(),
             buffer: vec![0; READ_LEN].into_boxed_slice(),
             epoch: Instant::now(),
-        }
+        })
     }
 
     /// Serves until it is told to stop; returns what it counted.
@@ -77,7 +86,8 @@ impl Worker {
     }
 
     fn round(&mut self, events: &mut Events) -> Result<(), Stopped> {
-        if let Err(error) = self.poll.poll(events, self.patience())
+        let patience = self.patience().map_err(|_| Stopped)?;
+        if let Err(error) = self.poll.poll(events, patience)
             && error.kind() != io::ErrorKind::Interrupted
         {
             return Err(Stopped);
@@ -85,7 +95,9 @@ impl Worker {
         let now_ns = self.now_ns();
         for event in events.iter() {
             let Token(index) = event.token();
-            if let Some(peer) = self.peers.get_mut(index) {
+            if event.token() == ALARM {
+                self.alarm.rang();
+            } else if let Some(peer) = self.peers.get_mut(index) {
                 peer.note(event);
                 self.turn(index, now_ns)?;
             }
@@ -135,20 +147,20 @@ impl Worker {
         Ok(())
     }
 
-    /// How long to wait for events.
-    fn patience(&self) -> Option<Duration> {
+    /// How long to wait for events: not at all, or until the alarm rings at the latest.
+    fn patience(&mut self) -> io::Result<Option<Duration>> {
         if !self.hot.is_empty() {
-            return Some(Duration::ZERO);
+            return Ok(Some(Duration::ZERO));
         }
         if self.shared.rules.delay_ns == 0 {
-            return None;
+            return Ok(None);
         }
-        let due = self
-            .peers
-            .iter()
-            .filter_map(|(_, peer)| peer.connection.next_due())
-            .min()?;
-        Some(Duration::from_nanos(due.saturating_sub(self.now_ns())))
+        let peers = self.peers.iter();
+        let due = peers.filter_map(|(_, peer)| peer.connection.next_due());
+        let Some(due_ns) = due.min() else {
+            return Ok(None);
+        };
+        self.alarm.set(due_ns, self.now_ns()).map(|()| None)
     }
 
     /// Stands still as long as the server must: nothing is read or written, but commands are handled.

@@ -67,11 +67,17 @@ pub struct LoadArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub coalesce_sends: Option<Duration>,
 
+    /// + With --rps: wait for the next due call on the CPU, not asleep, so that calls leave less late;
+    ///   each thread then takes a whole CPU (see --threads)
+    #[arg(long)]
+    pub spin: Option<bool>,
+
     /// + Run the same load for this long first, without counting it
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub warmup: Option<Duration>,
 
-    /// + After --warmup, go on until a line comes on stdin: it opens the window of -z
+    /// + After --warmup, go on until a line comes on stdin: it opens the window of -z; calls that were
+    ///   due before it are not counted
     #[arg(long)]
     pub open_on_stdin: Option<bool>,
 

@@ -165,6 +165,12 @@ impl LoadSpec {
         if self.coalesce_sends > MOST_COALESCE {
             return Err(SpecError::CoalescedTooLong);
         }
+        if self.spin && !self.is_open_loop() {
+            return Err(SpecError::SpinWithoutRate);
+        }
+        if self.spin && !self.coalesce_sends.is_zero() {
+            return Err(SpecError::SpinAsleep);
+        }
         let most = Workers::new(workers)?.most();
         self.check_connections(most)?;
         self.check_opening()
@@ -210,8 +216,8 @@ impl LoadSpec {
         if self.calls().is_some() {
             return Err(SpecError::OpenedWithoutLength);
         }
-        if self.is_open_loop() {
-            let drop = "`--rps` and `--load-schedule`";
+        if self.rate.schedule != ScheduleKind::Const {
+            let drop = "`--load-schedule` (`--rps` gives a constant rate)";
             return Err(SpecError::OpenedSchedule { drop });
         }
         if self.concurrency.schedule != ScheduleKind::Const {

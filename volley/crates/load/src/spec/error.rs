@@ -68,6 +68,10 @@ pub enum SpecError {
     OpenedSchedule { drop: &'static str },
     #[error("`--coalesce-sends` is at most 100ms: lower it")]
     CoalescedTooLong,
+    #[error("`--spin` waits for calls that are due: add `--rps` or a load schedule, or drop it")]
+    SpinWithoutRate,
+    #[error("`--spin` never sleeps, and `--coalesce-sends` does: drop one of them")]
+    SpinAsleep,
     #[error("`--warmup-at-most` must be longer than `--warmup`: raise it")]
     NoTimeToOpen,
 

@@ -16,7 +16,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         let from_ns = self.context.counted_from_ns;
         let mut record = |ticket: &Ticket| {
             let age_ns = at_ns.checked_sub(ticket.intended_ns);
-            if let Some(age_ns) = age_ns.filter(|_| ticket.sent_ns >= from_ns) {
+            if let Some(age_ns) = age_ns.filter(|_| ticket.intended_ns >= from_ns) {
                 ages.record(age_ns, 1);
             }
         };
@@ -39,7 +39,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         };
         let until_ns = at_ns.min(self.closes_ns);
         let most = self.quota.unwrap_or(u64::MAX);
-        for (intended_ns, calls) in agenda.left_in_groups(until_ns, most, GROUPS) {
+        let left = agenda.left_in_groups(until_ns, most, GROUPS);
+        for (intended_ns, calls) in left.filter(|(due_ns, _)| *due_ns >= from_ns) {
             ages.record(at_ns.saturating_sub(intended_ns), calls);
         }
         // All threads share these.

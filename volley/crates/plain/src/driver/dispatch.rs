@@ -300,7 +300,10 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             sent_ns: now_ns,
             refusals: 0,
         };
-        self.context.recorder.sent(due.intended_ns, now_ns);
+        // What was due in the warm-up may be sent after it.
+        if due.intended_ns >= self.context.counted_from_ns {
+            self.context.recorder.sent(due.intended_ns, now_ns);
+        }
         self.begin(key, ticket, now_ns)
     }
 
@@ -369,10 +372,13 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
 
     /// Counts the calls that were due inside the window and were never sent. It takes time, so it comes after the drain.
     pub(super) fn count_missed(&mut self) {
-        let Some((agenda, most)) = self.unsent.take() else {
+        let Some((mut agenda, most)) = self.unsent.take() else {
             return;
         };
         let (shared, opens_ns, at_ns) = (self.shared, self.opens_ns, self.closes_ns);
+        while agenda.next_ns().is_some_and(|due_ns| due_ns < opens_ns) {
+            agenda.take();
+        }
         let own = agenda.left_in_groups(at_ns, most, MISSED_SINGLY);
         let adrift = std::iter::from_fn(|| shared.adrift.pop(opens_ns));
         let adrift = adrift.map(|due| (due.intended_ns, 1));

@@ -149,7 +149,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         let counted_from_ns = self.context.counted_from_ns;
         let lost = calls
             .iter()
-            .filter(|call| call.ticket.sent_ns >= counted_from_ns);
+            .filter(|call| call.ticket.intended_ns >= counted_from_ns);
         let lost = lost.count() as u64;
         let used = self.use_of(&route);
         used.lost_calls += lost;

@@ -16,6 +16,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         self.started_ns = start_ns;
         self.opening = opening;
         self.net.coalesce(self.plan.coalesce_ns);
+        self.net.spin(self.plan.spec.load.spin);
         self.next_check_ns = start_ns.saturating_add(self.check_every_ns());
         self.stirred = true;
         if self.opening.at_ns() > start_ns {
@@ -99,7 +100,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         self.most_workers = self.most_workers.max(workers);
     }
 
-    /// From here on everything counts, and schedules start again.
+    /// From here on everything counts. Schedules start again, but not the rate of a window that a line has opened: its calls
+    /// are due as if no window had opened.
     fn open_window(&mut self, opens_ns: u64) {
         self.stage = Stage::Window;
         self.opens_ns = opens_ns;
@@ -113,7 +115,9 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         self.planned_reconnects = 0;
         self.count_uses();
         self.quota = self.plan.quota_of(self.index);
-        self.agenda = self.new_agenda(opens_ns);
+        if !self.plan.window.flows_on() {
+            self.agenda = self.new_agenda(opens_ns);
+        }
         self.stirred = true;
     }
 
@@ -122,6 +126,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             // This thread may have woken a little late for the last calls that were due.
             self.follow_schedule(now_ns);
             self.end_schedule();
+            self.net.spin(false);
             self.stage = Stage::Drain;
             self.drained_ns = now_ns.saturating_add(self.plan.window.drain_ns);
         } else {
@@ -166,7 +171,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
         let again = again.map(|ticket| (ticket, Awaits::FirstReply));
         for (ticket, awaits) in open.chain(again) {
-            if ticket.sent_ns >= self.context.counted_from_ns {
+            if ticket.intended_ns >= self.context.counted_from_ns {
                 self.context.recorder.cut_call(&Cut {
                     intended_ns: ticket.intended_ns,
                     sent_ns: ticket.sent_ns,

@@ -9,6 +9,7 @@ use crate::call::Ticket;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::script::Plain;
+use crate::shared::Shared;
 use crate::stage::Opening;
 use volley_http::http2::ErrorCode;
 use volley_http::http2::frame::{Kind, flag, write_go_away};
@@ -104,6 +105,7 @@ fn ended_streams_leave_nothing_behind_of_their_longest_time() {
 /// The calls that were never sent.
 #[derive(Default)]
 struct Missed {
+    sent: u64,
     calls: u64,
     steps: u64,
     ages_ns: u128,
@@ -118,11 +120,28 @@ impl Recorder for Missed {
 
     fn messages(&mut self, _n: u64, _frames: u64, _now_ns: u64) {}
 
+    fn reset(&mut self, _start_ns: u64) {
+        self.sent = 0;
+    }
+
+    fn sent(&mut self, _intended_ns: u64, _now_ns: u64) {
+        self.sent += 1;
+    }
+
     fn missed(&mut self, intended_ns: u64, at_ns: u64, count: u64) {
         self.calls += count;
         self.steps += 1;
         self.ages_ns += u128::from(at_ns - intended_ns) * u128::from(count);
     }
+}
+
+fn missing<'a>(
+    spec: &Spec,
+    plan: &'a Plan,
+    shared: &'a Shared,
+) -> super::Driver<'a, Missed, Plain> {
+    let script = Plain::new(spec, &plan.method).unwrap();
+    super::Driver::new(plan, 0, Clock::start(), shared, Missed::default(), script).unwrap()
 }
 
 #[test]
@@ -137,10 +156,7 @@ fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
         spec.load.duration_stop = stop;
         let shared = shared();
         let plan = Plan::new(&spec, &shared.signal).unwrap();
-        let script = Plain::new(&spec, &plan.method).unwrap();
-        let recorder = Missed::default();
-        let driver = super::Driver::new(&plan, 0, Clock::start(), &shared, recorder, script);
-        let mut driver = driver.unwrap();
+        let mut driver = missing(&spec, &plan, &shared);
         let start_ns = driver.clock.now_ns();
         driver.start(start_ns, Arc::new(Opening::at(start_ns)));
         driver.advance(start_ns + 60_000_000_000);
@@ -148,6 +164,7 @@ fn the_missed_calls_of_a_long_schedule_are_counted_in_few_steps() {
             calls,
             steps,
             ages_ns,
+            ..
         } = driver.result().recorder;
         assert_eq!(calls, CALLS, "{stop:?}");
         assert!(steps <= 100_000, "{steps}");
@@ -190,11 +207,41 @@ fn what_is_open_or_waits_has_an_age_and_the_calls_of_a_warm_up_have_none() {
         driver.links[0].again.push(Ticket {
             worker: 0,
             number: 1,
-            intended_ns: start_ns,
+            intended_ns: start_ns + 1,
             sent_ns: start_ns + 1,
             refusals: 0,
         });
         let again = count(&mut driver);
-        assert_eq!(again, told((10, Some(10))));
+        assert_eq!(again, told((10, Some(9))));
     }
+}
+
+#[test]
+fn what_was_due_before_a_line_opened_the_window_is_sent_in_it_and_counts_for_nothing() {
+    const TENTH_NS: u64 = 100_000_000;
+    let server = Reference::start(Config::default()).unwrap();
+    let mut spec = spec(&server.address().to_string());
+    spec.load.threads = Some(1);
+    spec.load.concurrency.workers = 1;
+    spec.load.rate.rps = 10;
+    spec.load.duration = Duration::from_secs(1);
+    spec.load.open_on_stdin = true;
+    let shared = shared();
+    let plan = Plan::new(&spec, &shared.signal).unwrap();
+    let mut driver = missing(&spec, &plan, &shared);
+    driver.connect().unwrap();
+    let start_ns = driver.clock.now_ns();
+    let opens_ns = start_ns + 5 * TENTH_NS;
+    driver.start(start_ns, Arc::new(Opening::at(opens_ns)));
+    // The only worker makes the first call, and does not hear of its end.
+    driver.dispatch(start_ns);
+    driver.advance(opens_ns);
+    assert_eq!(driver.next_call_ns(), Some(start_ns + TENTH_NS));
+    driver.links[0].idle.push(0);
+    driver.list(0);
+    driver.dispatch(opens_ns);
+    assert_eq!(driver.next_call_ns(), Some(start_ns + 2 * TENTH_NS));
+    driver.advance(opens_ns + 10 * TENTH_NS);
+    let Missed { sent, calls, .. } = driver.result().recorder;
+    assert_eq!((sent, calls), (0, 10));
 }

@@ -56,14 +56,16 @@ pub enum MergeError {
 
 impl Tally {
     /// All counts of a run, from the merged tallies of all threads and their seconds. `agenda`: when the calls of an
-    /// open loop were due, from the window's opening on.
+    /// open loop were due; what it has before the window's opening does not count.
     #[must_use]
     pub fn into_part(self, run: RunFacts, agenda: Option<&Agenda>, chronicle: Chronicle) -> Part {
         let load = &run.spec.load;
         let (share, own) = (load.share, load.own_calls());
+        let due_until = |ns: u64| agenda.map_or(0, |agenda| agenda.due_until(ns));
+        let due_early = due_until(self.start_ns);
         let due_before = |ns: u64| {
             let until_ns = self.start_ns.saturating_add(ns.min(run.window_ns));
-            let due = agenda.map_or(0, |agenda| agenda.due_until(until_ns));
+            let due = due_until(until_ns) - due_early;
             due.min(own.unwrap_or(u64::MAX))
         };
         let started_unix_ns = unix_ns(self.wall_start).saturating_add(self.start_ns);

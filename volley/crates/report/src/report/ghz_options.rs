@@ -97,6 +97,7 @@ pub fn of(spec: &Spec) -> Value {
     some("expect-replies", json!(spec.checks.replies));
     some("fail-if", json!(spec.checks.fail_if));
     some("warmup", ns(load.warmup));
+    some("spin", json!(load.spin));
     some("reconnect-every", json!(target.reconnect_every));
     let usual = TargetSpec::default();
     if target.lb_strategy != usual.lb_strategy {

@@ -12,8 +12,8 @@ use volley_load::spec::Command;
 
 use super::verdict::Verdict;
 use crate::measure::{
-    Compressed, Cost, DetailOutcome, EndedBy, Event, Latency, LatencySeries, Second, Silence, Use,
-    Warning,
+    Compressed, Cost, DetailOutcome, EndedBy, Event, Latency, LatencyKind, LatencySeries,
+    Percentile, Second, Silence, Use, Warning,
 };
 
 /// All results of one run.
@@ -42,6 +42,8 @@ pub struct Report {
     pub silence: Option<Silence>,
     pub ended_by: EndedBy,
     pub threads: u32,
+    /// They waited for due calls on their CPUs: `--spin`.
+    pub spins: bool,
     pub connections: u32,
     /// Connections reopened during the run, after a GOAWAY or a loss.
     pub reconnects: u64,
@@ -214,6 +216,19 @@ impl Report {
     /// The length of the run in seconds, never 0.
     pub fn elapsed_s(&self) -> f64 {
         self.elapsed_ns.max(1) as f64 / 1e9
+    }
+
+    /// How many calls were due inside the window, sent or not; `None` for a closed loop.
+    pub fn due(&self) -> Option<u64> {
+        let is_open_loop = self.latency.kind == LatencyKind::Response;
+        is_open_loop.then_some(self.sends.sent + self.sends.missed)
+    }
+
+    /// The p99 from when calls were due, and from when they were written, if the first is longer by more than a fifth.
+    pub fn late_p99(&self) -> Option<[Percentile; 2]> {
+        let due = self.latency.at(990_000)?;
+        let written = self.service_latency.as_ref()?.at(990_000)?;
+        (due.ns > written.ns / 5 * 6).then_some([due, written])
     }
 
     /// Replies per second, including those of failed and cut calls.

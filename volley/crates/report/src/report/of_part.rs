@@ -126,6 +126,7 @@ impl From<Part> for Report {
             silence: counted.life.silence(load_ns, longest_ns),
             ended_by: run.ended_by,
             threads: run.threads,
+            spins: spec.load.spin,
             connections: run.connections,
             reconnects: run.reconnects,
             planned_reconnects: run.planned_reconnects,

@@ -27,6 +27,10 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for latency in std::iter::once(&report.latency).chain(&report.service_latency) {
         line(&format!("{} time:", latency.kind.title()), spread(latency))?;
     }
+    if let Some([due, written]) = report.late_p99() {
+        let text = format!(" p99 from due {due}, from written {written}");
+        line("volley was late:", text)?;
+    }
     if let Some(first) = &report.first_message {
         line("First message:", spread(first))?;
     }
@@ -167,7 +171,12 @@ fn cost(report: &Report) -> String {
     let per_message = per_message.map_or(String::new(), |it| format!(" ({it} per message)"));
     let (cpu_s, peak) = (report.cost.cpu_s, megabytes(report.cost.peak_bytes));
     let threads = counted(report.threads.into(), "thread");
-    format!("{cpu_s:.2} s of CPU{per_message}, {peak} peak memory, {threads}")
+    let spins = if report.spins {
+        ", all the time (`--spin`)"
+    } else {
+        ""
+    };
+    format!("{cpu_s:.2} s of CPU{per_message}, {peak} peak memory, {threads}{spins}")
 }
 
 #[cfg(test)]

@@ -97,6 +97,7 @@ pub fn no_calls() -> Report {
         silence: None,
         ended_by: EndedBy::Window,
         threads: 1,
+        spins: false,
         connections: 1,
         reconnects: 0,
         planned_reconnects: 0,

@@ -26,6 +26,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let (wrong, sample) = (report.checks.failed, report.checks.samples.first());
     let sample = sample.cloned().unwrap_or_default();
     let ended = report.calls.ok + failed;
+    let spins = report.spins;
     let interrupted = report.ended_by == EndedBy::Signal;
     let none_ok = report.calls.ok == 0 && failed > 0;
 
@@ -51,7 +52,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
             warn(late > sent / LATE_PART, Warning::Late { late, sent });
         }
     }
-    let is_bound = busy_percent >= BUSY_PERCENT && elapsed_ns >= BUSY_LEAST_NS;
+    let is_bound = busy_percent >= BUSY_PERCENT && elapsed_ns >= BUSY_LEAST_NS && !spins;
     let bound = Warning::ClientBound {
         busy_percent,
         threads,

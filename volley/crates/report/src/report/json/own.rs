@@ -32,6 +32,8 @@ view! {
         calls_per_s: f64 = report.calls_per_s(),
         #[serde(flatten)]
         sends: Sends = report.sends,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        due: Option<u64> = report.due(),
         latency_ns: LatencyView<'a> = LatencyView::new(&report.latency),
         #[serde(skip_serializing_if = "Option::is_none")]
         service_latency_ns: Option<LatencyView<'a>> = report.service_latency.as_ref().map(LatencyView::new),
