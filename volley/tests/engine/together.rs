@@ -147,6 +147,16 @@ fn each_window_opens_at_its_agreed_moment_and_no_call_begins_before() {
 }
 
 #[test]
+fn a_thread_that_waits_for_its_start_sleeps() {
+    let server = reference(Faults::default());
+    let mut running = start(UNARY, &server, "1/1", "-n 1 -c 1");
+    running.tell(&format!("{}\n", monotonic_ns() + SOON_NS));
+    let report = running.wait().report();
+    let cpu_s = report.own("/cpu_total_s").as_f64().unwrap();
+    assert!(cpu_s < 1.0, "{cpu_s} s in 3 s of waiting");
+}
+
+#[test]
 fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
     let server = reference(Faults::default());
     let run = |flags: &str| UNARY.run(flags).start(&server);

@@ -219,6 +219,7 @@ impl<'a, B: Recorder, S: Script> Driver<'a, B, S> {
             match orders.try_recv() {
                 Ok(Order::Start { at_ns, opening }) => break (at_ns, opening),
                 Ok(Order::Change(_)) | Err(TryRecvError::Empty) => {
+                    self.stirred = false; // nothing is sent yet
                     self.turn(u64::MAX)?;
                 }
                 Err(TryRecvError::Disconnected) => return Ok(None),
@@ -228,6 +229,7 @@ impl<'a, B: Recorder, S: Script> Driver<'a, B, S> {
             if self.is_interrupted() {
                 return Err(NetError::Interrupted.into());
             }
+            self.stirred = false;
             self.turn(at_ns)?;
         }
         self.late_ns = self.clock.now_ns().saturating_sub(at_ns);
