@@ -169,7 +169,7 @@ _BLOCKS = (
         "--blocks", type=Integer(1, 1000), metavar="R",
         help="Measure in R blocks. In each, every framework is started, warmed up and measured "
         "once, in a shuffled order. 8 or more give ranks with a known error; fewer than 6 give "
-        "none. Loads without blocks (given rates and blasts) are measured once, after the blocks.",
+        "none. Loads without blocks (schedules and blasts) are measured once, after the blocks.",
     ),
     click.option(
         "--seed", metavar="TEXT",

@@ -8,7 +8,7 @@ from arena.record.measurement import Run
 from arena.record.record import Record
 from arena.site.charts import blast, seconds
 from arena.site.charts.picture import Picture
-from arena.what.loads import Blast, Closed, LoadShape, Scenario, Scheduled
+from arena.what.loads import Blast, Closed, LoadShape, Paced, Scenario, Scheduled
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,17 @@ SHOWN: dict[type[LoadShape], Shown] = {
         heading="Load schedules",
         meaning="Each call is sent when it is due, however many are still open. "
         "The lowest p99 latency ranks first.",
+        course="Second by second",
+        caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
+        "second. All pictures share one latency scale.",
+        run_title="Second by second",
+        of_board=seconds.of_board,
+        of_run=seconds.of_run,
+    ),
+    Paced: Shown(
+        heading="Fixed rates",
+        meaning="Calls are due at even distances, however many are still open: what a call costs "
+        "at a load that services have. The lowest CPU time of the server a call ranks first.",
         course="Second by second",
         caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
         "second. All pictures share one latency scale.",

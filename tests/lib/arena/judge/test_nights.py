@@ -1,6 +1,7 @@
 """Nights of blocks: which blocks are whole, which night a board shows, and who is ranked in it."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from arena.judge.leaderboard import Board, Row, rank
 from arena.judge.nights import BoardNight, OtherNight
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
-from tests.lib.arena.judge.visits import blocks, drifting, night, packing, visited, without
+from tests.lib.arena.judge.visits import WOBBLE, blocks, drifting, night, packing, visited, without
 
 THREE = {"slow": 1e6, "fast": 3e6, "middle": 2e6}
 
@@ -443,3 +444,41 @@ def test_trials_with_the_load_of_full_records_are_not_ranked_with_them() -> None
     assert all(each.is_trial for each in trials)
     assert night_of([*blocks(THREE), *trials]).night == night(0)
     assert night_of(trials).night == night(5)
+
+
+def paced(name: str, us: float, block: int, minute: int, **more: Any) -> Record:
+    """Return a visit at 2,000 calls a second whose calls cost so many microseconds of CPU."""
+    profile = dict(
+        name="unary-rate-2000", kind="paced", generator="volley", rate=2000, duration_s=5.0,
+        streams_per_connection=100, **UNARY, metric="CPU a call",
+    )  # fmt: skip
+    wobble = WOBBLE[(3 * minute + block) % len(WOBBLE)]
+    runs = [a_run(2000, ok=10_000, server_cpu_s=us * wobble / 100)]
+    halves = more.pop("halves", None)
+    runs = [each.changed(server=each.server.changed(halves=halves)) for each in runs]
+    return visited(name, 2000, block, minute=minute, runs=runs, profile=profile, **more)
+
+
+def test_at_a_fixed_rate_the_cheapest_call_is_the_best_and_figures_are_times() -> None:
+    costs = {"dear": 300.0, "cheap": 80.0, "middle": 150.0}
+    board = only_board([
+        paced(name, us, block, minute=10 * block + at)
+        for block in range(1, 9)
+        for at, (name, us) in enumerate(costs.items())
+    ])  # fmt: skip
+    assert sets(board) == [("cheap", (1, 1)), ("middle", (2, 2)), ("dear", (3, 3))]
+    first = board.rows[0].estimate
+    assert first
+    assert first.low < first.value < first.high
+    assert first.value == pytest.approx(80_000, rel=0.01)
+    assert first.rates[0] == pytest.approx(80_000, rel=0.01)
+
+
+def test_a_server_whose_calls_get_cheaper_in_its_window_is_still_warming_up() -> None:
+    board = only_board([
+        paced(name, 100.0, block, minute=10 * block + at, halves=halves)
+        for block in range(1, 9)
+        for at, (name, halves) in enumerate({"java": (0.30, 0.20), "go": (0.2, 0.2)}.items())
+    ])  # fmt: skip
+    warming = {row.framework: row.estimate and row.estimate.still_warming for row in board.rows}
+    assert warming == {"java": True, "go": False}

@@ -233,7 +233,7 @@ def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(shop: Shop) -> No
 
 def test_unary_calls_are_requests(shop: Shop) -> None:
     add_framework(shop.workspace, "unary", "unary-grpc")
-    assert shop(a_request("unary")) == 0
+    assert shop(a_request("unary", ("unary-grpc",))) == 0
     counts = {each.profile.connection_count for each in shop.records()}
     assert counts == {256, 1024}
     assert shop.capsys.readouterr().out.startswith(

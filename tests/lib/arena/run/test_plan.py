@@ -94,7 +94,10 @@ def test_a_schedule_that_more_requests_would_make_endless_is_refused(
     ("request_", "said"),
     [
         (a_request("tonic", requests=9), r"^REQUESTS \(--requests\): is for blast and scheduled"),
-        (a_request("timed", duration=9.0), r"^DURATION \(--duration\): is for blast, closed and"),
+        (
+            a_request("timed", duration=9.0),
+            r"^DURATION \(--duration\): is for blast, closed, pac",
+        ),
     ],
 )
 def test_an_override_that_means_nothing_here_is_refused(
@@ -173,7 +176,7 @@ def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Wo
 def sessions(workspace: Workspace, *counts: int, test: str) -> list[tuple[str, dict[str, str]]]:
     """Return the label and the overrides of each session under a test with these connections."""
     add_framework(workspace, "wide", test)
-    plans = plans_of(workspace, a_request("wide", connections=counts or None))
+    plans = plans_of(workspace, a_request("wide", (test,), connections=counts or None))
     return [(each.profile.label, dict(each.overrides)) for each in plans]
 
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from arena.base.errors import UsageError
 from arena.site.kinds import SHOWN
-from arena.what.loads import KINDS, Blast, Closed, LoadShape, Scenario, Scheduled
+from arena.what.loads import KINDS, Blast, Closed, LoadShape, Paced, Scenario, Scheduled
 from arena.what.metrics import Metric
 from arena.what.scenarios import ScenarioFile
 from arena.what.schedule import SECOND_NS, Schedule
@@ -18,12 +18,15 @@ SCHEDULED = Scheduled(schedule=Schedule(shape="const", rps=40), requests=100, co
 BLAST = Blast(sweep=(1, 20, 300), repetitions=10, duration_s=60.0)
 FILE = ScenarioFile(file="requests/crud.yaml", sha256="0" * 64)
 USERS = Scenario(scenario=FILE, streams_per_connection=4, duration_s=5.0)
-PACED = Scenario(scenario=FILE, streams_per_connection=4, duration_s=5.0, rate=1200.0, threads=1)
-LOADS = (CLOSED, SCHEDULED, BLAST, USERS)
+ITERATIONS = Scenario(
+    scenario=FILE, streams_per_connection=4, duration_s=5.0, rate=1200.0, threads=1
+)
+PACED = Paced(rate=500, duration_s=2.5, streams_per_connection=10)
+LOADS = (CLOSED, SCHEDULED, PACED, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
-    assert list(KINDS) == ["closed", "scheduled", "blast", "scenario"]
+    assert list(KINDS) == ["closed", "scheduled", "paced", "blast", "scenario"]
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
 
@@ -34,7 +37,8 @@ def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
         (SCHEDULED, 7, 2.475, Closed(concurrency=7, duration_s=2.0)),
         (BLAST, 300, 60.0, Closed(concurrency=100, duration_s=2.0)),
         (USERS, 32, 5.0, Scenario(scenario=FILE, streams_per_connection=4, duration_s=2.0)),
-        (PACED, 32, 5.0, PACED.overridden(2.0, None)),
+        (PACED, 80, 2.5, Closed(concurrency=80, duration_s=2.0)),
+        (ITERATIONS, 32, 5.0, ITERATIONS.overridden(2.0, None)),
     ],
 )
 def test_what_a_load_keeps_open_how_long_and_how_it_warms_up(
@@ -42,6 +46,15 @@ def test_what_a_load_keeps_open_how_long_and_how_it_warms_up(
 ) -> None:
     assert (load.in_flight(8), load.window_s) == (in_flight, window_s)
     assert load.warm_up(8, 2.0) == warm_up
+
+
+def test_a_fixed_rate_has_calls_due_in_each_second() -> None:
+    assert PACED.due() == [500, 500, 250]
+    assert PACED.changed(duration_s=2.0).due() == [500, 500]
+    assert PACED.has_blocks
+    assert PACED.follows_schedule
+    assert [key for key, _ in PACED.problems([16])] == []
+    assert [key for key, _ in PACED.problems([1251])] == ["connections"]
 
 
 def test_a_warm_up_has_no_more_connections_than_calls() -> None:
@@ -76,24 +89,24 @@ def test_what_is_due_and_what_is_swept() -> None:
 
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
-    assert said == ["5s", "100 requests in 2.5 s", "at most 60s", "5s"]
+    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "at most 60s", "5s"]
 
 
 def test_a_rate_makes_a_scenario_a_load_by_a_schedule() -> None:
-    assert (USERS.words, PACED.words) == (
+    assert (USERS.words, ITERATIONS.words) == (
         "4 users on each connection", "1,200 iterations a second",
     )  # fmt: skip
-    assert [[*each.metrics] for each in (USERS, PACED)] == [[Metric.REQUESTS], [Metric.P99]]
-    assert [each.keeps_in_flight for each in (CLOSED, USERS, PACED, SCHEDULED)] == [
+    assert [[*each.metrics] for each in (USERS, ITERATIONS)] == [[Metric.REQUESTS], [Metric.P99]]
+    assert [each.keeps_in_flight for each in (CLOSED, USERS, ITERATIONS, SCHEDULED)] == [
         True, True, False, False,
     ]  # fmt: skip
-    assert [each.follows_schedule for each in (CLOSED, USERS, PACED, SCHEDULED)] == [
+    assert [each.follows_schedule for each in (CLOSED, USERS, ITERATIONS, SCHEDULED)] == [
         False, False, True, True,
     ]  # fmt: skip
 
 
 def test_a_generator_uses_no_more_cpus_than_it_has_threads() -> None:
-    assert [each.generator_cpus(4) for each in (CLOSED, USERS, PACED)] == [4, 4, 1]
+    assert [each.generator_cpus(4) for each in (CLOSED, USERS, ITERATIONS)] == [4, 4, 1]
 
 
 @pytest.mark.parametrize(

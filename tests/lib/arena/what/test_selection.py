@@ -9,6 +9,9 @@ from arena.base.workspace import Workspace
 from arena.what import selection
 from tests.fakes import FakeProgress, add_framework
 
+# An entry that subscribes to unary-grpc has these as well.
+LIKE_UNARY = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500"]
+
 
 @pytest.fixture(autouse=True)
 def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,10 +71,11 @@ def test_a_word_without_a_framework_is_an_error(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], ["stream-grpc", "unary-grpc"]),
+        ([], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
         (["unary-grpc"], ["unary-grpc"]),
         (["*-grpc"], ["stream-grpc", "unary-grpc"]),
-        (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", "unary-grpc"]),
+        (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
+        (["unary-rate-500"], ["unary-rate-500"]),
         (["unary-grpc,stream-*"], ["stream-grpc", "unary-grpc"]),
         (["unary-grp?"], ["unary-grpc"]),
         # What matches beside it is not subscribed to.
@@ -121,7 +125,7 @@ def test_a_word_without_a_profile_is_always_an_error(
 def test_the_lightest_profiles_come_first(workspace: Workspace) -> None:
     tests = ("unary-grpc", "blast-unary", "stream-grpc", "load-const")
     add_framework(workspace, "all-round", *tests)
-    expected = ["load-const", "stream-grpc", "blast-unary", "unary-grpc"]
+    expected = ["load-const", "stream-grpc", *LIKE_UNARY, "blast-unary", "unary-grpc"]
     assert profiles_of(workspace, "all-round") == expected
 
 
