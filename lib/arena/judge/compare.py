@@ -14,9 +14,10 @@ from arena.base.text import nearest
 from arena.judge.archive import Archive
 from arena.judge.entry import TWIN, Entry, by_load
 from arena.judge.leaderboard import Board, rank_entries
-from arena.judge.nights import SUSPENDED, Night, compared, is_warming, nights_of
+from arena.judge.nights import SUSPENDED, Night, compared, nights_of
 from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
+from arena.what.metrics import Metric
 
 Outcome = Literal["faster", "slower", "not told apart", "not comparable"]
 
@@ -28,9 +29,15 @@ EXIT_CODES: dict[Outcome, int] = {
 }
 
 
-class Comparison(Frozen):
-    """How `a` compares to `b`: the ratio of their rates, with its 95 % interval, in a night.
+# What the verdicts are called of what a call costs.
+_OF_COST = {"faster": "cheaper", "slower": "dearer"}
 
+
+class Comparison(Frozen):
+    """How `a` compares to `b`: the ratio of their figures, with its 95 % interval, in a night.
+
+    Of figures of which lower is better, such as the CPU a call, the lower one is the faster one;
+    if it `is_cost`, words call it cheaper.
     `host_class` is an id, `host` the class in words. If they are not comparable, `why` is a
     sentence; a comparable night may have something to `note`.
     """
@@ -48,6 +55,7 @@ class Comparison(Frozen):
     host: str | None = None
     night: str | None = None
     blocks: int = 0
+    is_cost: bool = False
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
@@ -70,7 +78,8 @@ class Comparison(Frozen):
             span = f"{floor(100 * self.low) / 100:.2f}–{ceil(100 * self.high) / 100:.2f} ×"
             return f"{self.a} and {self.b} are not told apart ({span}; {how}).{note}"
         share = 100 * abs(self.ratio - 1)
-        return f"{self.a} is {share:.1f} % {self.verdict} than {self.b} ({how}).{note}"
+        verdict = _OF_COST.get(self.verdict, "") if self.is_cost else self.verdict
+        return f"{self.a} is {share:.1f} % {verdict} than {self.b} ({how}).{note}"
 
 
 def compare(
@@ -163,13 +172,10 @@ def _require_one(found: Iterable[tuple[Board, Night]]) -> None:
 
 def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
     found = compared(night, a, b)
-    warming = [name for name in (a, b) if is_warming(night.drift(name))]
-    outcome: Outcome = "not comparable" if warming else found.verdict  # type: ignore[assignment]
-    why = ""
-    if warming:
-        verb = "were" if warming[1:] else "was"
-        why = f"{' and '.join(warming)} {verb} still warming up."
-    elif outcome == "not comparable":
+    unfit = {name: said for name in (a, b) if (said := night.unfit(name))}
+    outcome: Outcome = "not comparable" if unfit else found.verdict  # type: ignore[assignment]
+    why = "; ".join(f"{name} was {said}" for name, said in unfit.items()) + "." * bool(unfit)
+    if not unfit and outcome == "not comparable":
         why = f"The night has {found.blocks} whole block{'s' * (found.blocks != 1)}, "
         why += f"but a comparison needs {COMPARED_BLOCKS}."
     return Comparison(
@@ -186,6 +192,7 @@ def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
         host=board.host_class.words,
         night=night.id,
         blocks=found.blocks,
+        is_cost=board.metric is Metric.CPU,
         ratio=found.ratio,
         low=found.low,
         high=found.high,

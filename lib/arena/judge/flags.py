@@ -19,6 +19,8 @@ FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
 # A server that answers a smaller share of the calls that are due at a fixed rate cannot keep it.
 KEPT_SHARE = 0.99
 
+CANNOT_KEEP = "cannot-keep-rate"
+
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
 # A generator that used this share of its CPUs was at its limit.
@@ -202,7 +204,7 @@ FLAGS: tuple[Flag, ...] = (
         takes_rank=True,
     ),
     Flag(
-        "cannot-keep-rate",
+        CANNOT_KEEP,
         _cannot_keep_rate,
         "Less than 99 % of the calls that were due were answered by the end of the window and a "
         "second more. The server, or the host, cannot keep this rate, so the row has no rank.",

@@ -438,13 +438,12 @@ def _estimated(row: Row, verdict: Verdict) -> Row:
     )
 
 
-def by_estimate(metric: Metric, row: Row) -> tuple[bool, float]:
+def by_estimate(metric: Metric, row: Row) -> tuple[bool, bool, float]:
     """Return the sort key of a row by its estimate, whether it has a rank or not.
 
     Rows that have none come last, and keep their order.
     """
-    sign = 1 if metric.lower_is_better else -1
-    return row.estimate is None, sign * row.estimate.value if row.estimate else 0.0
+    return row.estimate is None, *(row.estimate.order(metric) if row.estimate else (False, 0.0))
 
 
 def _packing(row: Row) -> float | None:

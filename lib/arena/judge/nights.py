@@ -4,6 +4,7 @@ Only whole blocks count: those in which every visit has one good record that is 
 framework that failed in a night is out of that night. docs/measuring.md explains the rest.
 """
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,6 +20,7 @@ from arena.base.model import Frozen, Number
 from arena.judge.beside import Beside, over_blocks
 from arena.judge.distributions import share_interval
 from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
+from arena.judge.flags import CANNOT_KEEP
 from arena.judge.ranking import (
     RANKED_BLOCKS,
     Figure,
@@ -29,10 +31,14 @@ from arena.judge.ranking import (
     rank_blocks,
 )
 from arena.record.times import parse_utc
+from arena.what.metrics import Metric
 from parsers.common.figures import Whole
 
 # A night with a larger share of void visits is noisy, and has no ranks.
 _MOST_VOID = 0.10
+
+# A framework that could not keep a fixed rate in a larger share of its visits has no rank.
+_MOST_MISSED = 0.25
 
 # A framework whose drift is certainly above this is still warming up, and has no rank.
 _MOST_DRIFT = 0.02
@@ -57,8 +63,9 @@ class BlockEstimate(Frozen):
     framework's void visits. `drift_low` is the lower end of the 95 % interval of log(rate of a
     run's second half / first half); None if the generator reports no seconds.
     `messages_per_data_frame` is that under load, over all blocks. `client_bound`: in most blocks
-    the generator was the limit. `beside` has latencies, costs and memory by name, over the same
-    blocks, and `steps` the p99 latency of each step (ns).
+    the generator was the limit. `cannot_keep` the load's fixed rate: in more than a quarter of its
+    visits too few calls were answered. `beside` has latencies, costs and memory by name, over the
+    same blocks, and `steps` the p99 latency of each step (ns).
     """
 
     value: float
@@ -71,6 +78,7 @@ class BlockEstimate(Frozen):
     still_warming: bool = False
     messages_per_data_frame: float | None = None
     client_bound: bool = False
+    cannot_keep: bool = Field(default=False, exclude_if=operator.not_)
     beside: dict[str, Beside] = Field(default_factory=dict)
     steps: dict[str, Beside] = Field(default_factory=dict)
     records: tuple[str, ...]
@@ -79,6 +87,10 @@ class BlockEstimate(Frozen):
     def is_bound(self) -> bool:
         """Whether the framework may be faster than its estimate."""
         return self.client_bound or self.still_warming
+
+    def order(self, metric: Metric) -> tuple[bool, float]:
+        """Return its sort key: the best is first, and what cannot keep its rate is last."""
+        return self.cannot_keep, self.value if metric.lower_is_better else -self.value
 
 
 class Twin(Frozen):
@@ -261,11 +273,23 @@ class Night:
         found = self.figures(name)
         return [each.inverted for each in found] if self.lower_is_better else found
 
+    def cannot_keep(self, name: str) -> bool:
+        """Return whether too many visits of a name could not keep their fixed rate."""
+        visits = [block[name][0] for block in self.blocks]
+        missed = sum(CANNOT_KEEP in each.flags for each in visits)
+        return missed > _MOST_MISSED * len(visits)
+
     def drift(self, framework: str) -> float | None:
         """Return the lower end of a framework's drift; None if no seconds were reported."""
         drifts = [turn.drift for turn in self.turns(framework) if turn.drift is not None]
         found = drift_of(drifts) if drifts else None
         return found.low if found else None
+
+    def unfit(self, name: str) -> str:
+        """Return why a name cannot be compared to others, or nothing."""
+        if is_warming(self.drift(name)):
+            return "still warming up"
+        return "too slow for the rate" * self.cannot_keep(name)
 
 
 def _both(frameworks: Iterable[str]) -> frozenset[str]:
@@ -377,17 +401,18 @@ class Verdict:
 def judged(night: Night, frameworks: Collection[str], history: TwinHistory | None) -> Verdict:
     """Return what a night says of those frameworks; one at least must be in its whole blocks.
 
-    A framework that is still warming up has an estimate, but is left out of the others' ranks. So
-    is one whose interval has no width, in a night with enough blocks. `history` is that of the
-    load's twins, which may suspend the ranks.
+    A framework that is still warming up, or cannot keep a fixed rate, has an estimate, but is left
+    out of the others' ranks. So is one whose interval has no width, in a night with enough blocks.
+    `history` is that of the load's twins, which may suspend the ranks.
     """
     drifts, steady = _steady(night, frameworks)
-    warming = drifts.keys() - steady
+    failing = {name for name in drifts if night.cannot_keep(name)}
+    warming = drifts.keys() - steady - failing
     ranking = _ranking(night, steady)
     flat = _flat(ranking, steady) if ranking and _has_enough(night) else set()
     if flat:
         ranking = _ranking(night, steady - flat)
-    unranked = warming | flat
+    unranked = warming | flat | failing
     every = _ranking(night, drifts.keys()) if unranked else None
     estimates = {
         name: _estimate(night, name, it, drifts[name], is_warming=name in warming)
@@ -396,7 +421,11 @@ def judged(night: Night, frameworks: Collection[str], history: TwinHistory | Non
     }
     is_suspended = history is not None and history.is_suspended
     left = len(drifts.keys() - unranked)
-    which = ", and not still warming up" * bool(warming) + ", with blocks that differ" * bool(flat)
+    which = (
+        ", and not still warming up" * bool(warming)
+        + ", with blocks that differ" * bool(flat)
+        + ", that keep the rate" * bool(failing)
+    )
     why_not = _why_not(night, left, which, is_suspended=is_suspended)
     is_ranked = ranking is not None and not why_not
     summary = BoardNight(
@@ -421,9 +450,12 @@ def judged(night: Night, frameworks: Collection[str], history: TwinHistory | Non
 def _steady(
     night: Night, frameworks: Collection[str]
 ) -> tuple[Mapping[str, float | None], AbstractSet[str]]:
-    """Return the drifts of those frameworks that are in the night, and who is not warming up."""
+    """Return the drifts of those frameworks that are in the night, and which can be ranked.
+
+    These neither warm up still, nor fail to keep a fixed rate.
+    """
     drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
-    return drifts, {name for name, low in drifts.items() if not is_warming(low)}
+    return drifts, {name for name in drifts if not night.unfit(name)}
 
 
 def _flat(ranking: Ranking, frameworks: AbstractSet[str]) -> AbstractSet[str]:
@@ -482,6 +514,7 @@ def _estimate(
         drift_low=drift_low,
         still_warming=is_warming,
         messages_per_data_frame=median(packed) if packed else None,
+        cannot_keep=night.cannot_keep(name),
         client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
         beside=over_blocks([turn.beside for turn in turns]),
         steps=over_blocks([turn.steps for turn in turns]),

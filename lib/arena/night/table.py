@@ -69,12 +69,12 @@ def lines_of(verdicts: Sequence[Verdict], load: PlannedLoad, metric: Metric, log
 def _rows(verdict: Verdict, load: PlannedLoad, metric: Metric) -> Iterator[list[str]]:
     whole = f"{verdict.summary.blocks} of {load.blocks} blocks"
     yield [f"{load.load}, {whole}", str(metric), "from", "to", "ranks", "letters"]
-    ordered = sorted(verdict.estimates.items(), key=lambda each: -each[1].value)
+    ordered = sorted(verdict.estimates.items(), key=lambda each: each[1].order(metric))
     for name, estimate in ordered:
         words = (value_words(metric, each, 0) for each in _figures(estimate))
         ranks = verdict.rank_sets.get(name)
-        warming = "still warming" if estimate.still_warming else ""
-        shown = rank_words(ranks) if ranks else warming
+        why_not = "still warming" * estimate.still_warming or "too slow" * estimate.cannot_keep
+        shown = rank_words(ranks) if ranks else why_not
         yield [name, *words, shown, verdict.letters.get(name, "")]
 
 

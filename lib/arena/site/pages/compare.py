@@ -11,7 +11,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.judge.compare import note_of
 from arena.judge.leaderboard import Board, Row, can_compare
-from arena.judge.nights import Night, compared, is_warming, nights_of
+from arena.judge.nights import Night, compared, nights_of
 from arena.site import words
 from arena.site.board_columns import estimate_words, headline_words, interval_words
 from arena.site.edition import Edition, Site
@@ -173,17 +173,16 @@ def _pairs_of(shown: Sequence[tuple[Board, Night]]) -> dict[str, dict[str, Pair]
 def _pairs(night: Night) -> dict[str, dict[str, Pair]]:
     """Return the verdicts of a night on pairs, of all divisions.
 
-    A framework that still warms up cannot be compared.
+    A framework that still warms up, or cannot keep a fixed rate, cannot be compared.
     """
-    warming = {name for name in night.frameworks if is_warming(night.drift(name))}
+    unfit = {name: said for name in night.frameworks if (said := night.unfit(name))}
     found: dict[str, dict[str, Pair]] = defaultdict(dict)
     for one, other in combinations(sorted(night.frameworks), 2):
-        if warming.isdisjoint((one, other)):
+        if not (why := unfit.get(one) or unfit.get(other)):
             it = compared(night, other, one)
             ends = (it.ratio, it.low, it.high)
             ratio, low, high = (each and float(f"{each:.6g}") for each in ends)
             found[one][other] = it.verdict, ratio, low, high, it.blocks
         else:
-            why = "not comparable: still warming up"
-            found[one][other] = why, None, None, None, len(night.blocks)
+            found[one][other] = f"not comparable: {why}", None, None, None, len(night.blocks)
     return dict(found)

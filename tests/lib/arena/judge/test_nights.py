@@ -446,14 +446,14 @@ def test_trials_with_the_load_of_full_records_are_not_ranked_with_them() -> None
     assert night_of(trials).night == night(5)
 
 
-def paced(name: str, us: float, block: int, minute: int, **more: Any) -> Record:
+def paced(name: str, us: float, block: int, minute: int, ok: int = 10_000, **more: Any) -> Record:
     """Return a visit at 2,000 calls a second whose calls cost so many microseconds of CPU."""
     profile = dict(
         name="unary-rate-2000", kind="paced", generator="volley", rate=2000, duration_s=5.0,
         streams_per_connection=100, **UNARY, metric="CPU a call",
     )  # fmt: skip
     wobble = WOBBLE[(3 * minute + block) % len(WOBBLE)]
-    runs = [a_run(2000, ok=10_000, server_cpu_s=us * wobble / 100)]
+    runs = [a_run(2000, ok=ok, server_cpu_s=us * wobble * ok / 1e6)]
     halves = more.pop("halves", None)
     runs = [each.changed(server=each.server.changed(halves=halves)) for each in runs]
     return visited(name, 2000, block, minute=minute, runs=runs, profile=profile, **more)
@@ -482,3 +482,15 @@ def test_a_server_whose_calls_get_cheaper_in_its_window_is_still_warming_up() ->
     ])  # fmt: skip
     warming = {row.framework: row.estimate and row.estimate.still_warming for row in board.rows}
     assert warming == {"java": True, "go": False}
+
+
+def test_who_cannot_keep_the_rate_in_more_than_a_quarter_of_the_visits_is_last() -> None:
+    """4,900 of the 10,000 calls that were due are too few."""
+    records = [
+        paced(name, us, block, minute=10 * block + at, ok=4_900 if block <= slow else 10_000)
+        for block in range(1, 9)
+        for at, (name, us, slow) in enumerate([("a", 80.0, 3), ("b", 150.0, 2), ("c", 300.0, 0)])
+    ]
+    board = only_board(records)
+    assert sets(board) == [("b", (1, 1)), ("c", (2, 2)), ("a", None)]
+    assert [row.estimate and row.estimate.cannot_keep for row in board.rows] == [False, False, True]
