@@ -12,6 +12,7 @@ from arena.record.measurement import Cost, Latency, Run
 LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
 CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
 MEMORY = "server_peak_bytes"
+IDLE = "server_idle_cpu_s_per_s"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 
@@ -53,6 +54,8 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
         yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
+        if (idle := run.server.idle) is not None:
+            yield IDLE, idle, idle
 
 
 def of_latency(figure: str, latency: Latency, name: str) -> Iterator[Bounds]:

@@ -39,13 +39,15 @@ class Cost(Frozen):
 
     `source` is what counted the CPU time: a control group, or the processes of the program's tree.
     None: a record that is older than the field. `halves` has the CPU seconds a second in both
-    halves of the window, under a load at a fixed rate.
+    halves of the window, and `idle` those before the warm-up, while nobody was connected; both
+    under a load at a fixed rate.
     """
 
     cpu_s: Seconds
     peak_bytes: Whole
     source: Literal["control-group", "process-tree"] | None = None
     halves: tuple[Seconds, Seconds] | None = None
+    idle: Seconds | None = None
 
 
 class Unchecked(Frozen):

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena.base.errors import ContractError, FrameworkError, GeneratorError
@@ -37,6 +37,9 @@ _SETTLED_SHARE = 0.1
 _SETTLE_S = 15.0
 _SETTLE_WINDOWS = 3
 _SETTLE_LOOK_S = 0.2
+
+# An idle server is watched for so long.
+_IDLE_S = 5.0
 
 # Where a program opens no window when told, the warm-up goes on in further starts of it.
 _MORE_S = 5.0
@@ -157,11 +160,14 @@ class Driver:
         """
         self.sentinel.calibrate()
         load = self.plan.profile.load
+        idle = self._idle() if load.steadies else None
         if load.closed_first_s:
             stage = "warm-up at full speed"
             self._settle(stage, self._warm(stage, load.closed_first_s, lambda: None))
         if self.generator.tells_window(self.plan.profile):
-            return self._told(number, runs, warm_up_s, quiet_wait_s)
+            warmed = self._told(number, runs, warm_up_s, quiet_wait_s)
+            server = warmed.run.server.changed(idle=idle)
+            return replace(warmed, run=warmed.run.changed(server=server))
         quiet = self._quiet(quiet_wait_s)
         began = time.monotonic()
         measured = self._warm("warm-up", warm_up_s, quiet.tick)
@@ -174,6 +180,13 @@ class Driver:
             measured = self._warm("warm-up, until the host is quiet", seconds, quiet.tick)
         self._settle("warm-up", measured)
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
+
+    def _idle(self) -> float:
+        """Return the server's CPU seconds a second while nobody is connected."""
+        with self.progress.waiting("look at the idle server"):
+            began, used_s = time.monotonic(), self._cost("idle").cpu_s
+            time.sleep(_IDLE_S)
+            return (self._cost("idle").cpu_s - used_s) / (time.monotonic() - began)
 
     def _quiet(self, at_most_s: float) -> Quiet:
         return Quiet(

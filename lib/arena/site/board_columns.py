@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.base.text import printable
 from arena.base.units import TIMES_NS, at_least, cost_words, in_unit
-from arena.judge.beside import CPU, LATENCIES, MEMORY, Beside
+from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
@@ -93,6 +93,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         *_in_one_unit(latencies),
         *_in_one_unit(steps, "p99, "),
         Column("cpu", "Server CPU", cpu, beside(CPU, _cpu)),
+        Column("idle", "Idle CPU", "% of one", beside(IDLE, _idle)),
         Column("memory", "Peak memory", "MiB", beside(MEMORY, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
@@ -222,7 +223,11 @@ def _memory(it: Beside) -> Cell:
     return Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
 
 
-def _spread(it: Beside, unit: int) -> str:
+def _idle(it: Beside) -> Cell:
+    return Cell(in_unit(100 * it.at_least), sortable(it.at_least), _spread(it, 0.01))
+
+
+def _spread(it: Beside, unit: float) -> str:
     """Return the lowest and the highest block in a unit; empty for one run, or if all are equal."""
     if it.low is None or it.low == it.high:
         return ""
@@ -352,6 +357,8 @@ def _of_beside(board: Board) -> dict[str, _Value]:
         add(board.steps, step, at_least=f"{at}_ns_{name}", bound=f"{at}_bound_{name}", **ends)
     cost = f"{CPU}_{board.metric.unit}"
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
+    if any(IDLE in board.beside(row) for row in board.rows):
+        add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
     add(board.beside, MEMORY, at_least=MEMORY, low=f"{MEMORY}_low", high=f"{MEMORY}_high")
     return found
 

@@ -96,6 +96,10 @@ def _on_the_hosts_clock(rig: Rig) -> Callable[..., Any]:
     return made
 
 
+PACED: dict[str, Any] = {
+    "generator": "volley", "call": "benchmark.BenchmarkService/GetSum", "request": {"a": 1},
+    "messages_per_call": 1, "metric": "CPU a call", "rate": 200,
+}  # fmt: skip
 LIMITS = Limits.first("a host", is_virtual=True)
 
 
@@ -236,6 +240,21 @@ def test_the_window_opens_at_once_on_a_quiet_host(rig: Rig, is_told: bool) -> No
     assert warmed.waited_s == 0
     names = [name for name, _ in rig.generator.fired]
     assert names == (["run-1"] if is_told else ["warm-up", "run-1"])
+
+
+def test_at_a_fixed_rate_a_closed_load_comes_first_and_the_server_must_be_steady(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.run.driver._IDLE_S", 0.01)
+    rig.generator.is_told = True
+    driver, cpu_s = rig.driver(), iter(math.exp(-look / 40) for look in range(10_000))
+    monkeypatch.setattr(rig.server, "cost", lambda: Cost(cpu_s=1 - next(cpu_s), peak_bytes=1))
+    driver = replace(driver, plan=replace(driver.plan, profile=a_profile(kind="paced", **PACED)))
+    warmed = driver.warmed_run(1, 1, warm_up_s=10, quiet_wait_s=0)
+    assert [seconds for _, seconds in rig.generator.fired] == [5.0, 10.0]
+    # What it uses falls by a fifth from one 5 s to the next, for ever: it is not waited for longer.
+    assert warmed.warm_up_s == 40.0
+    assert warmed.run.server.idle
 
 
 def test_a_generator_that_is_told_goes_on_until_the_host_is_quiet(rig: Rig) -> None:
