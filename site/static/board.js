@@ -195,7 +195,6 @@ function makeHeaders() {
 /** Return the direction in which a column's best value, or the best ranked row, comes first. */
 function firstDirection(key) {
   if (!FIGURES.has(key)) return MOST_FIRST.has(key) ? "desc" : "asc";
-  if (element.classList.contains("night")) return "desc"; // rates: blasts and given rates have no nights
   const { keys } = board.columns.get(key);
   const ranks = board.columns.get(SORT).keys;
   const known = keys.filter((each, at) => each !== null && ranks[at] !== null);

@@ -162,7 +162,7 @@ def _has_stalled(it: FlagBasis) -> bool:
 
 
 def _is_still_warming(it: FlagBasis) -> bool:
-    """Return whether each run is faster than the one before; False for latencies."""
+    """Return whether each run is faster than the one before; False for times."""
     if it.profile.metric.lower_is_better or len(it.runs) < _LEAST_RUNS:
         return False
     return all(after.rate > _FASTER * before.rate for before, after in pairwise(it.runs))
@@ -197,7 +197,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "missed-schedule",
-        lambda it: it.profile.load.follows_schedule and not kept_schedule(it.best),
+        lambda it: it.profile.metric.is_latency and not kept_schedule(it.best),
         "In at least one second, the calls sent differ from the calls due by more than 5 % and "
         "by more than one call; in a scenario, iterations are compared. The load was not the "
         "schedule's, so the row has no rank. Its picture marks these seconds.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from arena.judge.flags import UNRANKED, kept_schedule
+from arena.judge.flags import UNRANKED, has_unknown_cost, kept_schedule
 from arena.judge.ranking import Figure
 from arena.record.measurement import BlastPoint, Run
 from arena.what.metrics import Metric
@@ -43,12 +43,13 @@ class Spread:
 
 
 def figure_of(metric: Metric, run: Run) -> Figure:
-    """Return a run's figure in a metric, with its error bar."""
+    """Return a run's figure in a metric, with its error bar; zeros if it is not known."""
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
         return Figure(p99_ns, p99_ns, p99_ns)
     if metric is Metric.CPU:
-        cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if run.calls.ok else 0.0
+        is_known = run.calls.ok and not has_unknown_cost(run)
+        cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if is_known else 0.0
         return Figure(cpu_ns, cpu_ns, cpu_ns)
     return Figure(run.rate_at_least, run.rate, run.rate_at_most)
 
@@ -98,7 +99,8 @@ def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
         _, run = numbered
         value = figure_of(metric, run).value
         if metric.lower_is_better:
-            return value > 0, kept_schedule(run), "p99" not in run.latency_ns.at_least, -value
+            is_known = not metric.is_latency or "p99" not in run.latency_ns.at_least
+            return value > 0, kept_schedule(run), is_known, -value
         return True, True, True, value
 
     return max(enumerate(runs, 1), key=order)

@@ -259,8 +259,9 @@ def _side(
 
 
 def _exp(value: float) -> float:
-    """Return e to a power; `_FAR` for what is farther beyond all rates."""
-    return min(exp(min(value, log(_FAR))), _FAR)
+    """Return e to a power; `_FAR`, or 1 / `_FAR`, for what is farther beyond all rates."""
+    most = log(_FAR)
+    return min(exp(max(min(value, most), -most)), _FAR)
 
 
 def _trimmed(values: Sequence[float]) -> _Mean:

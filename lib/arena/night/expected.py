@@ -12,6 +12,9 @@ from arena.record.record import Record
 from arena.run.plan import Plan
 
 # What a visit takes besides its warm-up and its run: start, stop, and saving the record.
+# At a fixed rate, a server is watched while it is idle, and most take longer than the warm-up.
+_STEADY_S = 10.0
+
 _AROUND_S = 4.0
 
 # What a build takes while no record shows it.
@@ -86,7 +89,10 @@ class Expected:
         name = slot.framework
         plan = self._plans[load.load][name]
         before = self._visits_before(load.load, name)
-        seconds = load.warm_ups_s[name] + run_s(plan) + _AROUND_S
+        shape = plan.profile.load
+        seconds = load.warm_ups_s[name] + run_s(plan) + _AROUND_S + shape.closed_first_s
+        if shape.steadies:
+            seconds += _STEADY_S
         if known := self._tonight[load.load, name] or [_usual_s(record) for record in before]:
             seconds = fmean(known)
         if block in (1, load.blocks):

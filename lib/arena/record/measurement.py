@@ -233,7 +233,7 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     calls: Calls
     latency_ns: Latency
     cpu_s: Seconds
-    cpus: Most | None = None
+    cpus: Annotated[float, Bounds(ge=LEAST, le=MOST)] | None = None
     elapsed_s: Seconds | None = None
     busiest_thread_s: Seconds | None = None
     raw: Raw

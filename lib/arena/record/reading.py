@@ -31,8 +31,8 @@ def upgraded(data: Any) -> Any:
     Broken data is left as it is: the record's own validation reports it.
     """
     schema = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(schema, int):
-        raise ValueError("is not a record: it has no `schema`")  # noqa: TRY004
+    if type(schema) is not int:
+        raise ValueError("is not a record: it has no `schema`")
     if schema > SCHEMA:
         raise ValueError(f"schema {schema} is newer than this runner's {SCHEMA}")
     while step := _STEPS.get(data["schema"]):

@@ -10,7 +10,7 @@ from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.base.progress import Progress
 from arena.base.reading import sha256_of
 from arena.contract import Sampler
-from arena.load.generators import Generator, Shot, WarmUp
+from arena.load.generators import Generator, Shot
 from arena.machine.sentinel import Calibration, Sentinel, Window
 from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled
 from arena.record.times import utc_now
@@ -19,7 +19,7 @@ from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
 from arena.run.runtimes import Server
-from arena.run.steady import Steady
+from arena.run.steady import Steady, told_warm_up
 from arena.what.profile import MeasuredProfile
 
 # A server with all its calls open that uses less than this share of one CPU is stuck.
@@ -124,6 +124,8 @@ class Driver:
         """
         label = f"run {number} of {runs}"
         calibration, profile = self.sentinel.latest(), self.plan.profile
+        if profile.load.steadies and self.generator.tells_window(profile):
+            return self._told(number, runs, profile.warmup_s, 0.0).run
         opened: _Opened | None = None
         # What comes after the window, such as a long report, is not watched where its end is known.
         is_known = self.generator.is_away or self.generator.lead_s(profile) > 0
@@ -246,7 +248,7 @@ class Driver:
             opened = self._open(label, calibration, profile.window_s + _OPENS_WITHIN_S)
             return True
 
-        warm_up = WarmUp(warm_up_s, quiet.at_most_s + (Steady.AT_MOST_S if steady else 0.0))
+        warm_up = told_warm_up(profile.load, warm_up_s, quiet.at_most_s)
         with self.progress.waiting(f"warm-up for {warm_up_s:g} s, and {label}"):
             shot = self.generator.fire_told(
                 profile, warm_up, self.folder / f"run-{number}", may_open
@@ -296,7 +298,9 @@ class Driver:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
         # Nothing is waited for before: a busy server works on.
-        after = opened.at_end[1] if opened.at_end else self._cost(label)
+        # At a fixed rate, calls that were due in the window may be answered a moment after it.
+        is_late = self.plan.profile.load.steadies
+        after = opened.at_end[1] if opened.at_end and not is_late else self._cost(label)
         sampled = opened.sampled()
         profile = self.plan.profile
         if sampled and sampled.failed == sampled.calls >= _LEAST_SAMPLED:

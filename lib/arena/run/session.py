@@ -21,7 +21,7 @@ from arena.base.workspace import Workspace
 from arena.base.writing import shorten
 from arena.contract import Report, Sampler, Scope
 from arena.judge.store import Draft
-from arena.load.generators import Generator, WarmUp
+from arena.load.generators import Generator
 from arena.machine import certs, ports
 from arena.machine.blame import said
 from arena.machine.builds import finished
@@ -32,6 +32,7 @@ from arena.run.driver import Driver, ended_amid
 from arena.run.plan import Plan
 from arena.run.recording import Observed, record_of
 from arena.run.runtimes import Runtime, Server
+from arena.run.steady import told_warm_up
 from arena.what.environment import FLEET_GENERATOR, STANDARD
 from arena.what.framework import source_sha256
 from arena.what.profile import MeasuredProfile
@@ -162,6 +163,9 @@ class Session:
         if course.visit:
             self._visit(driver, course.visit)
         else:
+            profile = self.plan.profile
+            if profile.load.steadies and self.generator.tells_window(profile):
+                seen.warm_up = told_warm_up(profile.load, profile.warmup_s, 0.0)
             with self._stage("warm-up"):
                 driver.warm_up(course.warm_up_s)
         for number in range(len(seen.runs) + 1, course.runs + 1):
@@ -173,7 +177,7 @@ class Session:
         course, seen = self._course, self._seen
         wait_s = self.sentinel.wait_s(course.quiet_wait_s)
         if self.generator.tells_window(self.plan.profile):
-            seen.warm_up = WarmUp(course.warm_up_s, wait_s)
+            seen.warm_up = told_warm_up(self.plan.profile.load, course.warm_up_s, wait_s)
         seen.stages_s["warm-up"] = 0.0
         with self._stage("runs"):
             warmed = driver.warmed_run(

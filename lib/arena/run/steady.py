@@ -7,6 +7,14 @@ equal spans compares at once: no call has to be counted.
 from collections import deque
 from typing import ClassVar
 
+from arena.load.generators import WarmUp
+from arena.what.loads import LoadShape
+
+
+def told_warm_up(load: LoadShape, seconds: float, wait_s: float) -> WarmUp:
+    """Return the warm-up of a program that waits for its window, also until a server is steady."""
+    return WarmUp(seconds, wait_s + (Steady.AT_MOST_S if load.steadies else 0.0))
+
 
 class Steady:
     """The wait of one warm-up at a fixed rate; ask it about ten times a second.
@@ -34,4 +42,4 @@ class Steady:
             return False
         middle_s = min(seen, key=lambda each: abs(each[0] - at_s + self.SPAN_S))[1]
         early, late = middle_s - seen[0][1], cpu_s - middle_s
-        return abs(late - early) < self._MOST * max(late, early)
+        return abs(late - early) <= self._MOST * max(late, early)

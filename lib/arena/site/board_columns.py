@@ -306,7 +306,9 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         f"low_{unit}": of(attrgetter("low")),
         f"high_{unit}": of(attrgetter("high")),
         f"median_{unit}": of(lambda it: it.median or None),
-        "estimate_bound": by_night(lambda it: ">=" if it.is_bound else ""),
+        "estimate_bound": by_night(
+            lambda it: ">=" if it.is_bound and not board.metric.is_time else ""
+        ),
         f"estimate_{unit}": by_night(attrgetter("value")),
         f"estimate_low_{unit}": by_night(attrgetter("low")),
         f"estimate_high_{unit}": by_night(attrgetter("high")),
@@ -376,7 +378,7 @@ def _part(of: Callable[[Row], Mapping[str, Beside]], name: str, part: str, row: 
 def _bound(metric: Metric, result: Result) -> str:
     """Return how the value bounds the truth: `>=` it, or `<` the high end if there is no value."""
     if not result.value:
-        return "<"
+        return "" if metric.is_time else "<"
     return ">=" if is_bound(metric, result.flags) else ""
 
 

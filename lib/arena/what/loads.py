@@ -321,11 +321,6 @@ class Paced(LoadShape):
         whole, rest = divmod(round(self.rate * self.duration_s), self.rate)
         return [self.rate] * whole + [rest] * (rest > 0)
 
-    def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
-        """Yield that a window has fewer calls than connections."""
-        if max(connections) > (calls := round(self.rate * self.duration_s)):
-            yield "connections", f"{max(connections)} is more than the {calls} calls of a window"
-
     @property
     def words(self) -> str:
         """How many calls are due."""

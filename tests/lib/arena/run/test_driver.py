@@ -15,7 +15,7 @@ from arena.machine.cpus import CpuPlan
 from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel, judged
 from arena.machine.sentinel.watch import Process
 from arena.record.measurement import Cost, Run, Sampled, Wrong
-from arena.run.driver import Driver
+from arena.run.driver import Driver, _Opened
 from arena.run.plan import Plan
 from tests.fakes import (
     FakeGenerator,
@@ -486,3 +486,33 @@ def test_a_server_that_refuses_all_samples_has_failed(rig: Rig) -> None:
         sampling(rig, sampler).run(1, 3)
     few = FakeSampler(Sampled(calls=2, failed=2, cpu_s=0.1))
     assert sampling(rig, few).run(1, 3).sampled
+
+
+def test_each_run_at_a_fixed_rate_flows_on_from_a_warm_up_at_the_rate(rig: Rig) -> None:
+    rig.generator.is_told = True
+    driver = rig.driver()
+    driver = replace(driver, plan=replace(driver.plan, profile=a_profile(kind="paced", **PACED)))
+    driver.run(1, 2)
+    driver.run(2, 2)
+    assert [name for name, _ in rig.generator.fired] == ["run-1", "run-2"]
+    assert rig.driver().run(1, 1).server.halves is None
+
+
+def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
+    class Ends:
+        is_closed = False
+
+        def tick(self) -> None: ...
+
+    window: Any = Ends()
+    used = iter([1.0, 4.0, 6.0])
+    opened = _Opened("", Cost(cpu_s=next(used), peak_bytes=1), window, Calibration((), ()), None, 0)
+    assert opened.halves() is None
+    opened.tick(lambda: Cost(cpu_s=next(used), peak_bytes=1))
+    window.is_closed = True
+    opened.tick(lambda: Cost(cpu_s=next(used), peak_bytes=1))
+    early, late = opened.halves() or (0.0, 0.0)
+    assert opened.at_half
+    assert opened.at_end
+    assert early * (opened.at_half[0] - opened.began) == pytest.approx(3.0)
+    assert late * (opened.at_end[0] - opened.at_half[0]) == pytest.approx(2.0)
