@@ -47,11 +47,13 @@ fn threads_that_spin_send_the_calls_of_their_schedule() {
     let report = UNARY
         .checked("--rps 300 -z 500ms -c 4 --connections 4 --threads 1 --async --duration-stop wait --spin")
         .report(&server);
-    assert_eq!((report.all_ok(), report.number("/due")), (150, 150));
+    // On a busy host, all workers may have a call open when one is due.
+    assert_eq!(report.all_ok() + report.number("/missed"), 150);
+    assert_eq!(report.number("/due"), 150);
     assert_eq!(report.json["options"]["spin"], true);
     assert!(!report.stderr.contains("busy"), "{}", report.stderr);
-    // At least half of the window, on a host that is busy.
-    assert!(report.own("/cpu_s").as_f64().unwrap() > 0.1);
+    // Asleep, it would use a hundredth of this.
+    assert!(report.own("/cpu_s").as_f64().unwrap() > 0.05);
 }
 
 #[test]
