@@ -31,7 +31,8 @@ LANGUAGES = ("Go", "Rust", "Java", "C++", "Python", "C#", "Ruby", "Node.js", "Ko
 TYPES = ("production", "tuned", "production")
 # Frameworks of one language and library, and what they are built on.
 VARIANTS = {"framework-000": "Engine 9", "framework-010": "Engine 10"}
-FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
+# What takes no other host class.
+FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate")
 # One page of each kind, by where it lies in the site.
 KINDS = {
     "home": "index.html",
