@@ -415,7 +415,9 @@ def judged(night: Night, frameworks: Collection[str], history: TwinHistory | Non
     unranked = warming | flat | failing
     every = _ranking(night, drifts.keys()) if unranked else None
     estimates = {
-        name: _estimate(night, name, it, drifts[name], is_warming=name in warming)
+        name: _estimate(
+            night, name, it, drifts[name], is_warming=name in warming, cannot_keep=name in failing
+        )
         for name in drifts
         if (it := every if name in unranked else ranking)
     }
@@ -455,7 +457,8 @@ def _steady(
     These neither warm up still, nor fail to keep a fixed rate.
     """
     drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
-    return drifts, {name for name in drifts if not night.unfit(name)}
+    left = {name for name, low in drifts.items() if not is_warming(low)}
+    return drifts, {name for name in left if not night.cannot_keep(name)}
 
 
 def _flat(ranking: Ranking, frameworks: AbstractSet[str]) -> AbstractSet[str]:
@@ -495,7 +498,13 @@ def _ranking(night: Night, frameworks: Collection[str]) -> Ranking | None:
 
 
 def _estimate(
-    night: Night, name: str, ranking: Ranking, drift_low: float | None, *, is_warming: bool
+    night: Night,
+    name: str,
+    ranking: Ranking,
+    drift_low: float | None,
+    *,
+    is_warming: bool,
+    cannot_keep: bool,
 ) -> BlockEstimate:
     found = ranking.estimates[name]
     low, value, high = found.low, found.value, found.high
@@ -514,7 +523,7 @@ def _estimate(
         drift_low=drift_low,
         still_warming=is_warming,
         messages_per_data_frame=median(packed) if packed else None,
-        cannot_keep=night.cannot_keep(name),
+        cannot_keep=cannot_keep,
         client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
         beside=over_blocks([turn.beside for turn in turns]),
         steps=over_blocks([turn.steps for turn in turns]),

@@ -1,7 +1,7 @@
 """How the pages present each kind of load: one entry per kind."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.judge.leaderboard import Board
 from arena.record.measurement import Run
@@ -32,6 +32,18 @@ class Shown:
     about_runs: str = ""
 
 
+_SCHEDULED = Shown(
+    heading="Load schedules",
+    meaning="Each call is sent when it is due, however many are still open. "
+    "The lowest p99 latency ranks first.",
+    course="Second by second",
+    caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
+    "second. All pictures share one latency scale.",
+    run_title="Second by second",
+    of_board=seconds.of_board,
+    of_run=seconds.of_run,
+)
+
 # In the order on the first page.
 SHOWN: dict[type[LoadShape], Shown] = {
     Closed: Shown(
@@ -44,27 +56,12 @@ SHOWN: dict[type[LoadShape], Shown] = {
         of_board=seconds.of_board,
         of_run=seconds.of_run,
     ),
-    Scheduled: Shown(
-        heading="Load schedules",
-        meaning="Each call is sent when it is due, however many are still open. "
-        "The lowest p99 latency ranks first.",
-        course="Second by second",
-        caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
-        "second. All pictures share one latency scale.",
-        run_title="Second by second",
-        of_board=seconds.of_board,
-        of_run=seconds.of_run,
-    ),
-    Paced: Shown(
+    Scheduled: _SCHEDULED,
+    Paced: replace(
+        _SCHEDULED,
         heading="Fixed rates",
         meaning="Calls are due at even distances, however many are still open: what a call costs "
         "at a load that services have. The lowest CPU time of the server a call ranks first.",
-        course="Second by second",
-        caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
-        "second. All pictures share one latency scale.",
-        run_title="Second by second",
-        of_board=seconds.of_board,
-        of_run=seconds.of_run,
     ),
     Blast: Shown(
         heading="Blasts",
