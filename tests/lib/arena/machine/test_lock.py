@@ -12,6 +12,7 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.machine import lock
+from arena.machine.cgroups import own_group
 from arena.machine.child import Child
 from arena.machine.lock import end_leftovers
 from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
@@ -102,6 +103,23 @@ def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
     assert f"process {worker}: sleep {FOREVER}" in end_leftovers()
     assert not alive(worker)
     assert alive(mine.pid)
+
+
+def test_the_group_of_a_killed_runner_is_ended_even_if_its_processes_hide() -> None:
+    pid = os.fork()
+    if not pid:
+        group = own_group(f"{Path('/proc/self/ns/pid').stat().st_ino}-{os.getpid()}-1")
+        if group is None:
+            os._exit(3)
+        with group.entered():
+            # It returns once the program runs.
+            subprocess.Popen(["sleep", FOREVER], env={})
+        os._exit(0)
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3:
+        pytest.skip("this host lets no control group be made")
+    found = [words for words in end_leftovers() if f"sleep {FOREVER}" in words]
+    assert found
+    assert not alive(int(found[0].split()[1].rstrip(":")))
 
 
 @pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])

@@ -1,19 +1,16 @@
 """Servers that hide what they cost, or leave processes behind: with real processes."""
 
 import ctypes
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from arena.base.workspace import Workspace
 from arena.machine import child as child_room
 from arena.machine.cgroups import own_group
-from arena.machine.lock import end_leftovers
 from arena.run.runtimes.native import NativeRuntime, NativeServer
 from tests.fakes import a_framework
 from tests.lib.arena.machine.children import alive
@@ -229,22 +226,3 @@ time.sleep(60)
     assert pids
     assert not any(map(alive, pids))
     assert not any(each.exists() for each in group.folders)
-
-
-@pytest.mark.usefixtures("grouped")
-def test_the_group_of_a_killed_runner_is_ended_even_if_its_processes_hide(
-    tmp_path: Path,
-) -> None:
-    pid = os.fork()
-    if not pid:
-        group = own_group(f"{Path('/proc/self/ns/pid').stat().st_ino}-{os.getpid()}-1")
-        assert group
-        with group.entered():
-            if not os.fork():
-                os.execve("/bin/sleep", ["sleep", "60"], {})
-        os._exit(0)
-    os.waitpid(pid, 0)
-    found = [words for words in end_leftovers() if "sleep 60" in words]
-    assert found
-    sleeper = int(found[0].split()[1].rstrip(":"))
-    until(lambda: not psutil.pid_exists(sleeper) or not alive(sleeper))
