@@ -234,6 +234,7 @@ fn config(args: &ServeArgs) -> serve::Config {
         tls: tls.map(|(cert, key)| serve::Identity { cert, key }),
         max_concurrent_streams: args.max_concurrent_streams,
         token_life: args.token_life,
+        service: args.queue(),
         faults: serve::Faults {
             freeze: args.freeze.first().copied(),
             reset_every: args.reset_every.and_then(NonZeroU64::new),

@@ -1099,7 +1099,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__serve)
-            opts="-h --listen --tls-cert --tls-key --threads --max-concurrent-streams --token-life --delay --delay-every --freeze --unanswered-every --reset-every --goaway-after --wrong-value-at --trailers-only-every --truncate-every --garbage-every --close-every --status-every --no-location-every --duplicate-every --wrong-value-every --bad-json-every --help"
+            opts="-h --listen --tls-cert --tls-key --threads --max-concurrent-streams --token-life --service --servers --seed --delay --delay-every --freeze --unanswered-every --reset-every --goaway-after --wrong-value-at --trailers-only-every --truncate-every --garbage-every --close-every --status-every --no-location-every --duplicate-every --wrong-value-every --bad-json-every --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1126,6 +1126,18 @@ _volley() {
                     return 0
                     ;;
                 --token-life)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --servers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

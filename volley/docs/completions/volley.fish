@@ -283,6 +283,9 @@ complete -c volley -n "__fish_volley_using_subcommand serve" -l tls-key -d 'Priv
 complete -c volley -n "__fish_volley_using_subcommand serve" -l threads -d 'Threads that serve connections (default: one per CPU)' -r
 complete -c volley -n "__fish_volley_using_subcommand serve" -l max-concurrent-streams -d 'Streams that a client may have open on one connection (default: no limit)' -r
 complete -c volley -n "__fish_volley_using_subcommand serve" -l token-life -d 'How long a token of /oauth/token says that it is valid (default 1h); no request needs one' -r
+complete -c volley -n "__fish_volley_using_subcommand serve" -l service -d 'Let calls queue, first in, first out, and serve each for a random time before its answer: exp:1ms for exponential times with that mean' -r
+complete -c volley -n "__fish_volley_using_subcommand serve" -l servers -d 'Calls that --service serves at once (default 1)' -r
+complete -c volley -n "__fish_volley_using_subcommand serve" -l seed -d 'Seed for the times of --service (default 1)' -r
 complete -c volley -n "__fish_volley_using_subcommand serve" -l delay -d 'Wait this long before each answer' -r
 complete -c volley -n "__fish_volley_using_subcommand serve" -l delay-every -d 'Let only every N-th answer wait for --delay' -r
 complete -c volley -n "__fish_volley_using_subcommand serve" -l freeze -d 'Stop all work for FOR, starting AT after the first call, as in 2s:1s' -r

@@ -118,6 +118,7 @@ pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:
   volley serve --threads 1
   volley serve --listen 127.0.0.1:0 --tls-cert server.crt --tls-key server.key
+  volley serve --service exp:1ms --servers 4 --seed 7
   volley serve --freeze 2s:1s --reset-every 100
   volley serve --status-every 503:100 --no-location-every 1000";
 

@@ -9,14 +9,16 @@ use std::time::Duration;
 use clap::{Command, CommandFactory, Parser};
 
 use super::usage::CliExit;
-use super::value::{positive, span, time, whole};
+use super::value::{positive, span, time, up_to, whole};
 use super::{argv, help};
-use crate::serve::Freeze;
+use crate::serve::{Freeze, Service};
 use crate::spec::{Endpoint, TargetSpec};
 
 pub(super) const TITLE: &str = "Start a server to try commands on";
 
 const SERVER: &str = "Server";
+/// The most servers of --service: each call looks at all of them.
+const MOST_SERVERS: u32 = 1000;
 const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
 
 /// The flags of `volley serve`: where the server listens, and its faults.
@@ -57,6 +59,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "TIME", default_value = "1h")]
     #[arg(value_parser = time, hide_default_value = true, help_heading = SERVER)]
     pub token_life: Duration,
+
+    /// Let calls queue, first in, first out, and serve each for a random time before its answer: exp:1ms
+    /// for exponential times with that mean
+    #[arg(long, value_name = "exp:TIME", value_parser = exponential, help_heading = SERVER)]
+    pub service: Option<Duration>,
+
+    /// Calls that --service serves at once (default 1)
+    #[arg(long, value_name = "C", value_parser = up_to::<MOST_SERVERS>, help_heading = SERVER)]
+    pub servers: Option<u32>,
+
+    /// Seed for the times of --service (default 1)
+    #[arg(long, value_name = "S", value_parser = whole::<u64>, help_heading = SERVER)]
+    pub seed: Option<u64>,
 
     /// Wait this long before each answer
     #[arg(long, value_name = "TIME", default_value = "0")]
@@ -138,6 +153,12 @@ pub(super) fn parse(words: &[OsString]) -> Result<ServeArgs, CliExit> {
         (None, Some(_)) => Err(CliExit::usage(
             "`--tls-key` needs `--tls-cert`: the certificate of the private key",
         )),
+        _ if args.service.is_none() && args.servers.is_some() => Err(CliExit::usage(
+            "`--servers` needs `--service`: how long each call is served",
+        )),
+        _ if args.service.is_none() && args.seed.is_some() => Err(CliExit::usage(
+            "`--seed` needs `--service`: how long each call is served",
+        )),
         _ if args.delay_every.is_some() && args.delay.is_zero() => Err(CliExit::usage(
             "`--delay-every` needs `--delay`: how long an answer waits",
         )),
@@ -171,6 +192,23 @@ fn listen(text: &str) -> Result<Listen, String> {
         Some(Endpoint::Unix(path)) => Ok(Listen::Unix(path)),
         _ => Err(NO_ADDRESS.to_owned()),
     }
+}
+
+impl ServeArgs {
+    /// The queue that calls wait in, if there is one.
+    #[must_use]
+    pub fn queue(&self) -> Option<Service> {
+        self.service.map(|mean| Service {
+            mean,
+            servers: self.servers.unwrap_or(1),
+            seed: self.seed.unwrap_or(1),
+        })
+    }
+}
+
+fn exponential(text: &str) -> Result<Duration, String> {
+    let needed = "`exp:` and a time are needed, such as `exp:1ms`";
+    span(text.strip_prefix("exp:").ok_or(needed)?)
 }
 
 fn freeze(text: &str) -> Result<Freeze, String> {
@@ -208,6 +246,9 @@ mod tests {
             threads: None,
             max_concurrent_streams: None,
             token_life: Duration::from_secs(3600),
+            service: None,
+            servers: None,
+            seed: None,
             delay: Duration::ZERO,
             delay_every: None,
             unanswered_every: None,
@@ -235,7 +276,7 @@ mod tests {
                     --wrong-value-at 0 --trailers-only-every 3 --truncate-every 4 \
                     --garbage-every 5 --close-every 6 --delay-every 7 --unanswered-every 8 \
                     --status-every 404:9 --status-every 503:10 --no-location-every 11 \
-                    --duplicate-every 12 --wrong-value-every 13 --bad-json-every 14 --token-life 5s";
+                    --duplicate-every 12 --wrong-value-every 13 --bad-json-every 14 --token-life 5s --service exp:2ms --servers 3 --seed 9";
         let expected = ServeArgs {
             listen: Listen::Tcp("[::1]:0".parse().unwrap()),
             tls_cert: Some("c".into()),
@@ -243,6 +284,9 @@ mod tests {
             threads: Some(2),
             max_concurrent_streams: Some(0),
             token_life: Duration::from_secs(5),
+            service: Some(Duration::from_millis(2)),
+            servers: Some(3),
+            seed: Some(9),
             delay: Duration::from_millis(5),
             delay_every: Some(7),
             unanswered_every: Some(8),
@@ -277,6 +321,11 @@ mod tests {
             --tls-cert c => `--tls-cert` needs `--tls-key`: the private key of the certificate
             --tls-key k => `--tls-key` needs `--tls-cert`: the certificate of the private key
             --delay-every 3 => `--delay-every` needs `--delay`: how long an answer waits
+            --servers 2 => `--servers` needs `--service`: how long each call is served
+            --seed 2 => `--seed` needs `--service`: how long each call is served
+            --service 1ms => `--service`: invalid value `1ms`: `exp:` and a time are needed, such as `exp:1ms`
+            --service exp:0 => `--service`: invalid value `exp:0`: a duration above 0 is needed
+            --service exp:1ms --servers 0 => `--servers`: invalid value `0`: a whole number from 1 to 1000 is needed
             --listen 8080 => `--listen`: invalid value `8080`: an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`
             --freeze 2s => `--freeze`: invalid value `2s`: a start and a length are needed, such as `2s:1s`
             --freeze 1s:1s --freeze 3s:1s => `--freeze` is given twice: keep one

@@ -43,8 +43,10 @@ pub(super) struct Call {
     pub(super) fault: Option<Fault>,
     /// It is in the connection's list of calls to continue, or among the delayed ones.
     pub(super) queued: bool,
-    /// Its delay is over, or has started.
-    pub(super) delayed: bool,
+    /// Its answer waits for the server's delay.
+    pub(super) is_late: bool,
+    /// Its wait, if any, is over, or has started.
+    pub(super) has_waited: bool,
 }
 
 impl Call {
@@ -63,7 +65,8 @@ impl Call {
             truncated: false,
             fault: fate.fault,
             queued: false,
-            delayed: !fate.is_late,
+            is_late: fate.is_late,
+            has_waited: false,
         }
     }
 

@@ -3,12 +3,13 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::faults::{Fault, Faults, Hit, Numbers};
 use super::items::Store;
+use super::station::{Service, Station};
 use volley_base::budget::Budget;
 use volley_base::defaults;
 use volley_http::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
@@ -35,6 +36,8 @@ defaults! {
         pub window: u32 = 1 << 20,
         /// How long a token of `/oauth/token` is valid, as its answer says, in whole seconds. No request needs one.
         pub token_life: Duration = Duration::from_secs(3600),
+        /// Calls queue, and are served for random times; `None`: each is answered at once.
+        pub service: Option<Service> = None,
         /// The faults to make.
         pub faults: Faults = Faults::default(),
     }
@@ -51,7 +54,8 @@ pub struct Identity {
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) faults: Faults,
-    pub(super) delay_ns: u64,
+    delay_ns: u64,
+    station: Option<Mutex<Station>>,
     pub(super) window: u32,
     pub(super) max_streams: Option<u32>,
     pub(super) store: Arc<Store>,
@@ -85,6 +89,7 @@ impl Rules {
         Self {
             faults: config.faults.clone(),
             delay_ns: whole_ns(config.faults.delay),
+            station: config.service.as_ref().map(Station::new).map(Mutex::new),
             window: config.window,
             max_streams: config.max_concurrent_streams,
             store: Arc::new(Store::new(config.token_life.as_secs())),
@@ -115,6 +120,23 @@ impl Rules {
             fault: self.faults.draw(hit, numbers),
             is_late: self.faults.delays(numbers),
         }
+    }
+
+    /// Whether answers may have to wait.
+    pub(super) fn has_waits(&self) -> bool {
+        self.delay_ns > 0 || self.station.is_some()
+    }
+
+    /// When a call that comes now is answered: once it has been served, and after the server's delay, if it is late. `None`:
+    /// at once.
+    pub(super) fn answered_ns(&self, is_late: bool, now_ns: u64) -> Option<u64> {
+        let delay_ns = if is_late { self.delay_ns } else { 0 };
+        let Some(station) = &self.station else {
+            return (delay_ns > 0).then(|| now_ns.saturating_add(delay_ns));
+        };
+        // A thread that panicked has left whole numbers.
+        let mut station = station.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(station.take(now_ns).saturating_add(delay_ns))
     }
 
     /// The window of a whole connection, in bytes.

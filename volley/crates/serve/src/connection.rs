@@ -1,6 +1,7 @@
 //! A client's connection without its socket: bytes in, bytes out.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::call::Streams;
@@ -61,8 +62,8 @@ pub struct ServerSide {
     pub(super) ready: VecDeque<u32>,
     /// Calls that wait for the connection's window.
     pub(super) starved: VecDeque<u32>,
-    /// Calls whose answer is delayed, and until when: in order, since all delays are equal.
-    pub(super) delayed: VecDeque<(u64, u32)>,
+    /// Calls whose answer waits, and until when, the earliest first.
+    pub(super) delayed: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl ServerSide {
@@ -102,7 +103,7 @@ impl ServerSide {
             outbox,
             ready: VecDeque::new(),
             starved: VecDeque::new(),
-            delayed: VecDeque::new(),
+            delayed: BinaryHeap::new(),
             rules,
         }
     }
@@ -177,10 +178,10 @@ impl ServerSide {
 
     /// Releases the calls whose delay is over.
     pub fn advance(&mut self, now_ns: u64) {
-        while let Some(&(due, stream)) = self.delayed.front()
+        while let Some(&Reverse((due, stream))) = self.delayed.peek()
             && due <= now_ns
         {
-            self.delayed.pop_front();
+            self.delayed.pop();
             self.ready.push_back(stream);
         }
     }
@@ -188,7 +189,7 @@ impl ServerSide {
     /// When to call [`advance`](Self::advance) next.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
-        self.delayed.front().map(|&(due, _)| due)
+        self.delayed.peek().map(|Reverse((due, _))| *due)
     }
 
     /// Whether there is something to write to a writable socket: output is pending, or can be made.

@@ -256,10 +256,9 @@ impl Http1 {
     /// The request is complete.
     fn end_request(&mut self, now_ns: u64, counts: &mut Counts) {
         self.exchange.end(self.fault, &self.items, counts);
-        if self.rules.delay_ns > 0 && self.is_late {
-            self.stage = Stage::Late(now_ns.saturating_add(self.rules.delay_ns));
-        } else {
-            self.answer();
+        match self.rules.answered_ns(self.is_late, now_ns) {
+            Some(due_ns) => self.stage = Stage::Late(due_ns),
+            None => self.answer(),
         }
     }
 

@@ -3,6 +3,8 @@
 mod control;
 mod heads;
 
+use std::cmp::Reverse;
+
 use super::connection::ServerSide;
 use super::counts::Counts;
 use super::outbox::Mark;
@@ -124,12 +126,12 @@ impl ServerSide {
         if !call.enqueue() {
             return;
         }
-        if self.rules.delay_ns == 0 || call.delayed {
-            self.ready.push_back(stream);
-        } else {
-            call.delayed = true;
-            self.delayed
-                .push_back((now_ns.saturating_add(self.rules.delay_ns), stream));
+        let has_waited = std::mem::replace(&mut call.has_waited, true);
+        let is_late = call.is_late;
+        let due_ns = (!has_waited).then(|| self.rules.answered_ns(is_late, now_ns));
+        match due_ns.flatten() {
+            Some(due_ns) => self.delayed.push(Reverse((due_ns, stream))),
+            None => self.ready.push_back(stream),
         }
     }
 

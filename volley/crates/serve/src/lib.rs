@@ -17,6 +17,7 @@
 //! - *turn*: as much of a call's answer as is sent at once; then the next call continues.
 //! - *farewell*: how a connection or a call ends. *Fault*: what it does wrong because it was told to.
 //! - *exchange*: a request for items and its answer.
+//! - *station*: servers for whom calls queue, and that serve each for a random time (`--service`).
 
 mod beside;
 mod blocks;
@@ -41,6 +42,7 @@ mod reply;
 mod requests;
 mod run;
 mod socket;
+mod station;
 mod turn;
 mod work;
 mod worker;
@@ -55,6 +57,7 @@ pub use faults::{Faults, Freeze};
 pub use reference::Reference;
 pub use run::run;
 pub use socket::load_tls;
+pub use station::Service;
 use thiserror::Error;
 
 /// The server cannot start, or cannot continue.

@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) rules: Arc<Rules>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) freeze: FreezeClock,
+    /// When all threads' clocks show 0.
+    pub(super) epoch: Instant,
 }
 
 /// The worker was told to stop; ends its loop.
@@ -56,7 +58,6 @@ pub(super) struct Worker {
     hot: Vec<usize>,
     counts: Counts,
     buffer: Box<[u8]>,
-    epoch: Instant,
 }
 
 impl Worker {
@@ -74,7 +75,6 @@ impl Worker {
             hot: Vec::new(),
             counts: Counts::default(),
             buffer: vec![0; READ_LEN].into_boxed_slice(),
-            epoch: Instant::now(),
         })
     }
 
@@ -108,7 +108,7 @@ impl Worker {
                 self.turn(index, now_ns)?;
             }
         }
-        if self.shared.rules.delay_ns > 0 {
+        if self.shared.rules.has_waits() {
             let due = |peer: &Peer| peer.connection.next_due().is_some_and(|due| due <= now_ns);
             let late: Vec<usize> = self
                 .peers
@@ -152,7 +152,7 @@ impl Worker {
         if !self.hot.is_empty() {
             return Ok(Some(Duration::ZERO));
         }
-        if self.shared.rules.delay_ns == 0 {
+        if !self.shared.rules.has_waits() {
             return Ok(None);
         }
         let peers = self.peers.iter();
@@ -205,6 +205,6 @@ impl Worker {
     }
 
     fn now_ns(&self) -> u64 {
-        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.shared.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
