@@ -10,6 +10,7 @@ mod compare;
 mod config;
 mod edit;
 mod files;
+mod find;
 mod help;
 #[cfg(test)]
 mod hints;
@@ -37,6 +38,7 @@ pub use check::Check;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use edit::Edit;
+pub use find::Find;
 pub use import::Import;
 pub use look::{Look, Question};
 pub use merge::Merge;
@@ -57,6 +59,8 @@ pub enum Command {
     Run(Box<Run>),
     /// `volley blast [FLAGS] HOST`
     Blast(Box<Blast>),
+    /// `volley find [FLAGS] HOST`
+    Find(Box<Find>),
     /// `volley try [FLAGS] HOST`
     Try(Box<Trial>),
     /// `volley list [FLAGS] HOST` or `volley describe [FLAGS] HOST NAME`
@@ -104,6 +108,7 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         "edit" => Command::Edit(edit::parse(rest)?),
         "import" => Command::Import(import::parse(rest)?),
         "schema" => Command::Text(schema(rest)?),
+        "find" => Command::Find(Box::new(find::parse(rest, stdin)?)),
         "blast" => Command::Blast(Box::new(blast::parse(rest, stdin)?)),
         _ => match meant(&words) {
             Some(problem) => return Err(CliExit::usage(problem)),

@@ -30,8 +30,8 @@ macro_rules! pages {
 }
 
 /// Those of its commands.
-pub const PAGES: [(&str, &str); 14] = pages! {
-    "blast" "check" "compare" "completions" "describe" "edit" "import" "list" "man" "merge" "run"
+pub const PAGES: [(&str, &str); 15] = pages! {
+    "blast" "check" "compare" "completions" "describe" "edit" "find" "import" "list" "man" "merge" "run"
     "schema" "serve" "try"
 };
 

@@ -11,7 +11,8 @@
 //! 7. `volley-report`: [`measure`], [`report`], [`compare`]: counts and times, a finished run and its outputs, two runs.
 //! 8. `volley-serve`: [`serve`]: a reference server with its own counts, and with faults on demand.
 //! 9. `volley-plain`: [`plain`], [`blast`]: the load of calls to one method, and bursts of them.
-//! 10. `volley-scenario`: [`scenario`]: requests that depend on each other, and scripts and programs of Lua.
+//! 10. `volley-find`: [`find`]: the highest rate that keeps a limit on response times.
+//! 11. `volley-scenario`: [`scenario`]: requests that depend on each other, and scripts and programs of Lua.
 //!
 //! The modules of this crate, lowest layer first. Each uses only those listed before it, which a test checks:
 //!
@@ -29,6 +30,7 @@ pub mod watch;
 
 pub use volley_base::{budget, outbox, units};
 use volley_base::{excerpt, input};
+pub use volley_find as find;
 pub use volley_http::{grpc, http, http1, http2};
 pub use volley_load::{pace, spec};
 use volley_net as net;
@@ -44,9 +46,10 @@ mod tests {
     use std::path::Path;
 
     /// Crates that list their modules.
-    const CRATES: [&str; 6] = [
+    const CRATES: [&str; 7] = [
         ".",
         "crates/base",
+        "crates/find",
         "crates/http",
         "crates/load",
         "crates/report",

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let done = match cli::parse(std::env::args_os()) {
         Ok(Command::Run(run)) => program::run(&run),
         Ok(Command::Blast(blast)) => program::blast(&blast),
+        Ok(Command::Find(find)) => program::find(&find),
         Ok(Command::Try(trial)) => program::try_once(&trial),
         Ok(Command::Look(look)) => program::look(&look),
         Ok(Command::Serve(args)) => program::serve(&args),

@@ -9,6 +9,7 @@ mod compare;
 mod edit;
 mod failure;
 mod files;
+mod find;
 #[cfg(feature = "import")]
 mod import;
 mod look;
@@ -41,6 +42,7 @@ pub use compare::compare;
 #[cfg(feature = "edit")]
 pub use edit::edit;
 pub use failure::Failure;
+pub use find::find;
 #[cfg(feature = "import")]
 pub use import::import;
 pub use look::look;

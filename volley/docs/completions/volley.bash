@@ -34,6 +34,9 @@ _volley() {
             volley,edit)
                 cmd="volley__subcmd__edit"
                 ;;
+            volley,find)
+                cmd="volley__subcmd__find"
+                ;;
             volley,import)
                 cmd="volley__subcmd__import"
                 ;;
@@ -65,7 +68,7 @@ _volley() {
 
     case "${cmd}" in
         volley)
-            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit import list man merge run schema serve try"
+            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit find import list man merge run schema serve try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -834,6 +837,232 @@ _volley() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        volley__subcmd__find)
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --p99 --failed --budget --connections --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --fail-if --skipFirst --tags"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --proto)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protoset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --import-paths)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reflect-metadata)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --call)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -D)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --binary-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metadata-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -M)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-call-duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-call-count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --p99)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --failed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --authority)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lb-strategy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resolve-every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reconnect-every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keepalive)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-recv-message-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-send-message-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect-replies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --details)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skipFirst)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tags)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         volley__subcmd__import)
             opts="-o -h --as-run --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -955,7 +1184,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__man)
-            opts="blast check compare completions describe edit import list man merge run schema serve try"
+            opts="blast check compare completions describe edit find import list man merge run schema serve try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -123,6 +123,7 @@ complete -c volley -n "__fish_volley_needs_command" -a "compare" -d 'Tell what c
 complete -c volley -n "__fish_volley_needs_command" -a "completions" -d 'Print completions for a shell'
 complete -c volley -n "__fish_volley_needs_command" -a "describe" -d 'Show how a server declares a symbol'
 complete -c volley -n "__fish_volley_needs_command" -a "edit" -d 'Edit a scenario file in a form in the browser'
+complete -c volley -n "__fish_volley_needs_command" -a "find" -d 'Find the highest rate that keeps a limit on response times'
 complete -c volley -n "__fish_volley_needs_command" -a "import" -d 'Make a scenario file of a file of another load generator'
 complete -c volley -n "__fish_volley_needs_command" -a "list" -d 'List the services of a server'
 complete -c volley -n "__fish_volley_needs_command" -a "man" -d 'Print a manual page'
@@ -222,6 +223,61 @@ complete -c volley -n "__fish_volley_using_subcommand edit" -l listen -d 'Where 
 complete -c volley -n "__fish_volley_using_subcommand edit" -l allow-io -d 'Let scripts of Lua use files, modules and programs'
 complete -c volley -n "__fish_volley_using_subcommand edit" -l licenses -d 'Print the licences of what the page is made of'
 complete -c volley -n "__fish_volley_using_subcommand edit" -s h -l help -d 'Print this help'
+complete -c volley -n "__fish_volley_using_subcommand find" -l proto -d 'The .proto file that describes the service (default: ask the server, by reflection)' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l protoset -d 'A compiled descriptor set, as protoc --include_imports -o writes it; ignored if --proto is given' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -s i -l import-paths -d 'Folders to search for imports, separated by commas; the folder of --proto and the current folder are always searched' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l reflect-metadata -d 'Metadata of the calls that ask the server for its schema, as a JSON object of strings' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l call -d 'The method: package.Service/Method or package.Service.Method' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s d -l data -d 'Request as JSON, or a list of requests: a client that streams sends them all in each call, otherwise calls take them in turn; @ reads stdin' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s D -l data-file -d 'Read --data from a file; users.csv (the header names fields) and users.jsonl (an object on each line) are lists' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -s B -l binary-file -d 'Read the request from a file, in the format of --binary' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -s m -l metadata -d 'Metadata of each call, as a JSON object of strings' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s M -l metadata-file -d 'Read --metadata from a file' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l stream-interval -d 'Pause between the messages that a call sends' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l stream-call-duration -d 'End each streaming call after this time' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l stream-call-count -d 'End each streaming call after N messages: sent (data repeats as needed) or received' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l p99 -d 'The longest response time that 99 % of the calls may have; needed' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l failed -d 'The share of calls that may fail (default 0.1%)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l budget -d 'How long load is made in all, waits not included; at least 20s (default 60s)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l connections -d 'Connections (default 1)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s t -l timeout -d 'Time limit for each call; 0 means none (default 20s)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l cpus -d 'Use at most N threads; 0 means the default of --threads' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l threads -d 'Threads that send and receive, at most --connections (default: the CPUs that taskset allows, else half of the host\'s)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l cacert -d 'Root certificates (PEM) to trust, instead of the system\'s' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l cert -d 'Client certificate chain (PEM); needs --key' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l key -d 'Private key (PEM) of --cert' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l cname -d 'Name that the server\'s certificate must have (default: --authority, else HOST)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l authority -d 'The :authority header (default: --cname, else HOST)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l lb-strategy -d 'How connections use several addresses: pick_first, all use the first that works; or round_robin, they are dealt out to all in turn (default pick_first)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l resolve-every -d 'Look the server\'s name up again this often (default 0: when a connection is lost)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l reconnect-every -d 'Close each connection after N calls, and open it again (default 0: never)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l connect-timeout -d 'Time limit for connecting, TLS included (default 10s)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l keepalive -d 'Send a PING after this long without a byte from the server (default 0: never)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l max-recv-message-size -d 'Largest reply to accept, as a SIZE (default 2 GiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l max-memory -d 'Most memory for replies that have not come whole, or are inflated, of all calls together, as a SIZE; a larger --max-recv-message-size raises it (default 128MiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l max-send-message-size -d 'Largest message to send, as a SIZE (default 2 GiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l window -d 'HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l expect -d 'Rule that every reply must satisfy, such as \'result = a + b + i\' (a and b: fields of the request; i: index of the reply); repeatable' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l expect-replies -d 'Number of replies that each call must get' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s o -l output -d 'Write the report to a file (default: stdout)' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l name -d 'Name of the run, for the report' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s O -l format -d 'summary (default) or json' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l config -d 'Read the run from a .json, .toml or .yaml file: flags by their long names, or the sections of `volley schema`; the command line takes precedence' -r -F
+complete -c volley -n "__fish_volley_using_subcommand find" -l details -d 'Calls to list one by one: the first N to end (default 0), or all, as ghz does: at most 1000000, the default of csv and influx-details; each takes 40 bytes of memory' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l fail-if -d 'Exit with status 99 if this is so: \'p99 > 20ms\', \'failed > 0.1%\', \'rate < 9000\'; repeatable. Figures: any percentile (p99.9), mean, min, max, also after first-message, gap, service or send-delay; rate and messages (both per second); ok, failed, wrong, cut, sent, missed, late. A condition that cannot be decided fails, too: a time that is only a lower bound ("≥": too many calls had no end), or a percentile of too few calls' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l skipFirst -d 'Leave the first N finished calls out of the report' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -l tags -d 'Tags of the run, for the report, as a JSON object of strings' -r
+complete -c volley -n "__fish_volley_using_subcommand find" -s b -l binary -d 'Read the request from stdin as protobuf: one message, or several, each preceded by its length (varint)'
+complete -c volley -n "__fish_volley_using_subcommand find" -l stream-dynamic-messages -d 'Fill in templates for each message that a call sends, not once for each call'
+complete -c volley -n "__fish_volley_using_subcommand find" -l disable-template-functions -d 'Refuse template functions in data and metadata, such as {{randomInt 1 9}}'
+complete -c volley -n "__fish_volley_using_subcommand find" -l disable-template-data -d 'Send data and metadata as they are: do not fill in {{…}}'
+complete -c volley -n "__fish_volley_using_subcommand find" -l insecure -d 'Use plaintext HTTP/2 (h2c) instead of TLS'
+complete -c volley -n "__fish_volley_using_subcommand find" -l skipTLS -d 'Use TLS, but accept any certificate'
+complete -c volley -n "__fish_volley_using_subcommand find" -s e -l enable-compression -d 'Compress requests with gzip'
+complete -c volley -n "__fish_volley_using_subcommand find" -l show-secrets -d 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
+complete -c volley -n "__fish_volley_using_subcommand find" -l quiet -d 'Print nothing but the report: no live line, no warnings'
+complete -c volley -n "__fish_volley_using_subcommand find" -s h -l help -d 'Print this help'
+complete -c volley -n "__fish_volley_using_subcommand find" -l count-errors -d 'Include failed calls in the latency figures'
 complete -c volley -n "__fish_volley_using_subcommand import" -s o -l output -d 'Write the scenario to a file: JSON if its name ends with .json, otherwise YAML (default: stdout)' -r -F
 complete -c volley -n "__fish_volley_using_subcommand import" -l as-run -d 'Do what h2loadrunner does, not what its schema says'
 complete -c volley -n "__fish_volley_using_subcommand import" -s h -l help -d 'Print this help'

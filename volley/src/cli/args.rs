@@ -90,7 +90,7 @@ fn plain() -> Command {
         .after_help(help::of_run())
         .override_usage(
             "volley [FLAGS] HOST\n       volley try [FLAGS] HOST\n       volley list [FLAGS] HOST [SERVICE]\n       \
-             volley describe [FLAGS] HOST NAME\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
+             volley describe [FLAGS] HOST NAME\n       volley blast [FLAGS] HOST\n       volley find [FLAGS] HOST\n       volley serve [FLAGS]\n       \
              volley merge [FLAGS] FILE...\n       volley compare [FLAGS] OLD NEW\n       \
              volley run [FLAGS] FILE\n       volley check FILE\n       volley edit [FLAGS] [FILE]\n       \
              volley import h2loadrunner [FLAGS] FILE\n       volley schema [scenario] | completions SHELL | man [COMMAND]",

@@ -46,6 +46,7 @@ Examples:
 
 `volley list` and `volley describe` show what a server offers, and `volley try` makes one call.
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
+`volley find` finds the highest rate that keeps a limit: see `volley find --help`.
 `volley merge` makes one report of those of several processes: see `volley merge --help`.
 `volley compare` reports what changed from one run to another: see `volley compare --help`.
 `volley run` runs scenarios, requests that depend on each other: see `volley run --help`.
@@ -78,6 +79,30 @@ Examples:
   A quick look, as JSON:
     volley blast --insecure --proto benchmark.proto --call benchmark.BenchmarkService/GetSum \\
            --requests 10,100,1000 --connections 1,100 --repetitions 3 -O json localhost:8080";
+
+pub(super) const FIND_ABOUT: &str = "\
+Find the highest rate, in calls/s, at which 99 % of the calls take no longer than --p99, and no more
+than --failed of them fail; with its 95 % interval.
+
+Calls come at random (Poisson arrivals), and do not wait for workers. A response time starts when a
+call was due; a call that never ended is over the limit. The rate doubles from 100/s on until the
+limits are not kept, and is then searched for by windows of a few seconds. Each window is shown.
+
+If even 100/s does not keep the limits, that is the answer; if volley itself sends late where they
+are not kept, a lower bound is. Exit status: 0 for each of these answers.
+
+A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535, 64KiB, 4 MB.
+The prefix no- turns off a flag that takes no value, as in --no-insecure.";
+
+pub(super) const FIND_EXAMPLES: &str = "\
+Examples:
+  The rate at which 99 % of the calls take at most 10 ms:
+    volley find --p99 10ms --insecure --call benchmark.BenchmarkService/GetSum \\
+           -d '{\"a\": 1, \"b\": 2}' --connections 16 localhost:8080
+
+  A longer search, for a narrower interval, as JSON:
+    volley find --p99 10ms --failed 1% --budget 5m -O json --proto greeter.proto \\
+           --call helloworld.Greeter/SayHello greeter.example.com:443";
 
 pub(super) const TRY_ABOUT: &str = "\
 Make one call, and print all that is seen of it as JSON: request, headers, replies, trailers, status

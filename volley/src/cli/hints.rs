@@ -53,7 +53,7 @@ fn every_command_and_flag_that_a_message_names_exists() {
             &mut all,
         );
     }
-    let flags = Regex::new(r"(?:^|[ `('\x22])(--[a-zA-Z][a-zA-Z-]*\*?)").unwrap();
+    let flags = Regex::new(r"(?:^|[ `('\x22])(--[a-zA-Z][a-zA-Z0-9-]*\*?)").unwrap();
     let hints = Regex::new(r"`volley ([a-z]+)([^`]*)`").unwrap();
     let (mut commands, mut named, mut wrong) = (0, 0, Vec::new());
     for (file, text) in &all {

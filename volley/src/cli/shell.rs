@@ -6,14 +6,14 @@ use clap::Command;
 
 use super::look::Question;
 use super::usage::CliExit;
-use super::{blast, check, compare, edit, import, merge, scenario, serve, trial};
+use super::{blast, check, compare, edit, find, import, merge, scenario, serve, trial};
 use crate::docs;
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
-const COMMANDS: [Entry; 14] = [
+const COMMANDS: [Entry; 15] = [
     ("blast", blast::TITLE, blast::help_command),
     ("check", check::TITLE, check::command),
     ("compare", compare::TITLE, compare::command),
@@ -22,6 +22,7 @@ const COMMANDS: [Entry; 14] = [
         Question::Describe.help()
     }),
     ("edit", edit::TITLE, edit::command),
+    ("find", find::TITLE, find::help_command),
     ("import", import::TITLE, import::command),
     ("list", "List the services of a server", || {
         Question::List.help()
@@ -173,6 +174,7 @@ mod tests {
         args::command().debug_assert();
         for plain in [
             blast::plain(),
+            find::plain(),
             trial::plain(),
             Question::List.plain(),
             Question::Describe.plain(),
@@ -186,7 +188,7 @@ mod tests {
     fn each_help_reads_as_expected() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected");
         for name in [
-            "blast", "check", "describe", "edit", "import", "list", "run", "serve", "try",
+            "blast", "check", "describe", "edit", "find", "import", "list", "run", "serve", "try",
         ] {
             let (.., command) = entry(name.as_ref()).unwrap();
             let help = command().term_width(100).render_help().to_string();

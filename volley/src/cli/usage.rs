@@ -93,6 +93,10 @@ pub enum UsageError {
     IdleBlastThreads { threads: u32, connections: u32 },
     #[error("`--format`: `volley blast` writes only `summary` and `json`")]
     BlastFormat,
+    #[error("`--format`: `volley find` writes only `summary` and `json`")]
+    FindFormat,
+    #[error("`--p99` is missing: the longest time that 99 % of the calls may take, such as `10ms`")]
+    NoLimit,
     #[error("`--format`: `volley try` writes only `pretty` and `json`")]
     TrialFormat,
     #[error("nothing to describe: give the full name of a service, method, message or enum")]

@@ -97,6 +97,7 @@ fn schedules_are_handed_on_as_written() {
         end: Some(50),
         step_duration: seconds(5),
         max_duration: seconds(60),
+        poisson: None,
     };
     let workers = WorkersSpec {
         schedule: ScheduleKind::Line,

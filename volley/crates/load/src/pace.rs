@@ -8,6 +8,7 @@ mod agenda;
 mod cursor;
 mod curve;
 mod phases;
+mod poisson;
 #[cfg(test)]
 mod properties;
 mod schedule;

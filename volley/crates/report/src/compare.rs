@@ -21,6 +21,7 @@ pub use condition::{Condition, Judged};
 pub use figures::{Change, Row, Rows, Verdict};
 pub use mismatch::MismatchError;
 pub use run::{ReadError, Run, is_of_scenarios};
+pub use scatter::t_quantile;
 
 /// Two runs, and what is known of their difference.
 #[derive(Debug)]

@@ -18,11 +18,11 @@ use super::config::{Config, Rules};
 use super::counts::Counts;
 use super::faults::FreezeClock;
 use super::listener::{Listener, WorkerLine};
-use super::worker::{ALARM, Command, Shared, WAKE, Worker};
+use super::worker::{Command, Shared, WAKE, Worker};
 use super::{ServeError, socket};
 use volley_http::http2::window::MAX_WINDOW;
 use volley_load::spec::Endpoint;
-use volley_net::{Alarm, remove_stale};
+use volley_net::remove_stale;
 
 /// Clients that may wait to be accepted; the host's own limit may be lower.
 const BACKLOG: i32 = 4096;

@@ -91,7 +91,7 @@ pub struct LoadArgs {
     pub drain_timeout: Option<Duration>,
 }
 
-/// Limits that apply to any load, so to `volley blast` too.
+/// Limits that apply to any load, so to `volley blast` and `volley find` too.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Load")]
 pub struct LimitArgs {

@@ -35,6 +35,7 @@ fn any_flags() -> impl Strategy<Value = (RateSpec, Schedule)> {
             _ if max_ns % 2 == 0 => 0,
             _ => max_ns,
         }),
+        poisson: None,
     });
     let constant = (1..3000_u32).prop_map(|rps| RateSpec {
         rps,

@@ -1,6 +1,7 @@
 //! The plan of an open loop: when each call is due.
 
 use super::curve::Curve;
+use super::poisson::Arrivals;
 use super::stairs::{Run, Stairs};
 use super::timetable::Even;
 use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind, Timetable};
@@ -9,6 +10,7 @@ use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind, Timetable};
 ///
 /// Call `n` (from 0) is due when the integral of the rate reaches `n`. So the first call is due as soon as the rate is
 /// above 0, and at a constant 1,000 calls per second exactly 5,000 calls are due in the first 5 s: at 0, 1, … 4,999 ms.
+/// Calls at random ([`RateSpec::poisson`]) are due when the integral reaches numbers that grow by 1 on average.
 /// All arithmetic is exact, in whole nanoseconds rounded down; nothing drifts.
 ///
 /// A descending schedule stops at its end, or at 0, after which no call is due. The rate is capped at `u32::MAX` calls
@@ -16,6 +18,8 @@ use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind, Timetable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     rate: Stairs,
+    /// Missing: evenly.
+    arrivals: Option<Arrivals>,
 }
 
 impl Schedule {
@@ -23,6 +27,7 @@ impl Schedule {
     pub fn constant(rps: u32) -> Self {
         Self {
             rate: Stairs::constant(rps),
+            arrivals: None,
         }
     }
 
@@ -32,11 +37,16 @@ impl Schedule {
     ///
     /// A step or line schedule that never changes, moves away from its end, or has no step duration.
     pub fn new(spec: &RateSpec) -> Result<Option<Self>, PaceError> {
-        if spec.schedule == ScheduleKind::Const {
-            return Ok((spec.rps > 0).then(|| Self::constant(spec.rps)));
-        }
-        let rate = Curve::from(spec).stairs()?;
-        Ok(Some(Self { rate }))
+        let rate = if spec.schedule == ScheduleKind::Const {
+            if spec.rps == 0 {
+                return Ok(None);
+            }
+            Stairs::constant(spec.rps)
+        } else {
+            Curve::from(spec).stairs()?
+        };
+        let arrivals = spec.poisson.map(Arrivals::new);
+        Ok(Some(Self { rate, arrivals }))
     }
 
     /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … An `every` of 0 counts as
@@ -45,25 +55,40 @@ impl Schedule {
         Cursor::new(self.clone(), first, every)
     }
 
+    /// The integral of the rate at which call `n` is due.
+    fn area(&self, n: u64) -> u128 {
+        match &self.arrivals {
+            None => area_of_calls(n),
+            Some(arrivals) => arrivals.area(n),
+        }
+    }
+
     fn run_at(&self, n: u64) -> Option<Run> {
-        self.rate.run_at_area(area_of_calls(n))
+        self.rate.run_at_area(self.area(n))
     }
 }
 
 impl Timetable for Schedule {
     fn intended_ns(&self, n: u64) -> Option<u64> {
         let run = self.run_at(n)?;
-        let after = (area_of_calls(n) - run.area) / u128::from(run.value);
+        let after = (self.area(n) - run.area) / u128::from(run.value);
         // `None` beyond the 584 years that 64 bits can express.
         run.from_ns.checked_add(u64::try_from(after).ok()?)
     }
 
     fn count_until(&self, ns: u64) -> u64 {
-        let calls = self.rate.area_until(ns).div_ceil(u128::from(SECOND_NS));
+        let area = self.rate.area_until(ns);
+        let calls = match &self.arrivals {
+            None => area.div_ceil(u128::from(SECOND_NS)),
+            Some(arrivals) => arrivals.count_until(area),
+        };
         u64::try_from(calls).unwrap_or(u64::MAX)
     }
 
     fn even(&self, n: u64) -> Option<Even> {
+        if self.arrivals.is_some() {
+            return None;
+        }
         let run = self.run_at(n)?;
         let rest = (area_of_calls(n) - run.area) % u128::from(run.value);
         Some(Even {
@@ -106,6 +131,7 @@ mod tests {
             end,
             step_duration: Duration::from_secs(step_s),
             max_duration: Duration::from_secs(max_s),
+            poisson: None,
         }
     }
 

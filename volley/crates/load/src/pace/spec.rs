@@ -45,6 +45,9 @@ pub struct RateSpec {
     #[serde(with = "duration::text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub max_duration: Duration,
+    /// Calls come at random (a Poisson process), as this seed decides; missing: evenly.
+    #[serde(skip)]
+    pub poisson: Option<u64>,
 }
 
 defaults! {

@@ -41,8 +41,8 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub const COMMANDS: [&str; 14] = words! {
-    blast check compare completions describe edit import list man merge run schema serve try
+pub const COMMANDS: [&str; 15] = words! {
+    blast check compare completions describe edit find import list man merge run schema serve try
 };
 
 /// Why a HOST cannot be used.

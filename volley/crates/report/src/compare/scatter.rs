@@ -77,7 +77,7 @@ pub fn half_width(old: Scatter, new: Scatter) -> f64 {
 
 /// What Student's t is below with a probability of 97.5 %; within a thousandth from 4 degrees of freedom on
 /// (Abramowitz & Stegun 26.7.5).
-fn t_quantile(freedom: f64) -> f64 {
+pub fn t_quantile(freedom: f64) -> f64 {
     let z = 1.959_963_985_f64;
     // The factors of odd powers of z, the highest first.
     let odd_powers = |factors: &[f64]| {
