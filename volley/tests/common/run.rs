@@ -74,6 +74,11 @@ impl Volley {
         Self::words(&["blast"], method)
     }
 
+    /// A search with such calls, with TLS by default.
+    pub fn find(method: &str) -> Self {
+        Self::words(&["find"], method)
+    }
+
     fn words(first: &[&str], method: &str) -> Self {
         let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../requests/benchmark.proto");
         let method = format!("benchmark.BenchmarkService/{method}");

@@ -10,6 +10,7 @@ mod compare;
 mod control;
 mod expect;
 mod faults;
+mod find;
 mod flow;
 mod frames;
 mod freeze;
