@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from arena.base.model import Frozen, Number
-from arena.judge.flags import has_unknown_cost
+from arena.judge.flags import has_unknown_cost, is_late
 from arena.record.measurement import Cost, Latency, Run
 
 # The latencies beside a rate, by the names of their fields and as figures.
@@ -38,6 +38,11 @@ class Beside(Frozen):
         return self.at_least != self.at_most
 
     @property
+    def is_between(self) -> bool:
+        """Whether the figure lies between two known bounds."""
+        return self.at_most is not None and self.is_bound
+
+    @property
     def middle(self) -> float:
         """The figure to sort by."""
         return self.at_least if self.at_most is None else (self.at_least + self.at_most) / 2
@@ -46,7 +51,7 @@ class Beside(Frozen):
 def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
     """Yield the figures of a run that are known; the server's cost only if it `is_known`."""
     for name, figure in LATENCIES.items():
-        yield from of_latency(figure, run.latency_ns, name)
+        yield from of_response(figure, run, name)
     is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
     for name, cost in costs[is_unknown:]:
@@ -56,6 +61,15 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
         yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
+
+
+def of_response(figure: str, run: Run, name: str) -> Iterator[Bounds]:
+    """Yield a percentile of a run: if the generator was late, it lies between two bounds.
+
+    They are that from when the requests were written, and that from when they were due.
+    """
+    for _, least, most in of_latency(figure, run.latency_ns, name):
+        yield figure, getattr(run.written_ns, name) if is_late(run, name) else least, most
 
 
 def of_latency(figure: str, latency: Latency, name: str) -> Iterator[Bounds]:

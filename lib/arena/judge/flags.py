@@ -21,6 +21,9 @@ KEPT_SHARE = 0.99
 
 CANNOT_KEEP = "cannot-keep-rate"
 
+# By how much a percentile from due and one from written may differ.
+LATE_FACTOR = 1.2
+
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
 # A generator that used this share of its CPUs was at its limit.
@@ -134,6 +137,15 @@ def _cannot_keep_rate(it: FlagBasis) -> bool:
     return it.best.calls.ok < KEPT_SHARE * due
 
 
+def is_late(run: Run, name: str) -> bool:
+    """Return whether the generator itself was late: whether a percentile hangs on its lateness.
+
+    It does if it is a fifth larger from when calls were due than from when they were written.
+    """
+    due, written = getattr(run.latency_ns, name), getattr(run.written_ns, name, None)
+    return due is not None and written is not None and due > LATE_FACTOR * written
+
+
 def _is_cut_short(it: FlagBasis) -> bool:
     """Return whether time ran out before each point of a sweep had enough shots for a median."""
     planned = len(it.profile.load.points(it.profile.connections))
@@ -209,6 +221,12 @@ FLAGS: tuple[Flag, ...] = (
         "Less than 99 % of the calls that were due were answered by the end of the window and a "
         "second more. The server, or the host, cannot keep this rate, so the row has no rank.",
         takes_rank=True,
+    ),
+    Flag(
+        "generator-late",
+        lambda it: any(is_late(run, "p99") for run in it.runs),
+        "The generator was late: in at least one run, the p99 latency from when calls were due is "
+        "more than 20 % above that from when they were written. The figure lies between the two.",
     ),
     Flag(
         "cut-short",

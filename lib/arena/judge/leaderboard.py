@@ -26,12 +26,13 @@ from arena.judge.beside import (
     Bounds,
     alone,
     of_latency,
+    of_response,
     of_run,
     per_million,
 )
 from arena.judge.derive import RULES, derive
 from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
-from arena.judge.flags import UNPLACED
+from arena.judge.flags import UNPLACED, is_late
 from arena.judge.headline import figure_of, is_sure
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, LoadKey, Place, differences
@@ -599,7 +600,15 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
-        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN]),
+        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN])
+        | alone(
+            [
+                bounds
+                for name, figure in LATENCIES.items()
+                if is_late(best, name)
+                for bounds in of_response(figure, best, name)
+            ]
+        ),
         checks_passed=sum(check.status == "pass" for check in checks),
         checks_warned=tuple(check for check in checks if check.status == "warn"),
         flags=flags,

@@ -4,6 +4,7 @@ Calls, Latency and Second are the types that the parsers of raw outputs return. 
 dataclasses, so the models that contain them validate them again.
 """
 
+import operator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -106,6 +107,9 @@ class Measurement(Frozen, revalidate_instances="always"):
     from the first call on, if the same program made it. `approximate` means that the generator
     cannot make this load exactly; docs/measuring.md states the difference. `wrong` replies are in
     no record: a run that has any is not kept.
+
+    At a fixed rate, `latency_ns` is from when calls were due, and `written_ns` from when they were
+    written: the generator itself can be late.
     """
 
     elapsed_s: Annotated[float, Bounds(ge=LEAST, le=1e9)]
@@ -116,6 +120,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     rate_at_most: Rate
     reported_calls_per_s: Rate | None
     latency_ns: Latency
+    written_ns: Latency | None = Field(default=None, exclude_if=operator.not_)
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()
     points: tuple[BlastPoint, ...] = ()

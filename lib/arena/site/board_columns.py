@@ -186,7 +186,7 @@ def has_bounds(board: Board, rows: Iterable[Row]) -> bool:
     """Return whether some latency of the rows is only a lower bound."""
     every = ((board.beside(row), board.steps(row)) for row in rows)
     return any(
-        it.is_bound
+        it.at_most is None
         for beside, steps in every
         for it in (
             *(beside[name] for name in LATENCIES.values() if name in beside),
@@ -212,6 +212,8 @@ def _in_one_unit(
 
 def _time(it: Beside, unit: int) -> Cell:
     text = at_least(in_unit(it.at_least / unit), is_bound=it.is_bound)
+    if it.at_most is not None:
+        text = cost_words(it.at_least / unit, it.at_most / unit)
     return Cell(text, sortable(it.at_least, is_least=it.is_bound), _spread(it, unit))
 
 

@@ -35,6 +35,7 @@ class Counted:
     messages: int
     calls: Calls
     latency: Latency
+    written: Latency | None
     seconds: tuple[Second, ...]
     replies_checked: int | None
     wrong: Wrong
@@ -58,6 +59,7 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         messages=messages,
         calls=calls,
         latency=read_latency(own.child("latency_ns"), calls.ok),
+        written=_written(own, calls.ok),
         seconds=_seconds(own, total_ns),
         replies_checked=read_replies_checked(own.child("checks")),
         wrong=read_wrong(own.child("checks")),
@@ -65,6 +67,12 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         warm_up=_warm_up(own),
         cpu_s=own.real("cpu_s") if "cpu_s" in own.members else None,
     )
+
+
+def _written(own: JsonObject, ok: int) -> Latency | None:
+    """Read the latency since requests were written, beside that since they were due."""
+    has_both = isinstance(own.members.get("service_latency_ns"), dict)
+    return read_latency(own.child("service_latency_ns"), ok) if has_both else None
 
 
 def _seconds(own: JsonObject, total_ns: int) -> tuple[Second, ...]:

@@ -76,6 +76,7 @@ def parse_json(text: str) -> GhzReport:
         data_frames=counted.data_frames if counted is not None else None,
         warm_up=counted.warm_up if counted is not None else (),
         cpu_s=counted.cpu_s if counted is not None else None,
+        written=counted.written if counted is not None else None,
     )
 
 

@@ -71,6 +71,8 @@ class GhzReport:
     """Messages of each second of volley's warm-up, from its first call on; the last may be cut."""
     cpu_s: float | None = None
     """CPU seconds of volley itself inside the run; None for ghz, which does not tell."""
+    written: Latency | None = None
+    """Latency since requests were written, if `latency` is from when calls were due."""
 
     @property
     def elapsed_s(self) -> float:

@@ -1,6 +1,7 @@
 """Nights of blocks: which blocks are whole, which night a board shows, and who is ranked in it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -472,6 +473,27 @@ def test_at_a_fixed_rate_the_cheapest_call_is_the_best_and_figures_are_times() -
     assert first.low < first.value < first.high
     assert first.value == pytest.approx(80_000, rel=0.01)
     assert first.rates[0] == pytest.approx(80_000, rel=0.01)
+
+
+def late(record: Record, p99_ns: float) -> Record:
+    """Return a visit in which p99 was so much from when requests were written; 1 ms from due."""
+    [run] = record.runs
+    written = replace(run.latency_ns, p99=p99_ns)
+    due = replace(run.latency_ns, kind="response", p99=1e6)
+    return record.changed(runs=(run.changed(latency_ns=due, written_ns=written),))
+
+
+def test_where_the_generator_was_late_p99_lies_between_from_written_and_from_due() -> None:
+    board = only_board([
+        late(paced(name, 100.0, block, minute=10 * block + at), p99_ns)
+        for block in range(1, 9)
+        for at, (name, p99_ns) in enumerate({"late": 0.8e6, "punctual": 0.9e6}.items())
+    ])  # fmt: skip
+    found = {row.framework: board.beside(row)["p99_ns"] for row in board.rows}
+    assert (found["late"].at_least, found["late"].at_most) == (0.8e6, 1e6)
+    assert (found["punctual"].at_least, found["punctual"].at_most) == (1e6, 1e6)
+    assert found["late"].is_between
+    assert not found["punctual"].is_between
 
 
 def test_a_server_whose_calls_get_cheaper_in_its_window_is_still_warming_up() -> None:

@@ -71,6 +71,20 @@ def test_latency_goes_as_far_as_the_thousandth_call_and_the_slowest(raw: Path) -
     assert found == {name: told[name] for name in known}
 
 
+def test_at_a_fixed_rate_latency_is_also_known_from_when_requests_were_written(raw: Path) -> None:
+    told = a_report()["volley"]["latency_ns"]
+    both = {
+        "volley.latency_ns": told | {"kind": "response"},
+        "volley.service_latency_ns": told | {"p50": 7, "mean": 9},
+    }
+    raw.write_text(json.dumps(a_report(**both)))
+    paced = a_profile(kind="paced", rate=2, metric="CPU a call", streams_per_connection=4)
+    written = of_volley(raw, paced).written_ns
+    assert written
+    assert (written.kind, written.p50, written.p99) == ("service", 7, told["p99"])
+    assert of_volley(raw, a_profile()).written_ns is None
+
+
 def test_figures_that_open_calls_make_lower_bounds_are_named(raw: Path) -> None:
     of = "volley.latency_ns."
     bounds = {f"{of}open": 2, f"{of}at_least": ["p99", "p999", "p9999", "max"]}
