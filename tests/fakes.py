@@ -61,6 +61,7 @@ _LOADS: dict[str, dict[str, Any]] = {
     "scheduled": {
         "schedule": {"shape": "const", "rps": 200}, "requests": 1000, "concurrency": 10,
     },
+    "capacity": {"limit_s": 0.01, "duration_s": 60.0},
     "paced": {"rate": 2000, "duration_s": 10.0, "streams_per_connection": 100},
     "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},
     "scenario": {

@@ -54,7 +54,7 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
         yield from of_response(figure, run, name)
     is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
-    for name, cost in costs[is_unknown:]:
+    for name, cost in costs[is_unknown:] if run.search is None else ():
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:

@@ -225,12 +225,19 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         is_void=derived.is_void,
         is_classic=has_all and not (visit.is_twin or derived.is_void),
         disturbed=sum(map(bool, derived.disturbed)),
-        figure=figure_of(profile.metric, first) if first else None,
+        figure=_in_block(profile.metric, first) if first else None,
         drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         beside=tuple(of_run(first)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
     )
+
+
+def _in_block(metric: Metric, run: Run) -> Figure:
+    """Return a run's figure as blocks compare it: how far searches scatter, they say themselves."""
+    figure = figure_of(metric, run)
+    is_found = run.search is not None and run.search.answer == "found"
+    return Figure(figure.value, figure.value, figure.value) if is_found else figure
 
 
 def _drift(metric: Metric, run: Run) -> float | None:

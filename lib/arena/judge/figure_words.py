@@ -15,7 +15,7 @@ from arena.base.units import (
 )
 from arena.record.measurement import Latency
 from arena.what.loads import LoadShape
-from arena.what.metrics import Metric
+from arena.what.metrics import LOWEST_RATE, Metric
 
 
 def latency_words(latency: Latency, name: str) -> str:
@@ -35,6 +35,8 @@ def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure, or the bound that is known: `≥ 1.02 M`, `1.20 ms`."""
     bound = is_bound(metric, flags)
+    if metric is Metric.CAPACITY and value <= LOWEST_RATE:
+        return f"< {LOWEST_RATE}"
     if metric.is_time:
         return at_least(format_ns(value), is_bound=bound)
     return rate_words(value, high, client_bound=bound)
@@ -47,7 +49,7 @@ def rounded_words(
 
     A lower bound is rounded down. Without a value, only the upper bound `high` is known.
     """
-    if not value and high:
+    if (not value and high) or (metric is Metric.CAPACITY and value <= LOWEST_RATE):
         return value_words(metric, value, high, flags)
     place, bound = place_of(value, low, high), is_bound(metric, flags)
     units = TIMES_NS if metric.is_time else RATES

@@ -94,9 +94,13 @@ def kept_schedule(run: Run) -> bool:
 def _is_client_bound(it: FlagBasis) -> bool:
     """Return whether the generator used 90 % of its CPUs, or more than the server if they share.
 
+    In a search for a capacity, it was the limit if calls were sent late where the limit was broken.
+
     Of a fleet, one host at its limit is enough. False for a load by a schedule, which is not meant
     to fill the generator.
     """
+    if it.best.search:
+        return it.best.search.answer == "at-least"
     if it.profile.load.follows_schedule:
         return False
     if it.saturated:
@@ -227,6 +231,11 @@ FLAGS: tuple[Flag, ...] = (
         lambda it: any(is_late(run, "p99") for run in it.runs),
         "The generator was late: in at least one run, the p99 latency from when calls were due is "
         "more than 20 % above that from when they were written. The figure lies between the two.",
+    ),
+    Flag(
+        "below-lowest",
+        lambda it: it.best.search is not None and it.best.search.answer == "below",
+        "Not even the lowest rate that is tried, 100 calls a second, keeps the limit.",
     ),
     Flag(
         "cut-short",

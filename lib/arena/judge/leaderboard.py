@@ -51,7 +51,7 @@ from arena.judge.nights import (
     shown_night,
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
-from arena.record.measurement import BlastPoint, Second, Step
+from arena.record.measurement import BlastPoint, Search, Second, Step
 from arena.record.record import Check, Failure, Record
 from arena.what.environment import CPUS, TRIAL
 from arena.what.loads import KINDS, LoadShape
@@ -82,8 +82,8 @@ class Result(Frozen):
     """A good record's figures. The value, its bounds, median and `rates` are in the board's metric.
 
     `low` to `high` is the interval that ranks the row; `at_least` to `at_most` is the error bar of
-    the headline's run. `seconds`, `points`, `steps`, latencies, costs and memory are of that run.
-    `latency_at_least` names its percentiles (`p99`) that are lower bounds.
+    the headline's run. `seconds`, `points`, `search`, `steps`, latencies, costs and memory are of
+    that run. `latency_at_least` names its percentiles (`p99`) that are lower bounds.
 
     CPU seconds per million messages or requests lie between `_at_least` and `_at_most`; the latter
     is absent if no call finished. `overrides` are those that changed the load. `checks_passed`
@@ -102,6 +102,7 @@ class Result(Frozen):
     rates: tuple[float, ...]
     seconds: tuple[Second, ...]
     points: tuple[BlastPoint, ...]
+    search: Search | None = Field(default=None, exclude_if=operator.not_)
     steps: tuple[Step, ...] = ()
     p50_ns: float | None
     p99_ns: float | None
@@ -585,6 +586,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         rates=tuple(figure_of(record.profile.metric, run).value for run in record.runs),
         seconds=best.seconds,
         points=best.points,
+        search=best.search,
         steps=best.steps,
         p50_ns=best.latency_ns.p50,
         p99_ns=best.latency_ns.p99,

@@ -3,7 +3,7 @@
 A broken output is a ValueError of one line.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -16,13 +16,16 @@ from arena.record.measurement import (
     Calls,
     Latency,
     Measurement,
+    Search,
     Second,
     Step,
     Unchecked,
+    Wrong,
 )
 from arena.what.profile import MeasuredProfile
 from parse_blast import Point
 from parse_ghz import GhzReport
+from parsers import find
 
 _NOTHING = Second(sent=0, ok=0, failed=0, messages=0)
 
@@ -169,6 +172,33 @@ def of_blast(raw: Path) -> Measurement:
         points=points,
         wrong=report.wrong,
     )
+
+
+def of_find(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn a saved search for a capacity into a measurement: its rate is the one that was found."""
+    report = find.parse_file(raw)
+    calls, failed = (
+        sum(getattr(each, name) for each in report.windows) for name in ("calls", "failed")
+    )
+    each, wrong = profile.messages_per_call, sum(window.wrong for window in report.windows)
+    return Measurement(
+        elapsed_s=report.elapsed_s,
+        calls=Calls(ok=calls - failed, failed={"not OK": failed} if failed else {}, cut=0),
+        messages=(calls - failed) * each,
+        rate=report.rate,
+        rate_at_least=report.at_least,
+        rate_at_most=report.at_most,
+        reported_calls_per_s=report.rate,
+        latency_ns=Latency(kind="response", samples=0),
+        search=Search.model_validate(
+            {"answer": report.answer, "windows": [_seen(each) for each in report.windows]}
+        ),
+        wrong=Wrong(wrong, "volley's report has their number only" if wrong else ""),
+    )
+
+
+def _seen(window: find.Window) -> dict[str, object]:
+    return {name: value for name, value in asdict(window).items() if name != "wrong"}
 
 
 def of_scenario(raw: Path, profile: MeasuredProfile) -> Measurement:

@@ -21,7 +21,7 @@ from arena.load import ghz_flags, measurements
 from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
-from arena.what.loads import Blast, Closed, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, Paced, Scenario, Scheduled
 from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
@@ -96,6 +96,21 @@ def blast(profile: MeasuredProfile) -> list[str]:
         "--repetitions", str(load.repetitions),
         "--seed", str(load.seed),
         "--max-duration", format_duration(load.duration_s),
+        "-O", "json",
+        ghz_flags.target(profile),
+    ]  # fmt: skip
+
+
+def find(profile: MeasuredProfile) -> list[str]:
+    """Return the arguments of `volley find`: 99 % of the calls keep the limit of the profile."""
+    load = profile.load_as(Capacity)
+    return [
+        "find",
+        "--p99", format_duration(load.limit_s),
+        "--budget", format_duration(load.duration_s),
+        *ghz_flags.request(profile),
+        *_replies(profile),
+        "--connections", str(profile.connection_count),
         "-O", "json",
         ghz_flags.target(profile),
     ]  # fmt: skip
@@ -272,6 +287,7 @@ VOLLEY = Description(
         Blast: Way(
             lambda profile, _, __: blast(profile), lambda raw, _: measurements.of_blast(raw)
         ),
+        Capacity: Way(lambda profile, _, __: find(profile), measurements.of_find),
         Scenario: Way(lambda profile, cpus, _: scenario(profile, cpus), measurements.of_scenario),
     },
     version_of=version_of,

@@ -25,7 +25,7 @@ from parsers.common.figures import (
 
 __all__ = [
     "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
-    "Sampled", "Second", "Step", "Wrong",
+    "Sampled", "Search", "SearchWindow", "Second", "Step", "Wrong",
 ]  # fmt: skip
 
 Share = Annotated[float, Bounds(ge=-1, le=1e6)]
@@ -92,6 +92,34 @@ class Step(Frozen, revalidate_instances="always"):
     latency_ns: Latency
 
 
+class SearchWindow(Frozen, revalidate_instances="always"):
+    """A window of a search, at `rate` calls a second: the calls that were due in it.
+
+    Of these, `over` took longer than the limit or never ended. `late`: the generator was. `kept`:
+    few enough were over the limit, or failed.
+    """
+
+    rate: Most
+    calls: Whole
+    over: Whole
+    failed: Whole
+    p99_ns: Annotated[float, Bounds(ge=0, le=1e15)] | None
+    late: bool
+    kept: bool
+
+
+class Search(Frozen, revalidate_instances="always"):
+    """A search for a capacity: what it found, and its windows in their order.
+
+    `found` is a rate with a 95 % interval. `below`: not even the lowest rate that is tried keeps
+    the limits, and that one is an upper bound. `at-least`: where the limits were broken, the
+    generator was late, or they never were; then the rate is a lower bound.
+    """
+
+    answer: Literal["found", "below", "at-least"]
+    windows: tuple[SearchWindow, ...]
+
+
 class Measurement(Frozen, revalidate_instances="always"):
     """One run as the generator reported it.
 
@@ -100,13 +128,14 @@ class Measurement(Frozen, revalidate_instances="always"):
     calls. `reported_calls_per_s` is the generator's own figure.
 
     `seconds` are present if the generator reports them, `points` for a blast: then `rate` is that
-    of the fastest point. `steps` are those of a scenario; its calls and messages are requests, its
-    `failed` calls count by reason, and in its seconds, `intended`, `sent` and latencies are those
-    of iterations. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
-    window, if the generator counts them. `warm_up` has the messages of each second of the warm-up,
-    from the first call on, if the same program made it. `approximate` means that the generator
-    cannot make this load exactly; docs/measuring.md states the difference. `wrong` replies are in
-    no record: a run that has any is not kept.
+    of the fastest point. `search` is that of a capacity: `rate` is the one it found, `messages` and
+    calls are those of all windows. `steps` are those of a scenario; its calls and messages are
+    requests, its `failed` calls count by reason, and in its seconds, `intended`, `sent` and
+    latencies are those of iterations. `data_frames` are the HTTP/2 DATA frames that brought the
+    messages of the window, if the generator counts them. `warm_up` has the messages of each second
+    of the warm-up, from the first call on, if the same program made it. `approximate` means that
+    the generator cannot make this load exactly; docs/measuring.md states the difference. `wrong`
+    replies are in no record: a run that has any is not kept.
 
     At a fixed rate, `latency_ns` is from when calls were due, and `written_ns` from when they were
     written: the generator itself can be late.
@@ -124,6 +153,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()
     points: tuple[BlastPoint, ...] = ()
+    search: Search | None = Field(default=None, exclude_if=operator.not_)
     steps: tuple[Step, ...] = ()
     data_frames: Whole | None = None
     warm_up: tuple[Whole, ...] = ()

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from arena.judge.leaderboard import Board
 from arena.record.measurement import Run
 from arena.record.record import Record
-from arena.site.charts import blast, seconds
+from arena.site.charts import blast, capacity, seconds
 from arena.site.charts.picture import Picture
-from arena.what.loads import Blast, Closed, LoadShape, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, LoadShape, Paced, Scenario, Scheduled
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,18 @@ SHOWN: dict[type[LoadShape], Shown] = {
         heading="Fixed rates",
         meaning="Calls are due at even distances, however many are still open: what a call costs "
         "at a load that services have. The lowest CPU time of the server a call ranks first.",
+    ),
+    Capacity: Shown(
+        heading="Capacity",
+        meaning="The highest rate at which 99 % of the calls keep a limit on their response time, "
+        "and few fail. The highest rate ranks first.",
+        course="p99 against the rate",
+        caption="The median p99 of the windows at each rate. ✕ The generator was late.",
+        run_title="p99 against the rate",
+        of_board=capacity.of_board,
+        of_run=capacity.of_run,
+        about_runs="The rate is the one that was found; calls are those that were due in all "
+        "windows, and costs those of the whole search.",
     ),
     Blast: Shown(
         heading="Blasts",

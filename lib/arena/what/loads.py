@@ -401,6 +401,50 @@ class Blast(LoadShape):
         return f"at most {format_duration(self.duration_s)}"
 
 
+class Capacity(LoadShape):
+    """A search for the highest rate at which 99 % of the calls take at most `limit_s` seconds.
+
+    `duration_s` seconds of load are made in all, at rates that the generator chooses; it waits for
+    calls that are still open between them.
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
+    counts_failures: ClassVar[bool] = True
+
+    kind: Literal["capacity"] = "capacity"
+    limit_s: Duration
+    duration_s: Annotated[float, Bounds(ge=20, le=DAY_S)]
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The rate that was found."""
+        return frozenset({Metric.CAPACITY})
+
+    @property
+    def has_blocks(self) -> bool:
+        """They do."""
+        return True
+
+    @property
+    def window_s(self) -> float:
+        """The seconds of load in one run."""
+        return self.duration_s
+
+    def in_flight(self, connections: int) -> int:
+        """Return how many calls its warm-up has open: the search itself has no maximum."""
+        return connections * _WARM_UP_CALLS
+
+    @property
+    def words(self) -> str:
+        """What is looked for."""
+        return f"the highest rate with p99 ≤ {format_duration(self.limit_s)}"
+
+    @property
+    def each_run(self) -> str:
+        """The length of each run."""
+        return f"{self.run_words} of load"
+
+
 _VERSION_1 = 1
 
 # Iterations per second.
@@ -485,7 +529,9 @@ class Scenario(LoadShape):
         return self.run_words
 
 
-Load = Annotated[Closed | Scheduled | Paced | Blast | Scenario, Field(discriminator="kind")]
+Load = Annotated[
+    Closed | Scheduled | Paced | Capacity | Blast | Scenario, Field(discriminator="kind")
+]
 
 # The kinds by name, in listing order.
 KINDS: dict[str, type[LoadShape]] = {each.name(): each for each in get_args(get_args(Load)[0])}

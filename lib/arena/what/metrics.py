@@ -2,17 +2,22 @@
 
 from enum import StrEnum
 
+# The lowest rate that a search for a capacity tries, in calls/s.
+LOWEST_RATE = 100
+
 
 class Metric(StrEnum):
     """What ranks a load. Rates are per second of elapsed time; all others are nanoseconds.
 
-    The CPU a call is all CPU time of the server in the window ÷ the calls that were OK.
+    The CPU a call is all CPU time of the server in the window ÷ the calls that were OK. A capacity
+    is the highest rate at which response times keep a limit.
     """
 
     MESSAGES = "messages/s"
     REQUESTS = "requests/s"
     P99 = "p99 latency"
     CPU = "CPU a call"
+    CAPACITY = "calls/s within the limit"
 
     @property
     def is_latency(self) -> bool:
@@ -37,7 +42,11 @@ class Metric(StrEnum):
     @property
     def column(self) -> str:
         """The name of its column in a CSV file, with the unit."""
-        names = {Metric.P99: "p99_ns", Metric.CPU: "cpu_ns_per_call"}
+        names = {
+            Metric.P99: "p99_ns",
+            Metric.CPU: "cpu_ns_per_call",
+            Metric.CAPACITY: "calls_per_s_within_the_limit",
+        }
         return names.get(self, f"{self.unit}_per_s")
 
     def of(self, figure: str) -> str:

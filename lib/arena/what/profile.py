@@ -24,7 +24,7 @@ from arena.what.schedule import DAY_S
 from parsers.common.figures import Bounds
 
 # Keys that are written as `5s`, and the fields that hold their seconds.
-_DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
+_DURATIONS = {"duration": "duration_s", "warmup": "warmup_s", "limit": "limit_s"}
 _SCHEDULE_DURATIONS = {"step_duration": "step_duration_s", "max_duration": "max_duration_s"}
 _WRITTEN = {field: key for key, field in (_DURATIONS | _SCHEDULE_DURATIONS).items()}
 # In a file, the load's keys are at the top level.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,20 @@ import parse_blast
 import parse_ghz
 import parse_h2load
 import parse_scenario
+from parsers import find
 from parsers.common.command import text_of
 from parsers.common.values import ParseError
 
 from .ghz.reports import CLOSING, EOF, small_json, small_text
 from .sweeps import small_sweep
+from .test_find import REPORT
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One of the four, and reports that it reads."""
+    """One of the five, and reports that it reads."""
 
     parse: Callable[[str], Any]
     numbers: Callable[[Any], dict[str, object]]
@@ -66,6 +68,7 @@ READERS = {
         parse_h2load.as_dict,
         tuple(map(saved, H2LOAD)),
     ),
+    "find": Reader(find.parse, asdict, (json.dumps(REPORT),)),
     "blast": Reader(parse_blast.parse, parse_blast.as_dict, (json.dumps(small_sweep()),)),
     "scenario": Reader(
         parse_scenario.parse,

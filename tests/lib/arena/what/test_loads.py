@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from arena.base.errors import UsageError
 from arena.site.kinds import SHOWN
-from arena.what.loads import KINDS, Blast, Closed, LoadShape, Paced, Scenario, Scheduled
+from arena.what.loads import KINDS, Blast, Capacity, Closed, LoadShape, Paced, Scenario, Scheduled
 from arena.what.metrics import Metric
 from arena.what.scenarios import ScenarioFile
 from arena.what.schedule import SECOND_NS, Schedule
@@ -22,11 +22,12 @@ ITERATIONS = Scenario(
     scenario=FILE, streams_per_connection=4, duration_s=5.0, rate=1200.0, threads=1
 )
 PACED = Paced(rate=500, duration_s=2.5, streams_per_connection=10)
-LOADS = (CLOSED, SCHEDULED, PACED, BLAST, USERS)
+CAPACITY = Capacity(limit_s=0.01, duration_s=60.0)
+LOADS = (CLOSED, SCHEDULED, PACED, CAPACITY, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
-    assert list(KINDS) == ["closed", "scheduled", "paced", "blast", "scenario"]
+    assert list(KINDS) == ["closed", "scheduled", "paced", "capacity", "blast", "scenario"]
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
 
@@ -37,6 +38,7 @@ def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
         (SCHEDULED, 7, 2.475, Closed(concurrency=7, duration_s=2.0)),
         (BLAST, 300, 60.0, Closed(concurrency=100, duration_s=2.0)),
         (USERS, 32, 5.0, Scenario(scenario=FILE, streams_per_connection=4, duration_s=2.0)),
+        (CAPACITY, 800, 60.0, Closed(concurrency=100, duration_s=2.0)),
         (PACED, 80, 2.5, Closed(concurrency=80, duration_s=2.0)),
         (ITERATIONS, 32, 5.0, ITERATIONS.overridden(2.0, None)),
     ],
@@ -87,7 +89,7 @@ def test_what_is_due_and_what_is_swept() -> None:
 
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
-    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "at most 60s", "5s"]
+    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "60s", "at most 60s", "5s"]
 
 
 def test_a_rate_makes_a_scenario_a_load_by_a_schedule() -> None:

@@ -10,7 +10,7 @@ from arena.what import selection
 from tests.fakes import FakeProgress, add_framework
 
 # An entry that subscribes to unary-grpc has these as well.
-LIKE_UNARY = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500"]
+LIKE_UNARY = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500", "unary-capacity"]
 
 
 @pytest.fixture(autouse=True)

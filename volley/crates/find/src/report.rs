@@ -183,6 +183,7 @@ view! {
         calls: u64 = step.counts.calls,
         over: u64 = step.counts.over,
         failed: u64 = step.counts.failed,
+        wrong: u64 = step.counts.wrong,
         p99_ns: Option<u64> = step.counts.p99_ns,
         late: bool = step.counts.is_late,
         kept: bool = step.kept,
@@ -204,6 +205,7 @@ mod tests {
             calls: 3266,
             over: 33,
             failed: 1,
+            wrong: 0,
             p99_ns: Some(10_100_000),
             is_late: true,
         };

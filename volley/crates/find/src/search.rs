@@ -60,6 +60,8 @@ pub struct Counts {
     pub over: u64,
     /// Those that failed.
     pub failed: u64,
+    /// Replies that were not as expected.
+    pub wrong: u64,
     /// The 99th percentile; `None` if more never ended, or there were no calls.
     pub p99_ns: Option<u64>,
     /// volley sent late.

@@ -62,6 +62,7 @@ pub fn counts(report: &Report, limit_ns: u64) -> Counts {
         calls,
         over: calls - within,
         failed: details().filter(|call| failed(&call.outcome)).count() as u64,
+        wrong: report.checks.failed,
         p99_ns,
         is_late: missed > 0 || delay.is_some_and(|delay| delay.ns > limit_ns / LATE_PART),
     }
