@@ -15,7 +15,8 @@ PROFILE = {
 def window(rate: int, p99_ns: float | None, *, late: bool = False) -> SearchWindow:
     kept = p99_ns is not None and p99_ns <= 10e6
     return SearchWindow(
-        rate=rate, calls=rate, over=0 if kept else rate, failed=0, p99_ns=p99_ns, late=late, kept=kept
+        rate=rate, calls=rate, over=0 if kept else rate, failed=0, p99_ns=p99_ns, late=late,
+        kept=kept,
     )  # fmt: skip
 
 
