@@ -15,7 +15,7 @@ from arena.base.units import (
 )
 from arena.record.measurement import Latency
 from arena.what.loads import LoadShape
-from arena.what.metrics import LOWEST_RATE, Metric
+from arena.what.metrics import HIGHEST_RATE, LOWEST_RATE, Metric
 
 
 def latency_words(latency: Latency, name: str) -> str:
@@ -83,7 +83,7 @@ def rank_words(ranks: tuple[int, int]) -> str:
 
 def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
-    if metric.is_time:
+    if metric.is_time or (metric is Metric.CAPACITY and high >= HIGHEST_RATE):
         return ""
     if load.has_median:
         return f"median within {bar_words(low, high)}" if low < high else ""

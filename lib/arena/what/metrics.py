@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-# The lowest rate that a search for a capacity tries, in calls/s.
-LOWEST_RATE = 100
+# The lowest and the highest rate that a search for a capacity tries, in calls/s.
+LOWEST_RATE, HIGHEST_RATE = 100, 10_000_000
 
 
 class Metric(StrEnum):
