@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,16 @@ from arena.judge.leaderboard import Board, Row, rank
 from arena.judge.nights import BoardNight, OtherNight
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
-from tests.lib.arena.judge.visits import WOBBLE, blocks, drifting, night, packing, visited, without
+from tests.lib.arena.judge.visits import (
+    UNARY,
+    blocks,
+    drifting,
+    night,
+    paced,
+    packing,
+    visited,
+    without,
+)
 
 THREE = {"slow": 1e6, "fast": 3e6, "middle": 2e6}
 
@@ -352,9 +360,6 @@ def test_what_was_seen_under_load_weighs_more_than_the_contract() -> None:
     assert found.messages_per_data_frame_under_load == pytest.approx(9.0, rel=1e-3)
 
 
-UNARY = {"call": "benchmark.BenchmarkService/GetSum", "messages_per_call": 1, "request": {"a": 1}}
-
-
 def test_where_a_call_has_one_reply_there_is_nothing_to_pack() -> None:
     only_board([a_record("a", packed=1.0, profile=UNARY), a_record("b", packed=4.0, profile=UNARY)])
 
@@ -445,19 +450,6 @@ def test_trials_with_the_load_of_full_records_are_not_ranked_with_them() -> None
     assert all(each.is_trial for each in trials)
     assert night_of([*blocks(THREE), *trials]).night == night(0)
     assert night_of(trials).night == night(5)
-
-
-def paced(name: str, us: float, block: int, minute: int, ok: int = 10_000, **more: Any) -> Record:
-    """Return a visit at 2,000 calls a second whose calls cost so many microseconds of CPU."""
-    profile = dict(
-        name="unary-rate-2000", kind="paced", generator="volley", rate=2000, duration_s=5.0,
-        streams_per_connection=100, **UNARY, metric="CPU a call",
-    )  # fmt: skip
-    wobble = WOBBLE[(3 * minute + block) % len(WOBBLE)]
-    runs = [a_run(2000, ok=ok, server_cpu_s=us * wobble * ok / 1e6)]
-    halves = more.pop("halves", None)
-    runs = [each.changed(server=each.server.changed(halves=halves)) for each in runs]
-    return visited(name, 2000, block, minute=minute, runs=runs, profile=profile, **more)
 
 
 def test_at_a_fixed_rate_the_cheapest_call_is_the_best_and_figures_are_times() -> None:

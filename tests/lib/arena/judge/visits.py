@@ -9,6 +9,8 @@ from tests.fakes import a_record, a_run, a_visit, at
 
 _DAY_MINUTES = 24 * 60
 
+UNARY = {"call": "benchmark.BenchmarkService/GetSum", "messages_per_call": 1, "request": {"a": 1}}
+
 # The rates of a block, as shares: no two are equal, and they have no trend.
 WOBBLE = (1.0, 1.004, 0.997, 1.002, 0.996, 1.003, 0.999, 1.001, 0.998, 1.005)
 
@@ -68,3 +70,16 @@ def without(records: list[Record], *gone: int) -> list[Record]:
         for at, each in enumerate(records)
         if at not in {place % len(records) for place in gone}
     ]
+
+
+def paced(name: str, us: float, block: int, minute: int, ok: int = 10_000, **more: Any) -> Record:
+    """Return a visit at 2,000 calls a second whose calls cost so many microseconds of CPU."""
+    profile = dict(
+        name="unary-rate-2000", kind="paced", generator="volley", rate=2000, duration_s=5.0,
+        streams_per_connection=100, **UNARY, metric="CPU a call",
+    )  # fmt: skip
+    wobble = WOBBLE[(3 * minute + block) % len(WOBBLE)]
+    runs = [a_run(2000, ok=ok, server_cpu_s=us * wobble * ok / 1e6)]
+    halves = more.pop("halves", None)
+    runs = [each.changed(server=each.server.changed(halves=halves)) for each in runs]
+    return visited(name, 2000, block, minute=minute, runs=runs, profile=profile, **more)
