@@ -232,6 +232,8 @@ def load_profile(folder: Path, name: str) -> Profile:
         raise UsageError(f"{shown(path)}: name: results/{name}/ is no profile's: take another name")
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
+    if (like := profile.like) and like not in known:
+        raise UsageError(f"{shown(path)}: like: there is no profile `{like}`{nearest(like, known)}")
     return profile
 
 

@@ -121,6 +121,7 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("expect: ['result = a\\nb = 1']", "expect.0: "),
         ("conections: [1]", "conections: unknown key (did you mean connections"),
         ("name: y", "name: must be `x`, like the file"),
+        ("like: stream-gprc", "like: there is no profile `stream-gprc`"),
         ("extends: stream", "extends: there is no profile `stream`"),
         ("extends: x", "extends: goes round in a circle"),
         ("extends: [x]", "extends: there is no profile"),
