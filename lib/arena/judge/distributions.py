@@ -14,6 +14,9 @@ _PER_UNIT = 16
 _WIDEST = 14
 # Quantiles of the studentized range are interpolated between this many degrees of freedom.
 _NODES = 24
+# A quantile is found when the cdf is so close to its probability, or after so many steps.
+_CLOSE = 1e-10
+_MOST_STEPS = 60
 
 
 @lru_cache(maxsize=4096)
@@ -102,12 +105,31 @@ def _quantile_series(p: float, k: int) -> tuple[float, ...]:
 
 
 def _log_quantile(p: float, k: int, df: float) -> float:
-    high = 0.0
-    while range_cdf(math.exp(high), k, df) < p:
-        high += 1
-    while range_cdf(math.exp(high - 1), k, df) >= p:
-        high -= 1
-    return _root(lambda log_q: range_cdf(math.exp(log_q), k, df), p, high - 1, high, steps=18)
+    """Return log(q), by the Illinois variant of false position: it needs few values of the cdf."""
+
+    def off(log_q: float) -> float:
+        return range_cdf(math.exp(log_q), k, df) - p
+
+    low, high = 0.0, 1.0
+    at_low, at_high = off(low), off(high)
+    while at_high < 0:
+        low, at_low = high, at_high
+        at_high = off(high := high + 1)
+    while at_low >= 0:
+        high, at_high = low, at_low
+        at_low = off(low := low - 1)
+    middle = high
+    for _ in range(_MOST_STEPS):
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        at_middle = off(middle)
+        if abs(at_middle) < _CLOSE:
+            break
+        if at_middle * at_high < 0:
+            low, at_low = high, at_high
+        else:
+            at_low /= 2
+        high, at_high = middle, at_middle
+    return middle
 
 
 @lru_cache(maxsize=512)
