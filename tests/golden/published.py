@@ -18,8 +18,9 @@ from arena.base.workspace import Workspace
 from arena.judge.archive import NIGHTS, open_archive
 from arena.judge.beside import Beside
 from arena.judge.derive import RULES, derive
-from arena.judge.leaderboard import Board, Leaderboard, Row, rank_entries
+from arena.judge.leaderboard import Board, Leaderboard, rank_entries
 from arena.judge.rounds import Round, read_rounds, require_records, round_files
+from arena.judge.row import Row
 from arena.load.generators import descriptions
 from arena.machine.sentinel import Limits
 from arena.record.arrivals import record_of
@@ -235,6 +236,43 @@ def boards(name: str) -> dict[str, Any]:
         of.board(each).removeprefix(of.root + of.below): _board(each)
         for each in of.leaderboard.boards
     }
+
+
+def older_sums(name: str) -> dict[str, str]:
+    """Return the sum of the boards of a round by the rules before today's; empty if it is wrong."""
+    return {
+        str(each.leaderboard.rules): each.sha256 * each.is_unaltered
+        for each in rounds()[name].judged
+        if each.leaderboard.rules < RULES
+    }
+
+
+def figures(name: str) -> dict[str, Any]:
+    """Return what each board of a night says by each figure, by its address in the round.
+
+    The newest rules judged it. A figure has its estimates, rank sets, letters and levels by
+    framework.
+    """
+    of = edition(name)
+    return {
+        of.board(board).removeprefix(of.root): plain(_ranked(board))
+        for board in of.leaderboard.boards
+        if board.night
+    }
+
+
+def _ranked(board: Board) -> dict[str, Any]:
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row in board.rows:
+        if (it := row.estimate) is None:
+            continue
+        ranks = {"rank_set": row.rank_set, "letters": row.letters}
+        fields = it.model_dump(mode="json", include={"value", "low", "high", "levels"})
+        found["headline"][row.framework] = fields | ranks
+        for figure, beside in (*it.beside.items(), *it.steps.items()):
+            if beside.estimate:
+                found[figure][row.framework] = beside.estimate.model_dump(mode="json")
+    return {"suspended": board.night and board.night.suspended, **found}
 
 
 def ranked_again(name: str) -> tuple[Leaderboard, Leaderboard] | None:

@@ -1,6 +1,7 @@
 """Every board of every round is as published: addresses, order, ranks, and figures to the digit.
 
-A kept board that an earlier round has, too, names that round.
+A kept board that an earlier round has, too, names that round. Those are the boards as they were
+frozen; `older` has the sums of all by older rules, and `figures` the ranks by the newest.
 """
 
 from typing import Any
@@ -46,6 +47,18 @@ def test_the_newest_boards_of_a_round_are_those_of_its_records(name: str) -> Non
     pair = published.ranked_again(name)
     assert pair, f"it has no boards by today's rules: ./scripts/arena.sh round derive {name}"
     assert pair[0] == pair[1]
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_boards_by_older_rules_stay_as_they_were_judged(name: str) -> None:
+    found = published.older_sums(name)
+    assert all(found.values()), "boards have another sum than the one that was saved"
+    kept.require(f"older/{name}.json", found)
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_every_figure_of_every_board_is_ranked_as_is_kept(name: str) -> None:
+    kept.require(f"figures/{name}.json.xz", published.figures(name))
 
 
 def test_every_kept_round_is_there() -> None:

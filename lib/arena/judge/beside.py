@@ -1,12 +1,17 @@
 """Figures beside the one that ranks: latencies, CPU time and memory, of a run or of many blocks."""
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from pydantic import Field
+
 from arena.base.model import Frozen, Number
 from arena.judge.flags import has_unknown_cost, is_late
+from arena.judge.levels import Level
 from arena.record.measurement import Cost, Latency, Run
+from parsers.common.figures import Whole
 
 # The latencies beside a rate, by the names of their fields and as figures.
 LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
@@ -20,17 +25,34 @@ OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 Bounds = tuple[str, float, float | None]
 
 
+class FigureEstimate(Frozen):
+    """The estimate of a figure over the blocks of a night, made as that of the headline.
+
+    `low` to `high` is the simultaneous 95 % interval of this figure of all frameworks; without a
+    `high`, nothing is known of its end. `rank_set` and `letters` are by this figure, if it is
+    ranked. Blocks on two `levels` have no estimate: then `value` is only there to sort by.
+    """
+
+    value: Number
+    low: Number
+    high: Number | None
+    levels: tuple[Level, ...] = Field(default=(), exclude_if=operator.not_)
+    rank_set: tuple[Whole, Whole] | None = Field(default=None, exclude_if=operator.not_)
+    letters: str | None = Field(default=None, exclude_if=operator.not_)
+
+
 class Beside(Frozen):
     """A figure between its bounds; without an `at_most`, only the lower one is known.
 
-    Over the blocks of a night, the bounds are medians, and the blocks lie between `low` and `high`.
-    Units are in the figures' names.
+    Over the blocks of a night, the bounds are medians, and the blocks lie between `low` and `high`;
+    a figure that is ranked has an `estimate`, too. Units are in the figures' names.
     """
 
     at_least: Number
     at_most: Number | None
     low: Number | None = None
     high: Number | None = None
+    estimate: FigureEstimate | None = Field(default=None, exclude_if=operator.not_)
 
     @property
     def is_bound(self) -> bool:

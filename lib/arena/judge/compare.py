@@ -14,9 +14,10 @@ from arena.base.text import nearest
 from arena.judge.archive import Archive
 from arena.judge.entry import TWIN, Entry, by_load
 from arena.judge.leaderboard import Board, rank_entries
-from arena.judge.nights import SUSPENDED, Night, compared, nights_of
+from arena.judge.nights import Night, compared, nights_of
 from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
+from arena.judge.verdicts import SUSPENDED
 from arena.what.metrics import Metric
 
 Outcome = Literal["faster", "slower", "not told apart", "not comparable"]

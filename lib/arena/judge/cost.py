@@ -9,9 +9,10 @@ from arena.base.units import cost_words
 from arena.judge.archive import Archive
 from arena.judge.beside import MEMORY
 from arena.judge.compare import Comparison, compare
-from arena.judge.leaderboard import Board, Row, rank_entries
-from arena.judge.nights import BlockEstimate
+from arena.judge.leaderboard import Board, rank_entries
+from arena.judge.row import Row
 from arena.judge.twins import TwinBook
+from arena.judge.verdicts import BlockEstimate
 from arena.what.loads import Paced
 from arena.what.metrics import Metric
 

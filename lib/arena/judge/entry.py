@@ -31,7 +31,8 @@ class Turn(NamedTuple):
     way too. `figure` is in the load's metric, None without a run.
     `drift` is log(rate of the run's second half / first half), or of CPU time log(first half /
     second half): above 0, the server was getting better. `disturbed` counts the runs that
-    were. `beside` are the other figures of that run, and `steps` the p99 of each step.
+    were. `timed` counts the calls in its latencies. `beside` are the other figures of that run, and
+    `steps` the p99 of each step.
     """
 
     night: str
@@ -47,6 +48,7 @@ class Turn(NamedTuple):
     figure: Figure | None
     drift: float | None
     messages_per_data_frame: float | None
+    timed: int = 0
     beside: tuple[Bounds, ...] = ()
     steps: tuple[Bounds, ...] = ()
 
@@ -228,6 +230,7 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         figure=_in_block(profile.metric, first) if first else None,
         drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
+        timed=_timed(first) if first else 0,
         beside=tuple(of_run(first)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
     )
@@ -238,6 +241,12 @@ def _in_block(metric: Metric, run: Run) -> Figure:
     figure = figure_of(metric, run)
     is_found = run.search is not None and run.search.answer == "found"
     return Figure(figure.value, figure.value, figure.value) if is_found else figure
+
+
+def _timed(run: Run) -> int:
+    """Return how many calls the latencies of a run are of; OK ones if the generator is silent."""
+    samples = run.latency_ns.samples
+    return run.calls.ok if samples is None else samples
 
 
 def _drift(metric: Metric, run: Run) -> float | None:

@@ -5,7 +5,6 @@ a framework is its row; a newer failure is shown on that row and never removes i
 each size, and records from before a profile was edited, have boards of their own.
 """
 
-import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,43 +16,19 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.judge.beside import (
-    CPU,
-    GENERATOR_CPU,
-    LATENCIES,
-    MEMORY,
-    OWN,
     Beside,
-    Bounds,
-    alone,
-    of_latency,
-    of_response,
-    of_run,
-    per_million,
 )
-from arena.judge.derive import RULES, derive
-from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
-from arena.judge.flags import UNPLACED, is_late
-from arena.judge.headline import figure_of, is_sure
+from arena.judge.derive import RULES
+from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of
+from arena.judge.flags import UNPLACED
+from arena.judge.headline import is_sure
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, LoadKey, Place, differences
-from arena.judge.nights import (
-    LEAST_RANKED,
-    Altered,
-    BlockEstimate,
-    BoardNight,
-    Night,
-    TwinHistory,
-    Verdict,
-    by_division,
-    judged,
-    nights_of,
-    other_nights,
-    shown_night,
-)
-from arena.judge.twins import NO_LOOKS, TwinBook
-from arena.record.measurement import BlastPoint, Search, Second, Step
-from arena.record.record import Check, Failure, Record
-from arena.what.environment import CPUS, TRIAL
+from arena.judge.nights import LEAST_RANKED, Night, by_division, nights_of, shown_night
+from arena.judge.row import Result, Row, row_of, told_apart
+from arena.judge.twins import NO_LOOKS, TwinBook, TwinHistory
+from arena.judge.verdicts import BoardNight, Verdict, judged, other_nights
+from arena.record.record import Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
 
@@ -63,115 +38,13 @@ _ONE_A_FRAME = 1.01
 # The place of a record: its profile, connections and framework.
 _PLACE = re.compile(r"([^/]+)/([0-9]{1,7})/([^/]+)/[^/]+")
 
-# The outcomes of a check, by severity.
-GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
-# The overrides that make a row's figures incomparable to others; the rest is in the record.
-_LOAD = frozenset({*TRIAL, *CPUS})
+class Altered(Frozen):
+    """A record that does not count because it is not as it was saved, and what is wrong with it."""
 
-
-class RowFailure(Failure):
-    """A failure newer than the row's value, and its record."""
-
-    status: str
-    started_at: str
-    record: str
-
-
-class Result(Frozen):
-    """A good record's figures. The value, its bounds, median and `rates` are in the board's metric.
-
-    `low` to `high` is the interval that ranks the row; `at_least` to `at_most` is the error bar of
-    the headline's run. `seconds`, `points`, `search`, `steps`, latencies, costs and memory are of
-    that run. `latency_at_least` names its percentiles (`p99`) that are lower bounds.
-
-    CPU seconds per million messages or requests lie between `_at_least` and `_at_most`; the latter
-    is absent if no call finished. `overrides` are those that changed the load. `checks_passed`
-    counts the contract checks that pass, `checks_warned` holds those that warn. A check made before
-    and after the runs counts once, by its worse outcome.
-    """
-
-    value: float
-    low: float
-    high: float
-    at_least: float
-    at_most: float
-    rule: str
-    median: float
-    cv: float | None
-    rates: tuple[float, ...]
-    seconds: tuple[Second, ...]
-    points: tuple[BlastPoint, ...]
-    search: Search | None = Field(default=None, exclude_if=operator.not_)
-    steps: tuple[Step, ...] = ()
-    p50_ns: float | None
-    p99_ns: float | None
-    p999_ns: float | None
-    latency_at_least: tuple[str, ...] = ()
-    latency_kind: str
-    server_cpu_s_per_million_at_least: float | None
-    server_cpu_s_per_million_at_most: float | None
-    generator_cpu_s_per_million_at_least: float | None
-    generator_cpu_s_per_million_at_most: float | None
-    server_peak_bytes: int | None
-    sampled: int | None = None
-    messages_per_data_frame: float | None
-    messages_per_data_frame_under_load: float | None = None
-    more: dict[str, Beside] = Field(default_factory=dict, exclude_if=operator.not_)
-    checks_passed: int
-    checks_warned: tuple[Check, ...]
-    flags: tuple[str, ...]
-    overrides: dict[str, str]
-    runtime: str | None
-    machine: str
-    generator: str | None
-    standin: str | None
-    release: str | None = Field(default=None, exclude_if=operator.not_)
-    started_at: str
-    record: str
-
-    @property
-    def beside(self) -> dict[str, Beside]:
-        """Latencies, costs and memory, by name."""
-        found: list[Bounds] = [
-            (figure, ns, None if name in self.latency_at_least else ns)
-            for name, figure in LATENCIES.items()
-            if (ns := getattr(self, figure)) is not None
-        ]
-        found += [
-            (name, least, getattr(self, f"{name}_at_most"))
-            for name in (CPU, GENERATOR_CPU)
-            if (least := getattr(self, f"{name}_at_least")) is not None
-        ]
-        if (peak := self.server_peak_bytes) is not None:
-            found.append((MEMORY, peak, peak))
-        return alone(found) | self.more
-
-    @property
-    def step_p99s(self) -> dict[str, Beside]:
-        """The p99 latency of each step (ns)."""
-        every = (of_latency(step.name, step.latency_ns, "p99") for step in self.steps)
-        return alone([bounds for each in every for bounds in each])
-
-
-class Row(Frozen):
-    """One framework on a board: its newest good result, and a newer failure.
-
-    A framework without a good record has only a failure. `rank` is the classic one, by the result.
-    In a night of blocks, a framework has an `estimate`; `rank_set` holds its possible ranks, from
-    the best to the worst, and frameworks that share one of the `letters` cannot be told apart.
-    """
-
-    rank: int | None
     framework: str
-    display_name: str
-    language: str
-    type: str
-    result: Result | None
-    failure: RowFailure | None
-    estimate: BlockEstimate | None = None
-    rank_set: tuple[int, int] | None = None
-    letters: str | None = None
+    record: str
+    problem: str
 
 
 class Difference(Frozen):
@@ -346,7 +219,7 @@ def _boards(
         histories: dict[str, list[Entry]] = defaultdict(list)
         for entry in own:
             histories[entry.framework].append(entry)
-        rows = _told_apart([_row(history, read) for history in histories.values()])
+        rows = told_apart([row_of(history, read) for history in histories.values()])
         groups: dict[Division, list[Row]] = {"framework": [], "engine": []}
         for row in rows:
             groups[DIVISIONS[row.type]].append(row)
@@ -513,125 +386,3 @@ def can_compare(result: Result) -> bool:
 def has_place(result: Result) -> bool:
     """Return whether a result's figure is one of the profile's load, and so has a place."""
     return bool(result.value) and UNPLACED.isdisjoint(result.flags)
-
-
-def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
-    """Make a framework's row from its entries, oldest first."""
-    newest = read(history[-1].path)
-    good = next((each for each in reversed(history) if each.is_good and each.is_classic), None)
-    return Row(
-        rank=None,
-        framework=newest.framework.name,
-        display_name=newest.framework.display_name,
-        language=newest.framework.language,
-        type=newest.framework.type,
-        result=_result(read(good.path), good.flags) if good else None,
-        failure=_failure(newest, history[-1].problem),
-    )
-
-
-def _told_apart(rows: list[Row]) -> list[Row]:
-    """Return the rows of a board; of those with the same display name, each has its folder's, too.
-
-    Readers know a row by its display name alone.
-    """
-    names = Counter(row.display_name.casefold() for row in rows)
-    return [
-        row.model_copy(update={"display_name": f"{row.display_name} ({row.framework})"})
-        if names[row.display_name.casefold()] > 1
-        else row
-        for row in rows
-    ]
-
-
-def _failure(record: Record, problem: str) -> RowFailure | None:
-    if problem:
-        return RowFailure(
-            stage="record",
-            reason=problem,
-            status="altered",
-            started_at=record.started_at,
-            record=record.path,
-        )
-    if record.status == "ok" or record.failure is None:
-        return None
-    about = {"status": record.status, "started_at": record.started_at, "record": record.path}
-    return RowFailure(**dict(record.failure), **about)
-
-
-def _result(record: Record, flags: tuple[str, ...]) -> Result:
-    """Return the result of a good record, with the flags of its entry."""
-    derived = derive(record)
-    headline, spread = derived.headline, derived.spread
-    if headline is None or spread is None:
-        raise ValueError("a good record has a headline")
-    best = record.runs[headline.run - 1]
-    runtime, maker = record.provenance.runtime, record.provenance.generator
-    checks = _worst(record)
-
-    is_known = "cost-unknown" not in flags
-
-    def cost_at(rate: float) -> float | None:
-        return per_million(best, best.server, rate) if is_known else None
-
-    return Result(
-        value=headline.value,
-        low=headline.low,
-        high=headline.high,
-        at_least=headline.at_least,
-        at_most=headline.at_most,
-        rule=headline.rule,
-        median=spread.median,
-        cv=spread.cv,
-        rates=tuple(figure_of(record.profile.metric, run).value for run in record.runs),
-        seconds=best.seconds,
-        points=best.points,
-        search=best.search,
-        steps=best.steps,
-        p50_ns=best.latency_ns.p50,
-        p99_ns=best.latency_ns.p99,
-        p999_ns=best.latency_ns.p999,
-        latency_at_least=best.latency_ns.at_least,
-        latency_kind=best.latency_ns.kind,
-        server_cpu_s_per_million_at_least=cost_at(best.rate_at_most),
-        server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
-        generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
-        generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
-        server_peak_bytes=best.server.peak_bytes if is_known else None,
-        sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
-        or None,
-        messages_per_data_frame=record.messages_per_data_frame,
-        messages_per_data_frame_under_load=packed_under_load(record.profile, best),
-        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN])
-        | alone(
-            [
-                bounds
-                for name, figure in LATENCIES.items()
-                if is_late(best, name)
-                for bounds in of_response(figure, best, name)
-            ]
-        ),
-        checks_passed=sum(check.status == "pass" for check in checks),
-        checks_warned=tuple(check for check in checks if check.status == "warn"),
-        flags=flags,
-        overrides={
-            name: value for name, value in record.provenance.overrides.items() if name in _LOAD
-        },
-        runtime=runtime.name if runtime else None,
-        machine=record.provenance.host.words,
-        generator=f"{maker.name} {maker.version}" if maker else None,
-        standin=runtime.standin if runtime else None,
-        release=record.framework.release,
-        started_at=record.started_at,
-        record=record.path,
-    )
-
-
-def _worst(record: Record) -> list[Check]:
-    """Return each of the record's checks once, in order, with its worst outcome."""
-    worst: dict[str, Check] = {}
-    for check in (*record.contract, *record.contract_after):
-        known = worst.setdefault(check.check, check)
-        if GRAVITY[check.status] > GRAVITY[known.status]:
-            worst[check.check] = check
-    return list(worst.values())

@@ -1,26 +1,20 @@
-"""Nights of blocks: which one of its load a board shows, what it says, and the twins of all nights.
+"""Nights of blocks: what counts of them, and which one of its load a board shows.
 
 Only whole blocks count: those in which every visit has one good record that is not void. A
 framework that failed in a night is out of that night. docs/measuring.md explains the rest.
 """
 
-import operator
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from itertools import pairwise
-from statistics import median
 
-from pydantic import Field
-
-from arena.base.model import Frozen, Number
-from arena.judge.beside import Beside, over_blocks
-from arena.judge.distributions import share_interval
 from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
+from arena.judge.figures import RANKED, STEP, sampled, step_key
 from arena.judge.flags import CANNOT_KEEP
+from arena.judge.levels import over_levels
 from arena.judge.ranking import (
     RANKED_BLOCKS,
     Figure,
@@ -31,11 +25,9 @@ from arena.judge.ranking import (
     rank_blocks,
 )
 from arena.record.times import parse_utc
-from arena.what.metrics import Metric
-from parsers.common.figures import Whole
 
 # A night with a larger share of void visits is noisy, and has no ranks.
-_MOST_VOID = 0.10
+MOST_VOID = 0.10
 
 # A framework that could not keep a fixed rate in a larger share of its visits has no rank.
 _MOST_MISSED = 0.25
@@ -43,121 +35,17 @@ _MOST_MISSED = 0.25
 # A framework whose drift is certainly above this is still warming up, and has no rank.
 _MOST_DRIFT = 0.02
 
-SUSPENDED = (
-    "Ranks are suspended: in two nights in a row, this load showed a difference between a server "
-    "and its twin, which are the same. Look for the reason; `arena twins --looked` ends it."
-)
-
 # A board shows the fullest of the nights that are at most so much older than the newest.
 _RECENT = timedelta(days=30)
 
 # The least number of frameworks that can be ranked.
 LEAST_RANKED = 2
 
+# The figure that ranks a load, among the names of all figures.
+HEADLINE = ""
 
-class BlockEstimate(Frozen):
-    """A framework's estimate over the whole blocks of a night, in the board's metric.
-
-    `low` to `high` is the simultaneous 95 % interval. `rates` has the figure of each of the
-    `blocks`, in their order, and `records` the paths of their records. `voids` counts the
-    framework's void visits. `drift_low` is the lower end of the 95 % interval of log(rate of a
-    run's second half / first half); None if the generator reports no seconds.
-    `messages_per_data_frame` is that under load, over all blocks. `client_bound`: in most blocks
-    the generator was the limit. `cannot_keep` the load's fixed rate: in more than a quarter of its
-    visits too few calls were answered. `beside` has latencies, costs and memory by name, over the
-    same blocks, and `steps` the p99 latency of each step (ns).
-    """
-
-    value: float
-    low: float
-    high: float
-    blocks: int
-    rates: tuple[float, ...]
-    voids: int = 0
-    drift_low: float | None = None
-    still_warming: bool = False
-    messages_per_data_frame: float | None = None
-    client_bound: bool = False
-    cannot_keep: bool = Field(default=False, exclude_if=operator.not_)
-    beside: dict[str, Beside] = Field(default_factory=dict)
-    steps: dict[str, Beside] = Field(default_factory=dict)
-    records: tuple[str, ...]
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the framework may be faster than its estimate."""
-        return self.client_bound or self.still_warming
-
-    def order(self, metric: Metric) -> tuple[bool, float]:
-        """Return its sort key: the best is first, and what cannot keep its rate is last."""
-        return self.cannot_keep, self.value if metric.lower_is_better else -self.value
-
-
-class Twin(Frozen):
-    """A framework that was entered twice in a night, and whether its two names were tied.
-
-    `ratio` is that of the twin to the original, with its own 95 % interval.
-    """
-
-    framework: str
-    is_tied: bool
-    ratio: float
-    low: float
-    high: float
-
-
-class OtherNight(Frozen):
-    """A night that a board does not show, and how many of its frameworks were in it."""
-
-    night: str
-    frameworks: Whole
-
-
-class BoardNight(Frozen):
-    """The night of blocks that a board shows.
-
-    `planned` blocks, of which `blocks` are whole; `visits` in all, of which `voids` are void;
-    `disturbed` runs. `frameworks` have an estimate. If the board is not ranked by blocks, `why_not`
-    is a sentence. `detectable` is the smallest true difference that the board usually tells apart,
-    as a share. `fuller` is the newest earlier night with enough blocks and more frameworks, `newer`
-    the newest night, if that is not the one shown.
-    """
-
-    night: str
-    planned: int
-    blocks: int
-    visits: int
-    voids: int
-    disturbed: int
-    frameworks: int
-    is_ranked: bool
-    why_not: str = ""
-    detectable: float | None = None
-    twins: tuple[Twin, ...] = ()
-    fuller: OtherNight | None = None
-    newer: OtherNight | None = None
-
-
-class TwinHistory(Frozen):
-    """How many twins of all nights of a load were tied, with the share's 95 % interval.
-
-    `is_suspended`: two nights in a row had a twin that was not tied, and nobody has looked since.
-    """
-
-    tied: Whole
-    of: Whole
-    low: Number
-    high: Number
-    is_suspended: bool = False
-
-
-class Altered(Frozen):
-    """A record that does not count because it is not as it was saved, and what is wrong with it."""
-
-    framework: str
-    record: str
-    problem: str
-
+# The figures of each name, one a whole block, as rates: higher is better.
+Samples = Mapping[str, Sequence[Figure]]
 
 # An entry, and its turn in the night.
 Visited = tuple[Entry, Turn]
@@ -246,6 +134,11 @@ class Night:
         return frozenset(name for name in self.names if not name.endswith(TWIN))
 
     @property
+    def has_enough(self) -> bool:
+        """Whether its whole blocks are enough for ranks."""
+        return len(self.blocks) >= RANKED_BLOCKS
+
+    @property
     def voids(self) -> int:
         """The number of void visits."""
         return sum(turn.is_void and not entry.problem for entry, turn in self.visits)
@@ -253,7 +146,7 @@ class Night:
     @property
     def is_noisy(self) -> bool:
         """Whether too many visits are void."""
-        return self.voids > _MOST_VOID * len(self.visits)
+        return self.voids > MOST_VOID * len(self.visits)
 
     def turns(self, name: str) -> list[Turn]:
         """Return the turns of a name that count, one a whole block."""
@@ -268,10 +161,30 @@ class Night:
         """Return the figures of a name, one a whole block."""
         return [turn.figure for turn in self.turns(name) if turn.figure]
 
-    def ranked_figures(self, name: str) -> list[Figure]:
-        """Return the same as rates: higher is better."""
-        found = self.figures(name)
-        return [each.inverted for each in found] if self.lower_is_better else found
+    @cached_property
+    def samples(self) -> Mapping[str, Samples]:
+        """What ranks the names, by the figure: the headline, and what a name has in all blocks.
+
+        Figures of blocks on two levels reach over both.
+        """
+        found: dict[str, dict[str, Sequence[Figure]]] = defaultdict(dict)
+        for name in self.names:
+            turns, own = self.turns(name), self.figures(name)
+            rates = [each.inverted for each in own] if self.lower_is_better else own
+            found[HEADLINE][name] = over_levels(rates)
+            besides, steps = [it.beside for it in turns], [it.steps for it in turns]
+            every = [(key, figure, key, besides) for key, figure in RANKED.items()]
+            every += [(step_key(it), STEP, it, steps) for it, *_ in turns[0].steps]
+            for key, figure, where, blocks in every:
+                if figures := sampled(figure, where, blocks):
+                    found[key][name] = over_levels(figures)
+        return found
+
+    def is_inverted(self, figure: str) -> bool:
+        """Return whether the rates of a figure are 1 / figure."""
+        if figure == HEADLINE:
+            return self.lower_is_better
+        return RANKED.get(figure, STEP).lower_is_better
 
     def cannot_keep(self, name: str) -> bool:
         """Return whether too many visits of a name could not keep their fixed rate."""
@@ -352,104 +265,20 @@ def _ranked_in(night: Night, frameworks: Collection[str]) -> int:
     """Return how many of the frameworks a night ranks."""
     if night.is_noisy or not _can_be_ranked(night, frameworks):
         return 0
-    count = len(_steady(night, frameworks)[1])
+    count = len(steady_of(night, frameworks)[1])
     return count if count >= LEAST_RANKED else 0
 
 
 def _can_be_ranked(night: Night, frameworks: Collection[str]) -> bool:
-    return _known(night, frameworks) >= LEAST_RANKED and _has_enough(night)
+    return known_in(night, frameworks) >= LEAST_RANKED and night.has_enough
 
 
-def _known(night: Night, frameworks: Collection[str]) -> int:
+def known_in(night: Night, frameworks: Collection[str]) -> int:
+    """Return how many of the frameworks are in a night's whole blocks."""
     return len(night.frameworks & set(frameworks))
 
 
-def other_nights(
-    nights: Sequence[Night], shown: Night, frameworks: Collection[str]
-) -> dict[str, OtherNight | None]:
-    """Return what a reader must know of nights that a board does not show: `fuller` and `newer`.
-
-    The newest come first.
-    """
-    count = _known(shown, frameworks)
-    fuller = (
-        each
-        for each in nights
-        if each.id < shown.id and _known(each, frameworks) > count and _has_enough(each)
-    )
-    newer = (each for each in nights if each.id > shown.id and _known(each, frameworks))
-    return {
-        name: OtherNight(night=it.id, frameworks=_known(it, frameworks)) if it else None
-        for name, it in (("fuller", next(fuller, None)), ("newer", next(newer, None)))
-    }
-
-
-def _has_enough(night: Night) -> bool:
-    return len(night.blocks) >= RANKED_BLOCKS
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a night says of some frameworks, by name; `rank_sets` and `letters` only if ranked."""
-
-    summary: BoardNight
-    estimates: Mapping[str, BlockEstimate]
-    rank_sets: Mapping[str, tuple[int, int]]
-    letters: Mapping[str, str]
-
-
-def judged(night: Night, frameworks: Collection[str], history: TwinHistory | None) -> Verdict:
-    """Return what a night says of those frameworks; one at least must be in its whole blocks.
-
-    A framework that is still warming up, or cannot keep a fixed rate, has an estimate, but is left
-    out of the others' ranks. So is one whose interval has no width, in a night with enough blocks.
-    `history` is that of the load's twins, which may suspend the ranks.
-    """
-    drifts, steady = _steady(night, frameworks)
-    failing = {name for name in drifts if night.cannot_keep(name)}
-    warming = drifts.keys() - steady - failing
-    ranking = _ranking(night, steady)
-    flat = _flat(ranking, steady) if ranking and _has_enough(night) else set()
-    if flat:
-        ranking = _ranking(night, steady - flat)
-    unranked = warming | flat | failing
-    every = _ranking(night, drifts.keys()) if unranked else None
-    estimates = {
-        name: _estimate(
-            night, name, it, drifts[name], is_warming=name in warming, cannot_keep=name in failing
-        )
-        for name in drifts
-        if (it := every if name in unranked else ranking)
-    }
-    is_suspended = history is not None and history.is_suspended
-    left = len(drifts.keys() - unranked)
-    which = (
-        ", and not still warming up" * bool(warming)
-        + ", with blocks that differ" * bool(flat)
-        + ", that keep the rate" * bool(failing)
-    )
-    why_not = _why_not(night, left, which, is_suspended=is_suspended)
-    is_ranked = ranking is not None and not why_not
-    summary = BoardNight(
-        night=night.id,
-        planned=max(turn.blocks for _, turn in night.visits),
-        blocks=len(night.blocks),
-        visits=len(night.visits),
-        voids=night.voids,
-        disturbed=sum(turn.disturbed for _, turn in night.visits),
-        frameworks=len(estimates),
-        is_ranked=is_ranked,
-        why_not=why_not,
-        detectable=ranking.detectable if ranking else None,
-        twins=tuple(_twins(night, ranking)) if ranking else (),
-    )
-    rank_sets, letters = (
-        (ranking.rank_sets, ranking.letters) if is_ranked and ranking else (None, None)
-    )
-    return Verdict(summary, estimates, rank_sets or {}, letters or {})
-
-
-def _steady(
+def steady_of(
     night: Night, frameworks: Collection[str]
 ) -> tuple[Mapping[str, float | None], AbstractSet[str]]:
     """Return the drifts of those frameworks that are in the night, and which can be ranked.
@@ -461,134 +290,28 @@ def _steady(
     return drifts, {name for name in left if not night.cannot_keep(name)}
 
 
-def _flat(ranking: Ranking, frameworks: AbstractSet[str]) -> AbstractSet[str]:
-    """Return the frameworks whose interval has no width: it cannot tell them from others."""
-    found = ranking.estimates
-    return {name for name in frameworks if found[name].low == found[name].high}
-
-
-def _why_not(night: Night, left: int, which: str, *, is_suspended: bool) -> str:
-    """Return why the night ranks nobody, as a sentence, or nothing.
-
-    `left` frameworks can be ranked, and `which` says why others cannot.
-    """
-    if left < LEAST_RANKED:
-        return f"Ranks need two frameworks at least in the same night{which}."
-    if not _has_enough(night):
-        whole = len(night.blocks)
-        return f"Ranks need {RANKED_BLOCKS} whole blocks at least; this night has {whole}."
-    if night.is_noisy:
-        return (
-            f"This was a noisy night: {night.voids} of {len(night.visits)} visits are void, more "
-            f"than {100 * _MOST_VOID:.0f} %. Its ranks are not published."
-        )
-    if is_suspended:
-        return SUSPENDED
-    return ""
-
-
-def _ranking(night: Night, frameworks: Collection[str]) -> Ranking | None:
-    names = [each for each in night.names if each.removesuffix(TWIN) in frameworks]
+def ranking_of(samples: Samples, frameworks: Collection[str]) -> Ranking | None:
+    """Rank those of the frameworks that have a figure, with their twins; None without one."""
+    names = [
+        name
+        for name in samples
+        if (framework := name.removesuffix(TWIN)) in frameworks and framework in samples
+    ]
     if not names:
         return None
-    figures = {name: night.ranked_figures(name) for name in names}
-    blocks = [{name: figures[name][at] for name in names} for at in range(len(night.blocks))]
+    blocks = [
+        dict(zip(names, own, strict=True))
+        for own in zip(*(samples[name] for name in names), strict=True)
+    ]
     twins = {name: name.removesuffix(TWIN) for name in names if name.endswith(TWIN)}
     return rank_blocks(blocks, twins)
 
 
-def _estimate(
-    night: Night,
-    name: str,
-    ranking: Ranking,
-    drift_low: float | None,
-    *,
-    is_warming: bool,
-    cannot_keep: bool,
-) -> BlockEstimate:
-    found = ranking.estimates[name]
-    low, value, high = found.low, found.value, found.high
-    if night.lower_is_better:
-        low, value, high = 1 / high, 1 / value, 1 / low
-    turns = night.turns(name)
-    packed = [each for turn in turns if (each := turn.messages_per_data_frame) is not None]
-    visits = [block[name][0] for block in night.blocks]
-    return BlockEstimate(
-        value=value,
-        low=low,
-        high=high,
-        blocks=found.blocks,
-        rates=tuple(value for _, value, _ in night.figures(name)),
-        voids=sum(entry.name == name and turn.is_void for entry, turn in night.visits),
-        drift_low=drift_low,
-        still_warming=is_warming,
-        messages_per_data_frame=median(packed) if packed else None,
-        cannot_keep=cannot_keep,
-        client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
-        beside=over_blocks([turn.beside for turn in turns]),
-        steps=over_blocks([turn.steps for turn in turns]),
-        records=tuple(entry.path for entry in visits),
-    )
-
-
-def _twins(night: Night, ranking: Ranking) -> Iterator[Twin]:
-    for name, is_tied in sorted(ranking.twins_tied.items()):
-        original = name.removesuffix(TWIN)
-        found = compared(night, name, original)
-        if found.ratio is not None and found.low is not None and found.high is not None:
-            yield Twin(
-                framework=original,
-                is_tied=is_tied,
-                ratio=found.ratio,
-                low=found.low,
-                high=found.high,
-            )
-
-
-def compared(night: Night, one: str, other: str) -> PairVerdict:
+def compared(night: Night, one: str, other: str, figure: str = HEADLINE) -> PairVerdict:
     """Return how a name of a night compares to another one, by the pair's own statistics.
 
     The ratio is that of the figures, and the better one is `faster`, or `cheaper` for CPU time.
     """
-    pairs = list(zip(night.ranked_figures(one), night.ranked_figures(other), strict=True))
-    found = compare_pair(pairs)
-    return found.inverted if night.lower_is_better else found
-
-
-def twins_of(night: Night, groups: Iterable[Collection[str]]) -> list[Twin]:
-    """Return the twins of a night whose groups of frameworks are ranked apart.
-
-    There are none if the night has too few blocks to rank.
-    """
-    if not _has_enough(night) or not any(name.endswith(TWIN) for name in night.names):
-        return []
-    return [
-        twin
-        for group in groups
-        if (ranking := _ranking(night, _steady(night, group)[1]))
-        for twin in _twins(night, ranking)
-    ]
-
-
-def history_of(twins: Mapping[str, Sequence[Twin]], looked_at: str = "") -> TwinHistory | None:
-    """Return the history of the twins of a load's nights, by the night; None without a twin.
-
-    `looked_at` is when somebody last looked: earlier nights suspend nothing.
-    """
-    every = [twin for night in twins.values() for twin in night]
-    if not every:
-        return None
-    tied = sum(twin.is_tied for twin in every)
-    low, high = share_interval(tied, len(every))
-    missed = [
-        not all(twin.is_tied for twin in found)
-        for night, found in sorted(twins.items())
-        if found and night > looked_at
-    ]
-    return TwinHistory(
-        tied=tied,
-        of=len(every),
-        low=low,
-        high=high,
-        is_suspended=any(a and b for a, b in pairwise(missed)),
-    )
+    samples = night.samples[figure]
+    found = compare_pair(list(zip(samples[one], samples[other], strict=True)))
+    return found.inverted if night.is_inverted(figure) else found

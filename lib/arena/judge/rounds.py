@@ -31,10 +31,9 @@ from arena.judge.leaderboard import (
     rank_entries,
     shown_records,
 )
-from arena.judge.nights import TwinHistory
 from arena.judge.packing import archive_to_pack, pack
 from arena.judge.store import SUMS, sums_of
-from arena.judge.twins import TwinBook, load_name, read_book
+from arena.judge.twins import TwinBook, TwinHistory, load_name, read_book
 from arena.record.arrivals import record_of
 from arena.record.bundle import RAW, Bundle, text_of
 from arena.record.times import UtcTime, utc_now

@@ -7,8 +7,8 @@ from arena.base.text import columns
 from arena.judge.archive import Archive
 from arena.judge.entry import by_load
 from arena.judge.load_key import LoadKey
-from arena.judge.nights import Twin, TwinHistory, by_division, history_of, nights_of, twins_of
-from arena.judge.twins import TwinBook
+from arena.judge.nights import by_division, nights_of
+from arena.judge.twins import Twin, TwinBook, TwinHistory, history_of, twins_of
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from arena.base.units import format_duration
 from arena.base.workspace import Workspace
 from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
-from arena.judge.nights import Verdict
 from arena.judge.ranking import RANKED_BLOCKS
 from arena.judge.twins import NO_LOOKS, read_book
+from arena.judge.verdicts import Verdict
 from arena.load.find import Located
 from arena.load.generators import Generator
 from arena.night.diary import (

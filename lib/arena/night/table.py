@@ -6,8 +6,9 @@ from arena.base.text import columns
 from arena.judge.archive import Archive
 from arena.judge.entry import by_load
 from arena.judge.figure_words import rank_words, value_words
-from arena.judge.nights import BlockEstimate, Verdict, by_division, judged, nights_of
+from arena.judge.nights import by_division, nights_of
 from arena.judge.twins import TwinBook
+from arena.judge.verdicts import BlockEstimate, Verdict, judged
 from arena.night.diary import Log
 from arena.night.schedule import PlannedLoad
 from arena.what.metrics import Metric

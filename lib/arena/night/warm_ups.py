@@ -11,7 +11,7 @@ from arena.base.model import Frozen, to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.writing import write_atomic
-from arena.judge.nights import Verdict
+from arena.judge.verdicts import Verdict
 from arena.night.schedule import PlannedLoad, PlannedNight
 from arena.record.times import UtcTime
 from parsers.common.figures import Whole

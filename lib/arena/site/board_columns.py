@@ -16,8 +16,9 @@ from arena.base.text import printable
 from arena.base.units import TIMES_NS, at_least, cost_words, in_unit
 from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
-from arena.judge.leaderboard import Board, Result, Row
-from arena.judge.nights import BlockEstimate
+from arena.judge.leaderboard import Board
+from arena.judge.row import Result, Row
+from arena.judge.verdicts import BlockEstimate
 from arena.site import words
 from arena.site.edition import Edition, relative
 from arena.what.metrics import Metric

@@ -17,10 +17,11 @@ from typing import NamedTuple
 from arena.base.model import to_json
 from arena.judge.archive import Archive
 from arena.judge.entry import Entry, by_load
-from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
+from arena.judge.leaderboard import Board, Leaderboard, shown_records
 from arena.judge.load_key import Key, Place
 from arena.judge.proofs import Proofs
 from arena.judge.rounds import Round
+from arena.judge.row import Row
 from arena.record.record import Record
 from arena.site.words import ranks
 from arena.what.framework import Advisories

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rank_words, rounded_words
-from arena.judge.leaderboard import Board, Row, has_place
+from arena.judge.leaderboard import Board, has_place
+from arena.judge.row import Row
 from arena.load.generators import descriptions
 from arena.what.loads import LoadShape
 

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from arena.base.units import format_rate
 from arena.judge.figure_words import latency_words
-from arena.judge.leaderboard import Board, Result
+from arena.judge.leaderboard import Board
+from arena.judge.row import Result
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
 from arena.site.charts.axes import FEW, Axis, apart, log, powers, rates, top

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from arena.judge.leaderboard import Board, Result
+from arena.judge.leaderboard import Board
+from arena.judge.row import Result
 
 # The number of a board's rows that have a picture.
 MOST = 6

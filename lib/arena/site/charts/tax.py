@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from arena.base.units import cost_words, in_unit
 from arena.judge.beside import CPU, GENERATOR_CPU, Beside
-from arena.judge.leaderboard import Board, Result, Row
+from arena.judge.leaderboard import Board
+from arena.judge.row import Result, Row
 from arena.site.charts.axes import Axis, linear, top
 from arena.site.charts.picture import Picture, Table
 from arena.site.charts.svg import ACCENT, INK, QUIET, Plot, svg

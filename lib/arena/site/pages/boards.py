@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_words, value_words
-from arena.judge.leaderboard import Board, Result, Row
-from arena.judge.nights import BlockEstimate
+from arena.judge.leaderboard import Board
+from arena.judge.row import Result, Row
+from arena.judge.verdicts import BlockEstimate
 from arena.site import board_columns, words
 from arena.site.charts.picture import MOST
 from arena.site.edition import Edition, Site

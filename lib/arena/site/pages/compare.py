@@ -10,8 +10,9 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.judge.compare import note_of
-from arena.judge.leaderboard import Board, Row, can_compare
+from arena.judge.leaderboard import Board, can_compare
 from arena.judge.nights import Night, compared, nights_of
+from arena.judge.row import Row
 from arena.site import words
 from arena.site.board_columns import estimate_words, headline_words, interval_words
 from arena.site.edition import Edition, Site

@@ -16,9 +16,9 @@ from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.flags import FlagName
-from arena.judge.leaderboard import Row
-from arena.judge.nights import BlockEstimate
 from arena.judge.proofs import CONTRACT, PortProof, Proof
+from arena.judge.row import Row
+from arena.judge.verdicts import BlockEstimate
 from arena.record.record import MeasuredFramework
 from arena.record.times import parse_utc
 from arena.site import words

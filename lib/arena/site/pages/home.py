@@ -6,7 +6,8 @@ from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
 
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board
+from arena.judge.row import Row
 from arena.site import words
 from arena.site.edition import Edition, Site
 from arena.site.kinds import SHOWN

@@ -19,8 +19,8 @@ from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
-from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
+from arena.judge.row import GRAVITY
 from arena.machine.sentinel import share_words
 from arena.record.bundle import RAW
 from arena.record.measurement import Disturbance, Run

@@ -8,8 +8,9 @@ import pytest
 
 from arena.base.model import to_json
 from arena.judge.entry import entry_of
-from arena.judge.leaderboard import Board, Result, Row, rank, rank_entries
+from arena.judge.leaderboard import Board, rank, rank_entries
 from arena.judge.load_key import generator_warm_up
+from arena.judge.row import Result, Row
 from arena.record.measurement import BlastPoint, Latency
 from arena.record.record import GeneratorInfo, Record
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a_trial, at

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judge.leaderboard import Board, Row, rank
-from arena.judge.nights import BoardNight, OtherNight
+from arena.judge.leaderboard import Board, rank
+from arena.judge.row import Row
+from arena.judge.verdicts import BoardNight, OtherNight
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.judge.visits import (

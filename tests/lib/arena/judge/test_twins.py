@@ -7,8 +7,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Board, rank_entries
-from arena.judge.nights import TwinHistory
-from arena.judge.twins import FILE, Look, TwinBook, load_name, read_book, write_look
+from arena.judge.twins import FILE, Look, TwinBook, TwinHistory, load_name, read_book, write_look
 from arena.record.record import Record
 from tests.fakes import a_record
 from tests.lib.arena.judge.visits import blocks, night

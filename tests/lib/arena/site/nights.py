@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 from arena.judge.leaderboard import Board, by_estimate
-from arena.judge.nights import BlockEstimate, BoardNight, Twin, TwinHistory
+from arena.judge.twins import Twin, TwinHistory
+from arena.judge.verdicts import BlockEstimate, BoardNight
 from arena.site.edition import Edition
 
 BLOCKS = 8

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from arena.judge.beside import MEMORY, Beside
-from arena.judge.nights import Altered, OtherNight
+from arena.judge.leaderboard import Altered
+from arena.judge.verdicts import OtherNight
 from arena.record.record import Record
 from arena.site.edition import Edition
 from arena.site.pages import boards, frameworks, home

@@ -84,7 +84,7 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", 1e6), "1.00 M messages/s"),
         (a_record("a", 1e6, flags=["client-bound"]), "≥ 1.00 M messages/s"),
         (a_record("a", 1e6, flags=["client-bound"]), "The generator used all of its CPUs"),
-        (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1, by rules 2."),
+        (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1, by rules 3."),
         (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M: the range that the runs allow"),
         (a_record("a", 1e6, 0.8e6), "± 15.7 % over 2 runs"),
         (a_record("a", runs=[a_run(1e6)]), "It has no rank. Interval Unknown: a single run"),

@@ -6,8 +6,8 @@ import pytest
 
 from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
-from arena.judge.nights import Verdict
 from arena.judge.twins import NO_LOOKS, Look, TwinBook
+from arena.judge.verdicts import Verdict
 from arena.night.schedule import PlannedLoad
 from arena.night.table import verdicts_of
 from arena.record.record import Record
