@@ -224,8 +224,24 @@ def a_night() -> Iterator[Record]:
     rates = {"framework-000": 2e6, "framework-001": 2e6, "framework-002": 1.5e6}
     rates |= {"framework-003": 9e5, "framework-004": 9e5, "framework-002~twin": 1.5e6}
     profile = {"name": "nightly", "title": "A night of blocks", "generator": "volley"}
-    yield from blocks(rates, 6, profile=profile)
+    dice = random.Random(6)
+    for record in blocks(rates, 6, profile=profile):
+        yield scattered(record, dice.gauss(1, 0.01))
     yield a_record("framework-005", 9e6, profile=profile)
+
+
+def scattered(record: Record, factor: float) -> Record:
+    """Return a record whose p99 and memory are so many times as large."""
+    runs = tuple(
+        run.model_copy(
+            update={
+                "latency_ns": replace(run.latency_ns, p99=factor * (run.latency_ns.p99 or 0)),
+                "server": run.server.changed(peak_bytes=round(factor * run.server.peak_bytes)),
+            }
+        )
+        for run in record.runs
+    )
+    return record.model_copy(update={"runs": runs})
 
 
 def hostile() -> Iterator[Record]:

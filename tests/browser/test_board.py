@@ -230,6 +230,21 @@ def test_a_board_of_blocks_is_ordered_by_the_estimate_or_the_classic_figure(
     assert "#" not in night.url
 
 
+@pytest.mark.parametrize("key", ["p99", "cpu", "memory"])
+def test_a_board_of_blocks_is_ordered_by_the_estimate_of_any_ranked_figure(
+    night: Page, key: str
+) -> None:
+    at = header(night, key).evaluate("cell => cell.cellIndex")
+    cells = night.locator(f"#board tr[data-fw] td:nth-child({at + 1})").all_inner_texts()
+    assert sum("rank " in each for each in cells) >= 4
+    for order in ("ascending", "descending"):
+        sort(night, key)
+        assert order_of(night, key) == order
+        found = [each for each in keys(night, key) if each is not None]
+        assert len(found) >= 4
+        assert found == sorted(found, reverse=order == "descending")
+
+
 def test_a_board_of_blocks_fits_a_desktop_and_bars_join_rows_that_are_tied(night: Page) -> None:
     board = night.locator("#board")
     width = board.evaluate("table => table.parentElement.scrollWidth")

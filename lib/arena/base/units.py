@@ -156,6 +156,31 @@ def interval_words(low: float, high: float, place: int, units: dict[int, str]) -
     return f"{_in_unit(least, place, unit, units)} to {_in_unit(most, place, unit, units)}"
 
 
+def in_column(value: float, low: float, high: float | None) -> tuple[str, str]:
+    """Return a figure, and its interval as a span, for a column with one unit.
+
+    The digits are those that the interval justifies, its ends rounded outward. Without a width, it
+    is empty, and without a high end, `1.0 or more`.
+    """
+    if high is None:
+        return in_unit(
+            value
+        ), f"{rounded(low, place_of(low, low, low), {0: ''}, down=True)} or more"
+    place = place_of(value, low, high)
+    shown = _plain(_whole(value, place), place)
+    if low == high:
+        return shown, ""
+    least, most = _whole(low, place, floor), _whole(high, place, ceil)
+    # A small low end must not become 0: it keeps its own first digit.
+    small = low > 0 and not least
+    start = rounded(low, _exponent(low), {0: ""}, down=True) if small else _plain(least, place)
+    return shown, f"{start}–{_plain(most, place)}" if least < most else start
+
+
+def _plain(whole: int, place: int) -> str:
+    return f"{whole * 10.0**place:,.{max(0, -place)}f}"
+
+
 def _unit_of(whole: int, place: int, units: dict[int, str]) -> int:
     """Return the power of ten of the unit in which `whole` times 10^place is shown."""
     power = _exponent(whole * 10.0**place)

@@ -1,26 +1,22 @@
-"""The numbers of a board: columns of cells, each with its significant digits; and all as CSV.
+"""The numbers of a board: columns of cells, each with its significant digits.
 
 A column without a value in any row is left out. Its unit is in its head.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from statistics import median_low
-from typing import Any
 
-from arena.base.text import printable
-from arena.base.units import TIMES_NS, at_least, cost_words, in_unit
+from arena.base.units import TIMES_NS, at_least, cost_words, in_column, in_unit
 from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
-from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
+from arena.judge.figure_words import is_bound, rank_words, rounded_interval, rounded_words
+from arena.judge.figures import step_key
 from arena.judge.leaderboard import Board
+from arena.judge.levels import Level
 from arena.judge.row import Result, Row
 from arena.judge.verdicts import BlockEstimate
 from arena.site import words
-from arena.site.edition import Edition, relative
 from arena.what.metrics import Metric
 
 _NONE = "–"
@@ -30,6 +26,16 @@ _AFTER = 1 + 1e-5
 
 # The key of the classic headline on a board of blocks: rows can be ordered by it instead.
 CLASSIC = "classic"
+
+# The titles of the columns of figures beside the headline.
+TITLES = {
+    LATENCIES["p50"]: "p50",
+    LATENCIES["p99"]: "p99",
+    LATENCIES["p999"]: "p99.9",
+    CPU: "Server CPU",
+    IDLE: "Idle CPU",
+    MEMORY: "Peak memory",
+}
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,9 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
     else:
         first = Column("value", board.metric, "", each(partial(_headline, board)))
         second = Column("median", "Median of runs", "", each(partial(_median, board)))
-    titles = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
     latencies = (
-        (name, title, [board.beside(row).get(LATENCIES[name]) for row in rows])
-        for name, title in titles.items()
+        (name, TITLES[figure], [board.beside(row).get(figure) for row in rows])
+        for name, figure in LATENCIES.items()
         if not (board.metric.is_latency and name == "p99")
     )
     steps = (
@@ -93,9 +98,9 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         Column("", "Fastest at", "calls × connections", each(_point)),
         *_in_one_unit(latencies),
         *_in_one_unit(steps, "p99, "),
-        Column("cpu", "Server CPU", cpu, beside(CPU, _cpu)),
-        Column("idle", "Idle CPU", "% of one", beside(IDLE, _idle)),
-        Column("memory", "Peak memory", "MiB", beside(MEMORY, _memory)),
+        Column("cpu", TITLES[CPU], cpu, beside(CPU, _cpu)),
+        Column("idle", TITLES[IDLE], "% of one", beside(IDLE, _idle)),
+        Column("memory", TITLES[MEMORY], "MiB", beside(MEMORY, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )
@@ -107,7 +112,39 @@ def estimate_words(board: Board, row: Row) -> str:
     if (it := row.estimate) is None:
         return ""
     flags = ("client-bound",) * it.is_bound
+    if it.levels:
+        return _levels(it.levels, partial(_at, board.metric))[0]
     return rounded_words(board.metric, it.value, it.low, it.high, flags)
+
+
+def _at(metric: Metric, value: float) -> str:
+    return rounded_words(metric, value, value, value)
+
+
+def _levels(levels: Sequence[Level], say: Callable[[float], str]) -> tuple[str, str]:
+    """Return both levels of blocks, and how many blocks are on each."""
+    low, high = (say(each.value) for each in levels)
+    on_low, on_high = (each.blocks for each in levels)
+    shares = f"{low} in {on_low} of {on_low + on_high} blocks, {high} in {on_high}"
+    return f"{low} or {high}", shares
+
+
+def has_estimates(board: Board) -> bool:
+    """Return whether figures beside the headline have estimates: by older rules, none has."""
+    return any(it.estimate for row in board.rows for it in figures_of(board, row).values())
+
+
+def figures_of(board: Board, row: Row) -> dict[str, Beside]:
+    """Return the figures of a row beside its headline, and those of its steps, by name."""
+    steps = {step_key(step): it for step, it in board.steps(row).items()}
+    return {**board.beside(row), **steps}
+
+
+def title_of(figure: str) -> str:
+    """Return what a figure is called: as its column, or as its step with its percentile."""
+    first, _, step = figure.partition("/")
+    title = TITLES.get(first, first)
+    return f"{title} of {step}" if step else title
 
 
 def figure_words(board: Board, row: Row) -> str:
@@ -138,7 +175,10 @@ def sortable(value: float, *, is_least: bool = False) -> str:
 def _estimate(board: Board, row: Row) -> Cell:
     if row.estimate is None:
         return Cell(_NONE)
-    return Cell(estimate_words(board, row), sortable(row.estimate.value), is_headline=True)
+    levels = row.estimate.levels
+    shares = _levels(levels, partial(_at, board.metric))[1] if levels else ""
+    sort = sortable(row.estimate.value)
+    return Cell(estimate_words(board, row), sort, shares, is_headline=True)
 
 
 def _classic(board: Board, row: Row) -> Cell:
@@ -211,7 +251,24 @@ def _in_one_unit(
     ]
 
 
+def _ranked(it: Beside, unit: float, *, is_bound: bool = False) -> Cell | None:
+    """Return a figure's estimate in a unit, with its interval and rank set; None without one."""
+    if (of := it.estimate) is None:
+        return None
+    if of.levels:
+        text, remark = _levels(of.levels, lambda value: in_unit(value / unit))
+    else:
+        high = None if of.high is None else of.high / unit
+        text, remark = in_column(of.value / unit, of.low / unit, high)
+        text = at_least(text, is_bound=is_bound)
+    ranks = f"rank {rank_words(of.rank_set)}" if of.rank_set else ""
+    sort = sortable(of.value, is_least=is_bound)
+    return Cell(text, sort, ", ".join(filter(None, (remark, ranks))))
+
+
 def _time(it: Beside, unit: int) -> Cell:
+    if ranked := _ranked(it, unit, is_bound=it.is_bound):
+        return ranked
     text = at_least(in_unit(it.at_least / unit), is_bound=it.is_bound)
     if it.at_most is not None:
         text = cost_words(it.at_least / unit, it.at_most / unit)
@@ -219,15 +276,18 @@ def _time(it: Beside, unit: int) -> Cell:
 
 
 def _cpu(it: Beside) -> Cell:
-    return Cell(cost_words(it.at_least, it.at_most), sortable(it.middle), _spread(it, 1))
+    shown = Cell(cost_words(it.at_least, it.at_most), sortable(it.middle), _spread(it, 1))
+    return _ranked(it, 1) or shown
 
 
 def _memory(it: Beside) -> Cell:
-    return Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
+    shown = Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
+    return _ranked(it, 1 << 20) or shown
 
 
 def _idle(it: Beside) -> Cell:
-    return Cell(in_unit(100 * it.at_least), sortable(it.at_least), _spread(it, 0.01))
+    shown = Cell(in_unit(100 * it.at_least), sortable(it.at_least), _spread(it, 0.01))
+    return _ranked(it, 0.01) or shown
 
 
 def _spread(it: Beside, unit: float) -> str:
@@ -249,147 +309,3 @@ def packed_under_load(row: Row) -> float | None:
 
 def _packed(packed: float | None) -> Cell:
     return Cell(_NONE) if packed is None else Cell(in_unit(packed), sortable(packed))
-
-
-# A cell of the CSV, and what returns that of a row.
-_Plain = str | float | None
-_Value = Callable[[Row], _Plain]
-
-_ABOUT = ("letters", "framework", "display_name", "language", "type")
-
-
-def board_csv(board: Board, edition: Edition) -> str:
-    """Return the board as RFC 4180 defines it: commas, quotes where needed, CRLF line ends.
-
-    Rows, ranks and figures are those of the page. On a board with a night of blocks, `rank`,
-    `estimate` and `block_1` to the last whole block are the night's, latencies, costs and memory
-    are medians over its blocks with the lowest and the highest one, and `classic_rank`, `value` and
-    `runs` are those of the classic record. `latency_at_least` has the latencies that are only lower
-    bounds. Each step of a scenario has a column with its p99, and one that has `>=` if it is one.
-    `record` is the link to the record's page, relative to the file.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    columns = _values(board, edition)
-    writer.writerow(columns)
-    for row in board.rows:
-        writer.writerow([_inert(of(row)) for of in columns.values()])
-    return text.getvalue()
-
-
-def _values(board: Board, edition: Edition) -> dict[str, _Value]:
-    """Return what fills each column, by its name."""
-    unit = board.metric.column
-    page = f"{edition.board_folder(board)}/board.csv"
-
-    def record(row: Row) -> str:
-        shown = row.result or row.failure
-        return relative(edition.record(shown.record), page) if shown else ""
-
-    def same(*names: str) -> dict[str, _Value]:
-        return {name: of(attrgetter(name)) for name in names}
-
-    def end(at: int) -> _Value:
-        return lambda row: found[at] if (found := words.ranks(row, board)) else None
-
-    def block(at: int) -> _Value:
-        return by_night(lambda it: it.rates[at] if at < len(it.rates) else None)
-
-    # Cells are empty without a result, or an estimate of a night.
-    of, by_night = partial(_of, "result"), partial(_of, "estimate")
-    blocks = max((len(row.estimate.rates) for row in board.rows if row.estimate), default=0)
-    return {
-        "rank": lambda row: words.rank(row, board),
-        "rank_low": end(0),
-        "rank_high": end(1),
-        **({"classic_rank": lambda row: row.rank} if board.night else {}),
-        **{name: attrgetter(name) for name in _ABOUT},
-        "bound": of(lambda it: _bound(board.metric, it)),
-        f"value_{unit}": of(lambda it: it.value or None),
-        f"low_{unit}": of(attrgetter("low")),
-        f"high_{unit}": of(attrgetter("high")),
-        f"median_{unit}": of(lambda it: it.median or None),
-        "estimate_bound": by_night(
-            lambda it: ">=" if it.is_bound and not board.metric.is_time else ""
-        ),
-        f"estimate_{unit}": by_night(attrgetter("value")),
-        f"estimate_low_{unit}": by_night(attrgetter("low")),
-        f"estimate_high_{unit}": by_night(attrgetter("high")),
-        "blocks": by_night(attrgetter("blocks")),
-        **{f"block_{at + 1}_{unit}": block(at) for at in range(blocks)},
-        "voids": by_night(attrgetter("voids")),
-        "still_warming": by_night(lambda it: "yes" if it.still_warming else ""),
-        "runs": of(lambda it: len(it.rates)),
-        **same("cv", "latency_kind"),
-        **_of_beside(board),
-        **same("messages_per_data_frame"),
-        "messages_per_data_frame_under_load": packed_under_load,
-        **same("checks_passed"),
-        "checks_warned": of(lambda it: " ".join(check.check for check in it.checks_warned)),
-        "flags": of(lambda it: " ".join(it.flags)),
-        **same("started_at", "generator", "machine"),
-        "host_class": of(lambda _: board.host_class.id),
-        "failure": lambda row: f"{row.failure.stage}: {row.failure.reason}" if row.failure else "",
-        "failed_at": lambda row: row.failure.started_at if row.failure else "",
-        "record": record,
-    }
-
-
-def _of(field: str, part: Callable[[Any], _Plain]) -> _Value:
-    return lambda row: part(it) if (it := getattr(row, field)) else None
-
-
-def _of_beside(board: Board) -> dict[str, _Value]:
-    """Return the columns of latencies, steps, costs and memory, as the board shows them."""
-    found: dict[str, _Value] = {}
-
-    def add(of: Callable[[Row], Mapping[str, Beside]], name: str, **columns: str) -> None:
-        for part, column in columns.items():
-            if board.night or part not in {"low", "high"}:
-                found[column] = partial(_part, of, name, part)
-
-    for short, name in LATENCIES.items():
-        at = f"latency_{short}"
-        add(board.beside, name, at_least=f"{at}_ns", low=f"{at}_low_ns", high=f"{at}_high_ns")
-    found["latency_at_least"] = lambda row: " ".join(
-        short
-        for short, name in LATENCIES.items()
-        if (it := board.beside(row).get(name)) and it.is_bound
-    )
-    for step in step_names(board, board.rows):
-        name, at = printable(step), "latency_p99"
-        ends = {each: f"{at}_{each}_ns_{name}" for each in ("low", "high")}
-        add(board.steps, step, at_least=f"{at}_ns_{name}", bound=f"{at}_bound_{name}", **ends)
-    cost = f"{CPU}_{board.metric.unit}"
-    add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
-    if any(IDLE in board.beside(row) for row in board.rows):
-        add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
-    add(board.beside, MEMORY, at_least=MEMORY, low=f"{MEMORY}_low", high=f"{MEMORY}_high")
-    return found
-
-
-def _part(of: Callable[[Row], Mapping[str, Beside]], name: str, part: str, row: Row) -> _Plain:
-    """Return a part of a row's figure: one of its ends, or whether it is only a lower bound."""
-    if (it := of(row).get(name)) is None:
-        return None
-    if part == "bound":
-        return ">=" if it.is_bound else ""
-    value: float | None = getattr(it, part)
-    return round(value) if name == MEMORY and value is not None else value
-
-
-def _bound(metric: Metric, result: Result) -> str:
-    """Return how the value bounds the truth: `>=` it, or `<` the high end if there is no value."""
-    if not result.value:
-        return "" if metric.is_time else "<"
-    return ">=" if is_bound(metric, result.flags) else ""
-
-
-def _inert(cell: _Plain) -> str:
-    """Return a cell's text; a text that a spreadsheet would take for a formula gets a leading '."""
-    if cell is None:
-        return ""
-    if not isinstance(cell, str):
-        return repr(cell)
-    text = printable(cell)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text

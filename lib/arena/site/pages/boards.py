@@ -11,6 +11,7 @@ from arena.judge.leaderboard import Board
 from arena.judge.row import Result, Row
 from arena.judge.verdicts import BlockEstimate
 from arena.site import board_columns, words
+from arena.site.board_csv import board_csv
 from arena.site.charts.picture import MOST
 from arena.site.edition import Edition, Site
 from arena.site.kinds import SHOWN
@@ -81,6 +82,8 @@ def view_of(board: Board) -> dict[str, Any]:
         "common": _in_all([it.flags for it in results]),
         "common_overrides": _in_all([sorted(it.overrides.items()) for it in results]),
         "latencies": dict.fromkeys(it.latency_kind for it in results if it.p50_ns is not None),
+        "has_estimates": board_columns.has_estimates(board),
+        "title_of": board_columns.title_of,
         "has_bounds": has_bounds or any("unreached" in it.flags for it in results),
         "generators": list(dict.fromkeys(it.generator for it in results if it.generator)),
     }
@@ -120,7 +123,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Page]:
             key = _key(by, board, others)
             yield Page(by.board(board), key, partial(_make, site, by, edition, board))
             yield Page(f"{folder}/board.json", digest, partial(_json, board))
-            yield Page(f"{folder}/board.csv", digest, partial(board_columns.board_csv, board, by))
+            yield Page(f"{folder}/board.csv", digest, partial(board_csv, board, by))
 
 
 def _json(board: Board) -> str:

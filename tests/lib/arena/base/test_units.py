@@ -14,6 +14,7 @@ from arena.base.units import (
     format_megabytes,
     format_ns,
     format_rate,
+    in_column,
     interval_words,
     parse_cpus,
     parse_duration,
@@ -180,3 +181,23 @@ def test_times_are_rounded_in_their_own_units() -> None:
     assert rounded(2_368_816, place_of(2_368_816, 0, 0), TIMES_NS) == "2.37 ms"
     assert rounded(693_247, place_of(693_247, 693_247, 693_247), TIMES_NS) == "693 µs"
     assert rounded(812, 0, TIMES_NS) == "812 ns"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ((1.234, 1.04, 1.41), ("1.2", "1.0–1.5")),
+        ((1.234, 1.2, 1.27), ("1.23", "1.20–1.27")),
+        ((823, 823, 929), ("820", "820–930")),
+        ((7000, 6547, 7401), ("7,000", "6,500–7,500")),
+        # A small low end keeps its own first digit.
+        ((1.5, 0.02, 9.0), ("2", "0.02–9")),
+        ((0.0042, 0.0041, 0.0043), ("0.0042", "0.0041–0.0043")),
+        ((1.0, 1.0, 1.0), ("1.00", "")),
+        ((2.5, 2.06, None), ("2.50", "2.06 or more")),
+    ],
+)
+def test_a_figure_in_a_column_has_the_digits_of_its_interval(
+    given: tuple[float, float, float | None], shown: tuple[str, str]
+) -> None:
+    assert in_column(*given) == shown

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from arena.judge.beside import MEMORY, Beside
+from arena.judge.beside import MEMORY, Beside, FigureEstimate
 from arena.judge.leaderboard import Altered
+from arena.judge.levels import Level
 from arena.judge.verdicts import OtherNight
 from arena.record.record import Record
 from arena.site.edition import Edition
@@ -251,6 +252,103 @@ def test_latencies_costs_and_memory_are_those_of_the_blocks_with_their_spread() 
     assert [of["late"][name] for name in names] == ["", "", ""]
     names = ["latency_p99_ns", "latency_p99_low_ns", "latency_p99_high_ns", "latency_at_least"]
     assert [of["a"][name] for name in names] == ["2500000.0", "2000000.0", "", "p99"]
+
+
+LEVELS = (Level(value=160 * MIB, blocks=5), Level(value=4400 * MIB, blocks=3))
+RANKED: dict[str, Beside] = {
+    name: BESIDE[name].model_copy(update={"estimate": FigureEstimate(**fields)})
+    for name, fields in {
+        MEMORY: {"value": 900 * MIB, "low": 150 * MIB, "high": 4500 * MIB, "levels": LEVELS}
+        | {"rank_set": (1, 3), "letters": "ab"},
+        "p99_ns": {"value": 2.52e6, "low": 2.1e6, "high": 2.9e6, "rank_set": (2, 3)},
+    }.items()
+}
+RANKED["p999_ns"] = Beside(at_least=9e6, at_most=9e6, low=8e6, high=11e6)
+
+
+def a_ranked_edition(**changes: Any) -> Edition:
+    estimate = an_estimate(2.0e6, beside=RANKED)
+    return an_edition_of_blocks(rows={**ROWS, "a": {**ROWS["a"], "estimate": estimate}}, **changes)
+
+
+def test_a_ranked_figure_has_the_digits_its_interval_justifies_its_interval_and_rank_set() -> None:
+    text = pages_of(site_of(a_ranked_edition()), boards)[PATH]
+    p99, p999, memory = rows_in(text)["a"][6:]
+    assert p99 == "≥ 2.5 2.1–2.9, rank 2–3"
+    assert p999 == "9.00 8.00–11.0"
+    assert memory == "160 or 4,400 160 in 5 of 8 blocks, 4,400 in 3, rank 1–3"
+    # Each column is ordered by the estimate.
+    assert 'data-v="2.52003e6"' in text
+    assert f'data-v="{900 * MIB:.4g}"'.replace("e+0", "e") in text
+
+
+def test_a_board_says_that_the_error_rate_holds_for_each_figure_alone() -> None:
+    said = "The error rate holds for each figure, not for all of them together"
+    assert said in text_of(pages_of(site_of(a_ranked_edition()), boards)[PATH])
+    # Boards by older rules have medians, and say so.
+    older = text_of(board())
+    assert said not in older
+    assert "Latencies, CPU and memory are medians over the blocks" in older
+
+
+def test_a_figure_without_ranks_is_named_with_the_reason() -> None:
+    text = text_of(
+        pages_of(site_of(a_ranked_edition(night=a_night(suspended=("p99_ns/a",)))), boards)[PATH]
+    )
+    assert "No ranks by p99 of a. In two nights in a row, a server and its twin" in text
+    assert "No ranks by" not in text_of(board())
+
+
+def test_the_panel_of_twins_says_on_how_many_pairs_a_share_rests_figure_by_figure() -> None:
+    own = a_history(tied=3, of=4, low=0.19, high=0.99, is_suspended=True, by_pair=True)
+    history = a_history(tied=10, by_pair=True, figures={"p99_ns": own, MEMORY: a_history()})
+    twins = (a_twin(figure="p99_ns", is_tied=False),)
+    text = text_of(board(twin_history=history, night=a_night(figure_twins=twins)))
+    assert "10 of 11 pairs of a server and its twin were not told apart by the pair's own" in text
+    assert "p99 3 of 4 pairs 19 to 99 % suspended" in text
+    assert "Peak memory 11 of 11 pairs 72 to 100 %" in text
+    assert "a, p99 told apart" in text
+
+
+def test_the_csv_has_the_estimate_interval_ranks_and_levels_of_each_ranked_figure() -> None:
+    of = csv_of(a_ranked_edition())
+    names = [f"latency_p99_ns_{each}" for each in ("estimate", "estimate_low", "estimate_high")]
+    assert [of["a"][name] for name in names] == ["2520000.0", "2100000.0", "2900000.0"]
+    ends = ("rank_low", "rank_high", "letters", "levels")
+    assert [of["a"][f"latency_p99_ns_{each}"] for each in ends] == ["2", "3", "", ""]
+    assert [of["a"][f"{MEMORY}_{each}"] for each in ends] == [
+        "1",
+        "3",
+        "ab",
+        f"{160.0 * MIB}x5 {4400.0 * MIB}x3",
+    ]
+    assert of["a"][f"{MEMORY}_estimate"] == of["b"]["latency_p99_ns_estimate"] == ""
+    assert "latency_p50_ns_estimate" not in of["a"]
+    assert "latency_p99_ns_estimate" not in csv_of(an_edition_of_blocks())["a"]
+
+
+def test_a_headline_on_two_levels_has_both_and_no_estimate() -> None:
+    levels = (Level(value=1e6, blocks=5), Level(value=3e6, blocks=3))
+    estimate = an_estimate(2.0e6, levels=levels)
+    edition = an_edition_of_blocks(rows={**ROWS, "a": {**ROWS["a"], "estimate": estimate}})
+    cells = rows_in(pages_of(site_of(edition), boards)[PATH])["a"]
+    assert "1.00 M or 3.00 M 1.00 M in 5 of 8 blocks, 3.00 M in 3" in cells
+    row = csv_of(edition)["a"]
+    assert row["estimate_messages_per_s"] == ""
+    assert row["estimate_levels"] == "1000000.0x5 3000000.0x3"
+
+
+def test_the_json_of_a_board_has_no_empty_field_of_estimates() -> None:
+    path = PATH.replace("index.html", "board.json")
+    (a,) = (
+        row
+        for row in json.loads(page(site_of(a_ranked_edition()), path))["rows"]
+        if row["framework"] == "a"
+    )
+    figures = a["estimate"]["beside"]
+    assert figures[MEMORY]["estimate"]["rank_set"] == [1, 3]
+    assert set(figures["p99_ns"]["estimate"]) == {"value", "low", "high", "rank_set"}
+    assert "estimate" not in figures["p999_ns"]
 
 
 def test_home_names_all_that_may_lead_and_a_framework_s_page_has_its_rank_set() -> None:
