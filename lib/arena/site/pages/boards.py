@@ -117,7 +117,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Page]:
     others = [_paths(each) for each in (edition, *edition.older)]
     for by in (edition, *edition.older):
         for board in by.leaderboard.boards:
-            if by is not edition and _same(edition, board) == board:
+            if all(each is not by for each, _ in _by_each(edition, board)):
                 continue
             folder, digest = by.board_folder(board), by.board_digest(board)
             key = _key(by, board, others)
@@ -184,23 +184,41 @@ def _make(site: Site, edition: Edition, newest: Edition, board: Board) -> str:
 
 def _by_rules(edition: Edition, newest: Edition, board: Board) -> list[Switch]:
     """Return the choice of the same board by other rules, if they make another board of it."""
-    shown = _same(newest, board)
-    found = [
-        (f"{each.leaderboard.rules}" + ", as frozen" * (each in newest.older[:1]), each, same)
-        for each in (*newest.older, newest)
-        if (same := _same(each, board)) and (each is newest or same != shown)
-    ]
-    choices = tuple((label, each.board(same), each is edition) for label, each, same in found)
+    choices = tuple(
+        (
+            f"{each.leaderboard.rules}" + ", as frozen" * (each in newest.older[:1]),
+            each.board(same),
+            each is edition,
+        )
+        for each, same in _by_each(newest, board)
+    )
     return [Switch("Rules", choices)] if len(choices) > 1 else []
 
 
+def _by_each(newest: Edition, board: Board) -> list[tuple[Edition, Board]]:
+    """Return the same board by all rules, the oldest first, each that is none of the others.
+
+    Of equal ones, it is that by the newest rules, or else by the oldest.
+    """
+    shown = _same(newest, board)
+    found: list[tuple[Edition, Board]] = []
+    for each in newest.older:
+        same = _same(each, board)
+        if same and same not in (shown, *(known for _, known in found)):
+            found.append((each, same))
+    return [*found, (newest, shown)] if shown else found
+
+
 def changes(before: Board, after: Board) -> list[str]:
-    """Return what other rules make of the rows of a board, as sentences without a full stop."""
+    """Return what other rules make of the rows of a board, as sentences without a full stop.
+
+    They are about what ranks the board, not about the figures beside it.
+    """
     old = {row.framework: row for row in before.rows}
     found = []
     for row in after.rows:
         one, other = old.get(row.framework), row
-        if one is None or one == other:
+        if one is None or _headline(one) == _headline(other):
             continue
         ranks = [words.rank(each, of) or "none" for each, of in ((one, before), (other, after))]
         flags = [set(each.result.flags if each.result else ()) for each in (one, other)]
@@ -209,6 +227,14 @@ def changes(before: Board, after: Board) -> list[str]:
         parts += [f"the flag {name} is gone" for name in sorted(flags[0] - flags[1])]
         found.append(f"{row.display_name}: {', '.join(parts) or 'a figure is another'}")
     return found
+
+
+def _headline(row: Row) -> Row:
+    """Return a row without the figures beside its headline."""
+    if row.estimate is None:
+        return row
+    estimate = row.estimate.model_copy(update={"beside": {}, "steps": {}})
+    return row.model_copy(update={"estimate": estimate})
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:

@@ -117,6 +117,24 @@ def test_a_board_by_older_rules_links_to_nothing_that_is_not_made(whole: Workspa
     assert check(whole.public, FakeProgress()).problems == []
 
 
+def test_boards_that_older_rules_made_alike_have_one_page(whole: Workspace) -> None:
+    save(whole.results, a_record("a", 2e6), a_record("b", 1e6))
+    file = freeze(whole, "spring", "", FakeProgress()).file
+    found = json.loads(file.read_bytes())
+    (newest,) = found["judged"]
+    older = []
+    for rules in (1, 2):
+        each = json.loads(json.dumps(newest))
+        each["leaderboard"]["rules"] = rules
+        each["leaderboard"]["boards"][0]["rows"][0]["result"]["flags"] = ["of-that-time"]
+        older.append(each)
+    file.write_text(json.dumps(found | {"judged": [*older, newest]}))
+    assert published(whole) == []
+    assert len([*whole.public.glob("rounds/spring/rules-1/**/board.json")]) == 1
+    assert [*whole.public.glob("rounds/spring/rules-2/**/board.json")] == []
+    assert check(whole.public, FakeProgress()).problems == []
+
+
 def test_what_is_in_a_round_is_not_current(whole: Workspace) -> None:
     save(whole.results, a_record("old", 2e6))
     freeze(whole, "spring", "", FakeProgress())

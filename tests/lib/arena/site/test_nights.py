@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.judge.beside import MEMORY, Beside, FigureEstimate
-from arena.judge.leaderboard import Altered
+from arena.judge.leaderboard import Altered, Board
 from arena.judge.levels import Level
 from arena.judge.verdicts import OtherNight
 from arena.record.record import Record
@@ -349,6 +349,21 @@ def test_the_json_of_a_board_has_no_empty_field_of_estimates() -> None:
     assert figures[MEMORY]["estimate"]["rank_set"] == [1, 3]
     assert set(figures["p99_ns"]["estimate"]) == {"value", "low", "high", "rank_set"}
     assert "estimate" not in figures["p999_ns"]
+
+
+def test_what_other_rules_make_of_a_row_is_about_what_ranks_the_board() -> None:
+    def of(edition: Edition) -> Board:
+        (found,) = edition.boards
+        return found
+
+    plain = of(an_edition_of_blocks())
+    assert boards.changes(plain, of(a_ranked_edition())) == []
+    better = {**ROWS, "a": {**ROWS["a"], "rank_set": (1, 1)}}
+    assert boards.changes(plain, of(an_edition_of_blocks(rows=better))) == ["a: rank 1–2 is now 1"]
+    slower = {**ROWS, "a": {**ROWS["a"], "estimate": an_estimate(1.9e6)}}
+    assert boards.changes(plain, of(an_edition_of_blocks(rows=slower))) == [
+        "a: a figure is another"
+    ]
 
 
 def test_home_names_all_that_may_lead_and_a_framework_s_page_has_its_rank_set() -> None:
