@@ -22,24 +22,33 @@ class TwinNights:
 
     @property
     def lines(self) -> list[str]:
-        """The load and each twin, as lines of text."""
-        load, it = self.load, self.history
+        """The load, each twin that the headline judged or a figure did not tie, and each figure."""
+        load = self.load
         name = f"{load.profile}, {load.connections} connections, {load.generator}, {load.size}"
-        interval = f"95 % interval {100 * it.low:.0f} % to {100 * it.high:.0f} %"
-        share = f"{it.tied} of {it.of} twins tied ({interval})"
-        state = "; RANKS ARE SUSPENDED" if it.is_suspended else ""
         looked = f"; looked at {self.looked_at}" if self.looked_at else ""
         rows = [
             (
                 f"  {night}",
-                twin.framework,
+                ", ".join(filter(None, (twin.framework, twin.figure))),
                 "tied" if twin.is_tied else "NOT TIED",
                 f"twin ÷ original {twin.ratio:.4f} ({twin.low:.4f} to {twin.high:.4f})",
             )
             for night, twins in self.nights.items()
             for twin in twins
+            if not (twin.figure and twin.is_tied)
         ]
-        return [f"{name}, {load.host_class}: {share}{state}{looked}", *columns(rows)]
+        return [
+            f"{name}, {load.host_class}: {_share(self.history)}{looked}",
+            *columns(rows),
+            *(f"  {figure}: {_share(it)}" for figure, it in sorted(self.history.figures.items())),
+        ]
+
+
+def _share(it: TwinHistory) -> str:
+    """Return on how many pairs a history rests, and what it comes to."""
+    pairs = f"{it.tied} of {it.of} pair{'s' * (it.of != 1)} not told apart by their own test"
+    interval = f"95 % interval {100 * it.low:.0f} % to {100 * it.high:.0f} %"
+    return f"{pairs} ({interval})" + "; RANKS ARE SUSPENDED" * it.is_suspended
 
 
 def list_twins(archive: Archive, book: TwinBook) -> Iterator[TwinNights]:
