@@ -4,7 +4,7 @@
 #   ./scripts/simulate_ranking.sh [--nights N] [--blocks 8,10] [--frameworks N] [--json]
 #   ./scripts/simulate_ranking.sh --help
 #
-# Prints, for each of eight kinds of noise: how often identical servers are told apart, how often a
+# Prints, for each of ten kinds of noise: how often identical servers are told apart, how often a
 # server that is 5 % slower is found, and how often the intervals hold the truth. A thousand nights
 # take a few minutes.
 set -euo pipefail

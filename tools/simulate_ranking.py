@@ -25,6 +25,7 @@ import click
 from arena.cli import options
 from arena.cli.entry import start
 from arena.judge.distributions import share_interval
+from arena.judge.levels import over_levels
 from arena.judge.ranking import RANKED_BLOCKS, Figure, rank_blocks
 
 _SEED = "simulate ranking"
@@ -45,7 +46,9 @@ class Noise:
     A visit starts a server and runs it once, with the noise of `start_sd` and `run_sd`, times a
     factor of each framework, drawn from `factors` evenly on a logarithmic scale. The host's speed
     wanders by `drift_sd` (Ornstein and Uhlenbeck). A share `outliers` of the runs loses 10 to 40 %,
-    and a share `stolen` loses 1 to 60 % to other guests of the host, 7 % in the mean.
+    and a share `stolen` loses 1 to 60 % to other guests of the host, 7 % in the mean. Of a share
+    `tail`, the figure is exp(x) times as large, x being exponential with a mean of 0.5; and of the
+    frameworks, a share `jumping` has two levels: three of ten starts have ten times the figure.
     """
 
     words: str
@@ -55,6 +58,8 @@ class Noise:
     drift_sd: float = 0.0
     outliers: float = 0.0
     stolen: float = 0.0
+    tail: float = 0.0
+    jumping: float = 0.0
 
 
 NOISES = {
@@ -66,7 +71,22 @@ NOISES = {
     "steal": Noise("44 % of the runs lose 1 to 60 %: no wait for quiet", stolen=0.44),
     "steal-waited": Noise("9 % of the runs lose 1 to 60 %: after the wait", stolen=0.09),
     "widest": Noise("like all; frameworks differ 20 times", 0.01, 0.01, (0.4, 8.0), 0.03, 0.05),
+    "p99": Noise(
+        "like a p99: 8 %, times 0.5 to 2; one in ten is far larger", 0.08, 0.0, (0.5, 2.0), tail=0.1
+    ),
+    "memory": Noise(
+        "like memory: 3 %, times 0.4 to 3; one in ten servers has two levels",
+        0.0,
+        0.03,
+        (0.4, 3.0),
+        jumping=0.1,
+    ),
 }
+# The mean of log(figure ÷ usual figure) of a run in the tail, the share of the starts that are on
+# the upper level, and how far it is away.
+_TAIL_MEAN = 0.5
+_UPPER = 0.3
+_LEVEL = log(10)
 
 
 @dataclass
@@ -119,6 +139,8 @@ def logs_of(
     sd = hypot(noise.run_sd, noise.start_sd)
     sds = {name: sd * exp(lot.uniform(low, high)) for name in names}
     sds[_TWIN] = sds[names[0]]
+    jumping = {name for name in names if noise.jumping and lot.random() < noise.jumping}
+    jumping |= {_TWIN} if names[0] in jumping else set()
     host = lot.gauss(0, 1)
     night = []
     for _ in range(blocks):
@@ -131,6 +153,10 @@ def logs_of(
                 value += log1p(-lot.uniform(0.1, 0.4))
             if lot.random() < noise.stolen:
                 value += log1p(-min(0.01 + lot.expovariate(1 / 0.06), 0.6))
+            if noise.tail and lot.random() < noise.tail:
+                value -= lot.expovariate(1 / _TAIL_MEAN)
+            if name in jumping and lot.random() < _UPPER:
+                value -= _LEVEL
             block[name] = value
         night.append(block)
     return night
@@ -140,16 +166,15 @@ def counts_of(names: Sequence[str], logs: Sequence[Mapping[str, float]]) -> Tall
     """Rank the two boards of one night, and count what is wrong and what was found."""
     slow, *others = names
     twins = {_TWIN: slow}
-    board = rank_blocks([_figures(block) for block in logs], twins)
+    board = rank_blocks(_figures(logs), twins)
     pairs = list(combinations(names, 2))
     wrong = sum(board.distinct(*pair) for pair in pairs)
     truth = exp(median(log(board.estimates[name].value) for name in names))
     covered = all(
         board.estimates[name].low <= truth <= board.estimates[name].high for name in names
     )
-    changed = rank_blocks(
-        [_figures({**block, slow: block[slow] + log(_SLOWER)}) for block in logs], twins
-    )
+    slower = [{**block, slow: block[slow] + log(_SLOWER)} for block in logs]
+    changed = rank_blocks(_figures(slower), twins)
     found = sum(
         changed.distinct(slow, other)
         and changed.estimates[slow].value < changed.estimates[other].value
@@ -167,10 +192,12 @@ def counts_of(names: Sequence[str], logs: Sequence[Mapping[str, float]]) -> Tall
     )
 
 
-def _figures(block: Mapping[str, float]) -> dict[str, Figure]:
-    return {
-        name: Figure(rate, rate, rate) for name, value in block.items() for rate in [exp(value)]
+def _figures(logs: Sequence[Mapping[str, float]]) -> list[dict[str, Figure]]:
+    """Return what ranks the blocks; as on a board, those on two levels reach over both."""
+    found = {
+        name: over_levels([Figure(*[exp(block[name])] * 3) for block in logs]) for name in logs[0]
     }
+    return [{name: own[at] for name, own in found.items()} for at in range(len(logs))]
 
 
 def simulated(noise: str, blocks: int, frameworks: int, nights: Iterable[int]) -> Tally:
@@ -291,7 +318,7 @@ class _Counts(click.ParamType[tuple[int, ...]]):
 def command(*, nights: int, blocks: tuple[int, ...], frameworks: int, as_json: bool) -> None:
     """Measure how often the ranks of blocks are wrong, on servers whose true rates are known.
 
-    Ranks boards of identical servers, and boards on which one server is 5 % slower, under eight
+    Ranks boards of identical servers, and boards on which one server is 5 % slower, under ten
     kinds of noise, with the functions that rank the real boards. The lots are the same each time.
     """
     rows = rows_of(nights, blocks, frameworks)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from math import log
 from pathlib import Path
 from statistics import correlation, fmean, stdev
 
@@ -30,8 +31,8 @@ def values(noise: Noise) -> list[float]:
     return [value for block in drawn(noise) for value in block.values()]
 
 
-def test_the_eight_noises_are_drawn_as_they_are_described() -> None:
-    assert len(NOISES) == 8
+def test_the_ten_noises_are_drawn_as_they_are_described() -> None:
+    assert len(NOISES) == 10
     assert stdev(values(NOISES["normal"])) == pytest.approx(0.0224, rel=0.05)
     lost = [value for value in values(replace(STILL, outliers=0.05)) if value]
     assert len(lost) == pytest.approx(0.05 * 4200, rel=0.25)
@@ -41,6 +42,23 @@ def test_the_eight_noises_are_drawn_as_they_are_described() -> None:
         stolen = [value for value in values(replace(STILL, stolen=share)) if value]
         assert len(stolen) == pytest.approx(share * 4200, rel=0.15)
         assert fmean(stolen) == pytest.approx(-0.075, rel=0.1)
+
+
+def test_a_p99_has_a_heavy_tail_to_one_side() -> None:
+    tail = [value for value in values(replace(STILL, tail=0.1)) if value]
+    assert len(tail) == pytest.approx(0.1 * 4200, rel=0.2)
+    assert max(tail) < 0
+    assert fmean(tail) == pytest.approx(-0.5, rel=0.15)
+    assert NOISES["p99"].tail == 0.1
+
+
+def test_the_memory_of_some_servers_has_two_levels() -> None:
+    blocks = drawn(replace(STILL, jumping=0.3))
+    up = {name: fmean(block[name] < -2.3 for block in blocks) for name in NAMES}
+    jumping = [share for share in up.values() if share]
+    assert 2 <= len(jumping) <= 11
+    assert fmean(jumping) == pytest.approx(0.3, abs=0.05)
+    assert {block[name] for block in blocks for name in NAMES} == {0.0, -log(10)}
 
 
 def test_frameworks_differ_in_noise_as_far_as_described() -> None:
@@ -80,14 +98,17 @@ def test_a_difference_that_is_not_there_is_counted() -> None:
     assert counted.tied == 0
 
 
-@pytest.mark.parametrize("noise", ["normal", "hetero", "steal-waited"])
-def test_the_error_rates_are_those_that_the_page_promises(noise: str) -> None:
+@pytest.mark.parametrize(
+    ("noise", "power"),
+    [("normal", 0.2), ("hetero", 0.2), ("steal-waited", 0.2), ("memory", 0.05), ("p99", -1)],
+)
+def test_the_error_rates_are_those_that_the_page_promises(noise: str, power: float) -> None:
     row = row_of(noise, 8, simulated(noise, 8, 20, range(60)))
     # Were they 5 %, more than 8 of 60 nights would be a matter of 1 in 200.
     assert row.any <= 8 / 60
     assert row.coverage >= 52 / 60
     assert row.tied >= 57 / 60
-    assert row.power > 0.2
+    assert row.power > power
     assert row.any < row.any_high < row.any + 0.15
 
 
@@ -112,7 +133,7 @@ def test_json_has_a_row_for_each_noise_and_number_of_blocks() -> None:
     for row in rows:
         assert list(row) == keys
         assert all(0 <= row[key] <= 1 for key in keys[2:])
-    assert "Simulating 16 × 3 nights" in ended.stderr
+    assert "Simulating 20 × 3 nights" in ended.stderr
 
 
 def test_the_table_is_in_percent_and_explains_itself() -> None:
