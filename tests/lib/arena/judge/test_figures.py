@@ -13,11 +13,12 @@ from arena.judge.entry import TWIN, entry_of
 from arena.judge.figures import RANKED, STEP, knows_p999
 from arena.judge.leaderboard import Board, rank, rank_entries
 from arena.judge.ranking import Figure
-from arena.judge.twins import TwinBook
+from arena.judge.rounds import Round
+from arena.judge.twins import TwinBook, TwinHistory, load_name
 from arena.record.measurement import Cost, Run, Step
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
-from tests.lib.arena.judge.visits import blocks, visited
+from tests.lib.arena.judge.visits import blocks, night, visited
 
 MIB = float(1 << 20)
 
@@ -343,3 +344,19 @@ def test_a_classic_board_has_no_estimates() -> None:
     (board,) = rank([a_record("a"), a_record("b", 2e6)]).boards
     assert all(it.estimate is None for row in board.rows for it in board.beside(row).values())
     assert board.night is None
+
+
+def test_a_round_keeps_the_history_of_each_figure_and_older_ones_have_the_headline_s() -> None:
+    board = board_of(nights(1.2, 1.2))
+    assert board.twin_history
+    twins = {load_name(board.key): board.twin_history}
+    it = Round(name="x", frozen_at=night(), records={}, bundles={}, twins=twins)
+    again = Round.model_validate_json(it.text)
+    assert again.twins == twins
+    # Of the two nights, a round has the one that its board shows.
+    shown = board_of(nights(1.2), again.twin_book)
+    assert shown.night
+    assert shown.night.suspended == ("p99_ns",)
+    old = TwinHistory(tied=1, of=2, low=0.1, high=0.9)
+    assert set(old.model_dump()) == {"tied", "of", "low", "high", "is_suspended"}
+    assert not old.suspends("p99_ns")
