@@ -251,8 +251,11 @@ def _in_one_unit(
     ]
 
 
-def _ranked(it: Beside, unit: float, *, is_bound: bool = False) -> Cell | None:
-    """Return a figure's estimate in a unit, with its interval and rank set; None without one."""
+def _ranked(it: Beside, unit: float, *, is_time: bool = False) -> Cell | None:
+    """Return a figure's estimate in a unit, with its interval and rank set; None without one.
+
+    A time that is only known to lie between two bounds, or above one, says so.
+    """
     if (of := it.estimate) is None:
         return None
     if of.levels:
@@ -260,18 +263,24 @@ def _ranked(it: Beside, unit: float, *, is_bound: bool = False) -> Cell | None:
     else:
         high = None if of.high is None else of.high / unit
         text, remark = in_column(of.value / unit, of.low / unit, high)
-        text = at_least(text, is_bound=is_bound)
+        if is_time and it.is_bound:
+            text = _bounds(it, unit, text)
     ranks = f"rank {rank_words(of.rank_set)}" if of.rank_set else ""
-    sort = sortable(of.value, is_least=is_bound)
+    sort = sortable(of.value, is_least=is_time and it.at_most is None)
     return Cell(text, sort, ", ".join(filter(None, (remark, ranks))))
 
 
+def _bounds(it: Beside, unit: float, least: str) -> str:
+    """Return a time that is only known to lie between two bounds, or above the least."""
+    if it.at_most is None:
+        return at_least(least, is_bound=True)
+    return cost_words(it.at_least / unit, it.at_most / unit)
+
+
 def _time(it: Beside, unit: int) -> Cell:
-    if ranked := _ranked(it, unit, is_bound=it.is_bound):
+    if ranked := _ranked(it, unit, is_time=True):
         return ranked
-    text = at_least(in_unit(it.at_least / unit), is_bound=it.is_bound)
-    if it.at_most is not None:
-        text = cost_words(it.at_least / unit, it.at_most / unit)
+    text = _bounds(it, unit, in_unit(it.at_least / unit))
     return Cell(text, sortable(it.at_least, is_least=it.is_bound), _spread(it, unit))
 
 

@@ -282,6 +282,14 @@ def test_a_ranked_figure_has_the_digits_its_interval_justifies_its_interval_and_
     assert f'data-v="{900 * MIB:.4g}"'.replace("e+0", "e") in text
 
 
+def test_a_ranked_time_between_two_bounds_shows_both() -> None:
+    between = RANKED["p99_ns"].model_copy(update={"at_least": 2.2e6, "at_most": 2.8e6})
+    estimate = an_estimate(2.0e6, beside={"p99_ns": between})
+    edition = an_edition_of_blocks(rows={**ROWS, "a": {**ROWS["a"], "estimate": estimate}})
+    cells = rows_in(pages_of(site_of(edition), boards)[PATH])["a"]
+    assert cells[6] == "2.20–2.80 2.1–2.9, rank 2–3"
+
+
 def test_a_board_says_that_the_error_rate_holds_for_each_figure_alone() -> None:
     said = "The error rate holds for each figure, not for all of them together"
     assert said in text_of(pages_of(site_of(a_ranked_edition()), boards)[PATH])
