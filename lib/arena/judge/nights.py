@@ -30,6 +30,7 @@ from arena.judge.ranking import (
     drift_of,
     rank_blocks,
 )
+from arena.judge.steady import SteadyAfter, steady_after
 from arena.record.times import parse_utc
 from arena.what.metrics import Metric
 from parsers.common.figures import Whole
@@ -65,7 +66,8 @@ class BlockEstimate(Frozen):
     `messages_per_data_frame` is that under load, over all blocks. `client_bound`: in most blocks
     the generator was the limit. `cannot_keep` the load's fixed rate: in more than a quarter of its
     visits too few calls were answered. `beside` has latencies, costs and memory by name, over the
-    same blocks, and `steps` the p99 latency of each step (ns).
+    same blocks, and `steps` the p99 latency of each step (ns). `steady` is over the starts of all
+    of them, if starts were measured, and enough.
     """
 
     value: float
@@ -81,6 +83,7 @@ class BlockEstimate(Frozen):
     cannot_keep: bool = Field(default=False, exclude_if=operator.not_)
     beside: dict[str, Beside] = Field(default_factory=dict)
     steps: dict[str, Beside] = Field(default_factory=dict)
+    steady: SteadyAfter | None = Field(default=None, exclude_if=operator.not_)
     records: tuple[str, ...]
 
     @property
@@ -527,6 +530,7 @@ def _estimate(
         client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
         beside=over_blocks([turn.beside for turn in turns]),
         steps=over_blocks([turn.steps for turn in turns]),
+        steady=steady_after(tuple(turn.start for turn in turns if turn.start)),
         records=tuple(entry.path for entry in visits),
     )
 

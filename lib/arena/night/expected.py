@@ -90,7 +90,8 @@ class Expected:
         plan = self._plans[load.load][name]
         before = self._visits_before(load.load, name)
         shape = plan.profile.load
-        seconds = load.warm_ups_s[name] + run_s(plan) + _AROUND_S + shape.closed_first_s
+        seconds = run_s(plan) + _AROUND_S + shape.closed_first_s
+        seconds += _AROUND_S if shape.is_start else load.warm_ups_s[name]
         if shape.steadies:
             seconds += _STEADY_S
         if known := self._tonight[load.load, name] or [_usual_s(record) for record in before]:

@@ -14,10 +14,11 @@ from typing import Any
 
 from arena.base.text import printable
 from arena.base.units import TIMES_NS, at_least, cost_words, in_unit
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
+from arena.judge.beside import CPU, IDLE, IMAGE, LATENCIES, LISTENS, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.nights import BlockEstimate
+from arena.judge.steady import PLATEAU_S, SteadyAfter
 from arena.site import words
 from arena.site.edition import Edition, relative
 from arena.what.metrics import Metric
@@ -69,7 +70,10 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first = Column(
             "value", board.metric, "estimate", tuple(_estimate(board, it) for it in rows)
         )
-        classic = tuple(_classic(board, row) for row in rows)
+        # A start has one run, so there is no best of several.
+        classic = tuple(
+            Cell(_NONE) if board.shape.is_start else _classic(board, row) for row in rows
+        )
         second = Column(CLASSIC, "Best of three", "classic", classic)
     else:
         first = Column("value", board.metric, "", each(partial(_headline, board)))
@@ -90,11 +94,16 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first,
         second,
         Column("", "Fastest at", "calls × connections", each(_point)),
+        *_in_one_unit(
+            [("listens", "Listens after", [board.beside(it).get(LISTENS) for it in rows])]
+        ),
+        *_of_starts([row.estimate.steady if row.estimate else None for row in rows]),
         *_in_one_unit(latencies),
         *_in_one_unit(steps, "p99, "),
         Column("cpu", "Server CPU", cpu, beside(CPU, _cpu)),
         Column("idle", "Idle CPU", "% of one", beside(IDLE, _idle)),
         Column("memory", "Peak memory", "MiB", beside(MEMORY, _memory)),
+        Column("image", "Image", "MiB", beside(IMAGE, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )
@@ -229,6 +238,33 @@ def _idle(it: Beside) -> Cell:
     return Cell(in_unit(100 * it.at_least), sortable(it.at_least), _spread(it, 0.01))
 
 
+def _of_starts(found: Sequence[SteadyAfter | None]) -> list[Column]:
+    """Return when frameworks are steady after a start, and what starts cost until then."""
+
+    def each(of: Callable[[SteadyAfter], Cell | None]) -> tuple[Cell, ...]:
+        return tuple((it and of(it)) or Cell(_NONE) for it in found)
+
+    def after(it: SteadyAfter) -> Cell:
+        low, value, high = (
+            f"> {PLATEAU_S[0]}" if at is None else str(at) for at in (it.low, it.value, it.high)
+        )
+        sort = PLATEAU_S[0] + 1 if it.value is None else it.value
+        return Cell(value, sortable(sort), "" if low == high else f"{low} to {high}")
+
+    def cost(it: SteadyAfter) -> Cell | None:
+        return None if it.cpu_s is None else Cell(in_unit(it.cpu_s), sortable(it.cpu_s))
+
+    def memory(it: SteadyAfter) -> Cell | None:
+        peak = it.peak_bytes
+        return None if peak is None else Cell(in_unit(peak / (1 << 20)), sortable(peak))
+
+    return [
+        Column("steady", "Steady after", "s of load", each(after)),
+        Column("steady-cpu", "CPU until steady", "s", each(cost)),
+        Column("steady-memory", "Memory until steady", "MiB", each(memory)),
+    ]
+
+
 def _spread(it: Beside, unit: float) -> str:
     """Return the lowest and the highest block in a unit; empty for one run, or if all are equal."""
     if it.low is None or it.low == it.high:
@@ -317,6 +353,7 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         "blocks": by_night(attrgetter("blocks")),
         **{f"block_{at + 1}_{unit}": block(at) for at in range(blocks)},
         "voids": by_night(attrgetter("voids")),
+        **_of_steady(board),
         "still_warming": by_night(lambda it: "yes" if it.still_warming else ""),
         "runs": of(lambda it: len(it.rates)),
         **same("cv", "latency_kind"),
@@ -332,6 +369,22 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         "failed_at": lambda row: row.failure.started_at if row.failure else "",
         "record": record,
     }
+
+
+def _of_steady(board: Board) -> dict[str, _Value]:
+    """Return the columns of starts; none if no row has any."""
+    if not any(row.estimate and row.estimate.steady for row in board.rows):
+        return {}
+
+    def of(name: str) -> _Value:
+        return lambda row: getattr(row.estimate and row.estimate.steady, name, None)
+
+    names = {
+        "steady_after_s": "value", "steady_after_low_s": "low", "steady_after_high_s": "high",
+        "steady_starts": "starts", "cpu_s_until_steady": "cpu_s",
+        "peak_bytes_until_steady": "peak_bytes",
+    }  # fmt: skip
+    return {column: of(name) for column, name in names.items()}
 
 
 def _of(field: str, part: Callable[[Any], _Plain]) -> _Value:
@@ -363,6 +416,9 @@ def _of_beside(board: Board) -> dict[str, _Value]:
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
     if any(IDLE in board.beside(row) for row in board.rows):
         add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
+    for name in (LISTENS, IMAGE):
+        if any(name in board.beside(row) for row in board.rows):
+            add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     add(board.beside, MEMORY, at_least=MEMORY, low=f"{MEMORY}_low", high=f"{MEMORY}_high")
     return found
 

@@ -135,7 +135,7 @@ def test_a_daemon_that_cannot_start_containers_is_no_failure_of_a_framework(
     said = "Error response from daemon: write /var/lib/docker/x: no space left on device"
     a_program(bin_ / "docker", f"[ $1 = rm ] || {{ echo {said} >&2; exit 125; }}")
     with (
-        pytest.raises(HostError, match=r"cannot: start: docker run: .*; free space on the disk"),
+        pytest.raises(HostError, match=r"cannot: start: docker create: .*; free space on the disk"),
         DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
     ):
         pytest.fail("started")
@@ -160,7 +160,7 @@ def test_a_container_that_cannot_be_started_is_the_frameworks_failure(
 ) -> None:
     a_program(bin_ / "docker", "[ $1 = rm ] || { echo no such image >&2; exit 125; }")
     with (
-        pytest.raises(FrameworkError, match="start: docker run: no such image"),
+        pytest.raises(FrameworkError, match="start: docker create: no such image"),
         DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
     ):
         pytest.fail("started")
