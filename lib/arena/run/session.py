@@ -169,8 +169,6 @@ class Session:
             driver = self._driver(server, folder)
             with self._stage("runs"):
                 seen.runs.append(driver.run_from_start(window, *moments))
-            if seen.visit:
-                seen.visit = seen.visit.changed(warm_up_s=0.0)
             self._check_after(server)
 
     def _driver(self, server: Server, folder: Path) -> Driver:

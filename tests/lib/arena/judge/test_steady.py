@@ -2,38 +2,22 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import exp
-from typing import Any
 
 import pytest
 
 from arena.judge.entry import entry_from, entry_of
 from arena.judge.leaderboard import Board, rank
 from arena.judge.steady import Start, StartSecond, SteadyAfter, steady_after
-from arena.record.measurement import Cost, Run, Started, StartedSecond
-from arena.record.record import Record
-from tests.fakes import UNARY, a_provenance, a_record, a_run, a_visit
-from tests.lib.arena.judge.visits import WOBBLE, visited
-
-CALLS = 2_000
-
-
-def a_start(cost_s: Callable[[int], float], seconds: int = 40) -> Start:
-    """Return a start whose calls cost so much CPU in each second; its memory grows."""
-    each = (StartSecond(cost_s(at) * CALLS, CALLS, 101 + at) for at in range(seconds))
-    return Start(0.5, 100, tuple(each))
+from tests.fakes import a_provenance, a_record, a_visit
+from tests.lib.arena.judge.starts import PROFILE, a_cold_run, a_start, cold_night, step
 
 
 def steady(starts: Iterable[Start]) -> SteadyAfter:
     found = steady_after(tuple(starts))
     assert found
     return found
-
-
-def step(until: int, factor: float = 3.0) -> Callable[[int], float]:
-    """Return a cost that is so many times higher until a second."""
-    return lambda at: 1e-4 * (factor if at < until else 1.0)
 
 
 @pytest.mark.parametrize("until", [0, 1, 12, 30])
@@ -111,39 +95,8 @@ def test_the_interval_covers_the_truth_and_is_the_same_each_time() -> None:
 # ---- on boards
 
 
-def started(first_s: float, until: int, **changes: Any) -> Started:
-    series = a_start(step(until))
-    values: dict[str, Any] = {
-        "listens_s": first_s - 0.01, "first_reply_s": first_s, "load_s": first_s + 0.02,
-        "cpu_s": series.cpu_s, "peak_bytes": series.peak_bytes,
-        "seconds": tuple(StartedSecond(**each._asdict()) for each in series.seconds),
-    }  # fmt: skip
-    return Started(**values | changes)
-
-
-PROFILE: dict[str, Any] = dict(
-    name="cold-start", kind="cold", generator="volley", warmup_s=0.0, runs=1,
-    **UNARY | {"metric": "time to first reply"},
-)  # fmt: skip
-
-
-def a_cold_run(first_s: float, until: int = 3) -> Run:
-    cost = Cost(cpu_s=10.0, peak_bytes=1 << 20, source="control-group")
-    return a_run(2000).changed(started=started(first_s, until), server=cost)
-
-
-def cold(name: str, first_s: float, block: int, minute: int, **more: Any) -> Record:
-    wobble = WOBBLE[(3 * minute + block) % len(WOBBLE)]
-    runs = [a_cold_run(first_s * wobble)]
-    return visited(name, 0, block, minute=minute, runs=runs, profile=PROFILE, **more)
-
-
 def board_of(starts: dict[str, float], count: int = 8) -> Board:
-    (board,) = rank(
-        cold(name, first_s, block, minute=10 * block + at)
-        for block in range(1, count + 1)
-        for at, (name, first_s) in enumerate(starts.items())
-    ).boards
+    (board,) = rank(cold_night(starts, count)).boards
     return board
 
 
