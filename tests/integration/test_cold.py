@@ -1,5 +1,6 @@
 """Starts that are measured: a server that listens late, one that never does, and a night."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_a_slow_starter_is_said_on_its_page(cold: Arena, grpc_go: Path) -> None:
     done = cold.run("victim", "tiny-cold")
     assert done.code == 0, done
     page = cold.page("frameworks/victim/index.html")
-    assert "victim takes 11.0 s to start</b>" in page
+    assert re.search(r"victim takes [1-9][0-9](\.[0-9])? s to start</b>", page)
 
 
 def test_a_server_that_never_starts_is_a_failed_record(cold: Arena) -> None:
