@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -63,6 +64,7 @@ _LOADS: dict[str, dict[str, Any]] = {
     },
     "capacity": {"limit_s": 0.01, "duration_s": 60.0},
     "paced": {"rate": 2000, "duration_s": 10.0, "streams_per_connection": 100},
+    "cold": {"rate": 2000, "duration_s": 40.0, "streams_per_connection": 100},
     "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},
     "scenario": {
         "scenario": {"file": "requests/crud.yaml", "sha256": "0" * 64},
@@ -408,6 +410,7 @@ class FakeServer:
     busy_s: float = 1.0
     is_away: bool = False
     used_s: float = 0.0
+    began_s: float = field(default_factory=time.monotonic)
 
     def ended(self) -> str | None:
         return self.how

@@ -17,11 +17,13 @@ from arena.contract.scope import (
     scopes_of,
 )  # fmt: skip
 from arena.contract.standard import offers
+from arena.contract.starting import Lookout
 
 __all__ = [
     "AnyScope",
     "Call",
     "ItemScope",
+    "Lookout",
     "Report",
     "Sampler",
     "Scope",

@@ -11,6 +11,7 @@ from arena.base.model import Frozen, Number
 from arena.judge.flags import has_unknown_cost, is_late
 from arena.judge.levels import Level
 from arena.record.measurement import Cost, Latency, Run
+from arena.record.record import Record
 from parsers.common.figures import Whole
 
 # The latencies beside a rate, by the names of their fields and as figures.
@@ -18,6 +19,8 @@ LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
 CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
 MEMORY = "server_peak_bytes"
 IDLE = "server_idle_cpu_s_per_s"
+LISTENS = "listens_ns"
+IMAGE = "image_bytes"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 
@@ -83,6 +86,15 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
         yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
+    if run.started:
+        yield LISTENS, run.started.listens_s * 1e9, run.started.listens_s * 1e9
+
+
+def of_image(record: Record) -> Iterator[Bounds]:
+    """Yield the size of the image of a server whose start was measured, unless it is a stand-in."""
+    it = record.provenance.runtime
+    if it and it.image_bytes and not it.standin and record.profile.load.is_start:
+        yield IMAGE, it.image_bytes, it.image_bytes
 
 
 def of_response(figure: str, run: Run, name: str) -> Iterator[Bounds]:

@@ -12,12 +12,13 @@ from functools import cache
 from math import log
 from typing import Any, Literal, NamedTuple
 
-from arena.judge.beside import Bounds, of_run, of_steps
+from arena.judge.beside import Bounds, of_image, of_run, of_steps
 from arena.judge.derive import Derived, derive
 from arena.judge.flags import UNPROVEN
 from arena.judge.headline import figure_of, is_sure
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.judge.ranking import Figure
+from arena.judge.steady import Start, start_of
 from arena.record.measurement import Run, Second
 from arena.record.record import Epoch, Record
 from arena.what.metrics import Metric
@@ -31,8 +32,8 @@ class Turn(NamedTuple):
     way too. `figure` is in the load's metric, None without a run.
     `drift` is log(rate of the run's second half / first half), or of CPU time log(first half /
     second half): above 0, the server was getting better. `disturbed` counts the runs that
-    were. `timed` counts the calls in its latencies. `beside` are the other figures of that run, and
-    `steps` the p99 of each step.
+    were. `timed` counts the calls in its latencies. `beside` are the other figures of that run,
+    `steps` the p99 of each step, and `start` what the start before it cost, if that was measured.
     """
 
     night: str
@@ -51,6 +52,7 @@ class Turn(NamedTuple):
     timed: int = 0
     beside: tuple[Bounds, ...] = ()
     steps: tuple[Bounds, ...] = ()
+    start: Start | None = None
 
 
 # Which types are ranked against each other.
@@ -231,8 +233,9 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         timed=_timed(first) if first else 0,
-        beside=tuple(of_run(first)) if first else (),
+        beside=(*of_run(first), *of_image(record)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
+        start=start_of(first) if first else None,
     )
 
 
@@ -251,6 +254,8 @@ def _timed(run: Run) -> int:
 
 def _drift(metric: Metric, run: Run) -> float | None:
     """Return how much faster, or cheaper, the second half of a run was; None if unknown."""
+    if metric is Metric.START:
+        return None
     if metric is not Metric.CPU:
         return drift_of_run(run.seconds)
     early, late = run.server.halves or (0.0, 0.0)

@@ -24,6 +24,9 @@ CANNOT_KEEP = "cannot-keep-rate"
 # By how much a percentile from due and one from written may differ.
 LATE_FACTOR = 1.2
 
+# A server whose first good reply comes so long after its start is said to be slow to start.
+SLOW_START_S = 10.0
+
 # Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
 # A generator that used this share of its CPUs was at its limit.
@@ -236,6 +239,11 @@ FLAGS: tuple[Flag, ...] = (
         "below-lowest",
         lambda it: it.best.search is not None and it.best.search.answer == "below",
         "Not even the lowest rate that is tried, 100 calls a second, keeps the limit.",
+    ),
+    Flag(
+        "slow-start",
+        lambda it: it.best.started is not None and it.best.started.first_reply_s >= SLOW_START_S,
+        "The first good reply came 10 s or more after the start of the server.",
     ),
     Flag(
         "cut-short",

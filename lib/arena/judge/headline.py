@@ -51,6 +51,9 @@ def figure_of(metric: Metric, run: Run) -> Figure:
         is_known = run.calls.ok and not has_unknown_cost(run)
         cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if is_known else 0.0
         return Figure(cpu_ns, cpu_ns, cpu_ns)
+    if metric is Metric.START:
+        first_ns = run.started.first_reply_s * 1e9 if run.started else 0.0
+        return Figure(first_ns, first_ns, first_ns)
     return Figure(run.rate_at_least, run.rate, run.rate_at_most)
 
 

@@ -16,6 +16,7 @@ from arena.judge.beside import (
     Beside,
     Bounds,
     alone,
+    of_image,
     of_latency,
     of_response,
     of_run,
@@ -228,7 +229,9 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
-        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN])
+        more=alone(
+            [it for it in (*of_run(best, is_known=is_known), *of_image(record)) if it[0] not in OWN]
+        )
         | alone(
             [
                 bounds

@@ -23,6 +23,7 @@ from arena.judge.nights import (
     steady_of,
 )
 from arena.judge.ranking import RANKED_BLOCKS, Estimate, Ranking
+from arena.judge.steady import SteadyAfter, steady_after
 from arena.judge.twins import Twin, TwinHistory, twins_in
 from arena.what.metrics import Metric
 from parsers.common.figures import Whole
@@ -45,7 +46,7 @@ class BlockEstimate(Frozen):
     the generator was the limit. `cannot_keep` the load's fixed rate: in more than a quarter of its
     visits too few calls were answered. `beside` has latencies, costs and memory by name, over the
     same blocks, and `steps` the p99 latency of each step (ns); those that can be ranked have
-    estimates.
+    estimates. `steady` is over the starts of all blocks, if starts were measured, and enough.
     """
 
     value: float
@@ -62,6 +63,7 @@ class BlockEstimate(Frozen):
     cannot_keep: bool = Field(default=False, exclude_if=operator.not_)
     beside: dict[str, Beside] = Field(default_factory=dict)
     steps: dict[str, Beside] = Field(default_factory=dict)
+    steady: SteadyAfter | None = Field(default=None, exclude_if=operator.not_)
     records: tuple[str, ...]
 
     @property
@@ -330,5 +332,6 @@ def _estimate(
         client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
         beside=beside,
         steps=over_blocks([turn.steps for turn in turns]),
+        steady=steady_after(tuple(turn.start for turn in turns if turn.start)),
         records=tuple(entry.path for entry in visits),
     )

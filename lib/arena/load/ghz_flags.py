@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from arena.base.units import format_duration
-from arena.what.loads import Closed, Paced, Scheduled
+from arena.what.loads import AtRate, Closed, Scheduled
 from arena.what.profile import MeasuredProfile
 
 # ghz and volley give a call up after this time.
@@ -40,7 +40,7 @@ def scheduled(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
 
 def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return the flags for calls at a fixed rate; those that are open at the end may end."""
-    load = profile.load_as(Paced)
+    load = profile.load_as(AtRate)
     length = ["-z", format_duration(load.duration_s), "--rps", str(load.rate), "--async"]
     end = ["--duration-stop", "wait", "--drain-timeout", format_duration(DRAIN_S)]
     return _arguments(profile, [*length, *end], "json", more)

@@ -21,7 +21,7 @@ from arena.load import ghz_flags, measurements
 from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
-from arena.what.loads import Blast, Capacity, Closed, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, Cold, Paced, Scenario, Scheduled
 from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
@@ -280,6 +280,7 @@ VOLLEY = Description(
             measurements.of_volley,
             told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
         ),
+        Cold: Way(lambda profile, _, __: paced(profile), measurements.of_volley),
         Scheduled: Way(
             lambda profile, _, __: ghz_flags.scheduled(profile, _replies(profile)),
             measurements.of_volley,

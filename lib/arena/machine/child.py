@@ -97,6 +97,7 @@ class Child:
         inside = self._group.entered() if self._group else nullcontext()
         try:
             with stdout.open("ab") as out, stderr.open("ab") as err, held(), inside:
+                self.began_s = time.monotonic()
                 self._popen = subprocess.Popen(
                     argv, cwd=cwd, stdout=out, stderr=err, start_new_session=True,
                     env={**(os.environ if environment is None else environment), MARK: own_mark()},

@@ -91,6 +91,9 @@ class Expected:
         before = self._visits_before(load.load, name)
         shape = plan.profile.load
         seconds = load.warm_ups_s[name] + run_s(plan) + _AROUND_S + shape.closed_first_s
+        if shape.is_start:
+            # The one before it, which fills the page cache.
+            seconds += _AROUND_S
         if shape.steadies:
             seconds += _STEADY_S
         if known := self._tonight[load.load, name] or [_usual_s(record) for record in before]:

@@ -48,9 +48,11 @@ def plan_night(
                 frameworks=tuple(own),
                 twins=tuple(name for name in twins if name in own),
                 warm_ups_s={
-                    name: request.block_warm_up
+                    name: 0.0
+                    if plan.profile.load.is_start
+                    else request.block_warm_up
                     or warm_ups.seconds(Subject(name, sources[name], exactly, host_class))
-                    for name in own
+                    for name, plan in own.items()
                 },
             )
         )
@@ -120,10 +122,11 @@ def words_of(night: PlannedNight, plans: Plans, expected: Expected) -> list[str]
         rows = [
             [
                 f"  {name}",
-                f"warm-up {format_duration(load.warm_ups_s[name])}",
+                f"warm-up {format_duration(warm_up_s)}" if warm_up_s else "no warm-up",
                 "and its twin" if name in load.twins else "",
             ]
             for name in load.frameworks
+            for warm_up_s in [load.warm_ups_s[name]]
         ]
         lines += columns(rows)
         first = schedule.visits_of(night.seed, load.load, 1, load.slots)

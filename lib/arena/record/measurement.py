@@ -25,7 +25,7 @@ from parsers.common.figures import (
 
 __all__ = [
     "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
-    "Sampled", "Search", "SearchWindow", "Second", "Step", "Wrong",
+    "Sampled", "Search", "SearchWindow", "Second", "Started", "StartedSecond", "Step", "Wrong",
 ]  # fmt: skip
 
 Share = Annotated[float, Bounds(ge=-1, le=1e6)]
@@ -274,11 +274,39 @@ class GeneratorHost(Frozen, revalidate_instances="always"):
     raw: Raw
 
 
+class StartedSecond(Frozen):
+    """A second of the load after a start: the server's CPU in it, the OK calls that ended in it.
+
+    `peak_bytes` is the server's peak memory at its end, since the start.
+    """
+
+    cpu_s: Seconds
+    calls: Whole
+    peak_bytes: Whole
+
+
+class Started(Frozen):
+    """A start of the server; times are in seconds since its exec, or since `docker start`.
+
+    Then a connection was first accepted (`listens_s`), came the first good reply
+    (`first_reply_s`), and the load's generator was started (`load_s`). Both of the server's costs
+    are those until the load began. The last second of the load may be missing.
+    """
+
+    listens_s: Seconds
+    first_reply_s: Seconds
+    load_s: Seconds
+    cpu_s: Seconds
+    peak_bytes: Whole
+    seconds: Annotated[tuple[StartedSecond, ...], Field(max_length=100_000)]
+
+
 class Run(Measurement):
     """A measurement, the cost on both sides, the raw output, and what the host did meanwhile.
 
     `sampled` are the runner's own calls meanwhile, if the generator does not check replies.
-    `generators` are the hosts that made the load, if it was a fleet.
+    `generators` are the hosts that made the load, if it was a fleet. `started` is the start of the
+    server that the load followed, if that was measured.
     """
 
     started_at: UtcTime
@@ -288,3 +316,4 @@ class Run(Measurement):
     raw: Raw
     generators: tuple[GeneratorHost, ...] = ()
     watch: Watch | None = None
+    started: Started | None = Field(default=None, exclude_if=operator.not_)

@@ -6,6 +6,7 @@ from a record (judge/derive.py) is made again each time, by the rules of the day
 how a record was made, so it can be read, ranked and rendered years later.
 """
 
+import operator
 from typing import Annotated, Literal, Self
 
 import pydantic
@@ -160,11 +161,15 @@ class Cpus(Frozen):
 
 
 class RuntimeInfo(Frozen):
-    """How the server was started; `standin` names what a stand-in base image provides."""
+    """How the server was started; `standin` names what a stand-in base image provides.
+
+    `image_bytes` is the size of its image, with what it is based on; None natively.
+    """
 
     name: str
     argv: tuple[str, ...]
     standin: str | None = None
+    image_bytes: Whole | None = Field(default=None, exclude_if=operator.not_)
 
 
 class Epoch(Frozen):

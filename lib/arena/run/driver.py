@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from arena.base.reading import sha256_of
 from arena.contract import Sampler
 from arena.load.generators import Generator, Shot
 from arena.machine.sentinel import Calibration, Sentinel, Window
-from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled
+from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled, Second, Started
 from arena.record.times import utc_now
 from arena.run.announce import run_line
+from arena.run.cost_series import CostSeries
 from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
@@ -183,6 +184,37 @@ class Driver:
         self._settle("warm-up", measured)
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
 
+    def run_from_start(self, window: Window, listened: float, replied: float) -> Run:
+        """Measure the load that follows a start at once; `window` was opened before the start.
+
+        The server `listened` and had `replied` at these moments of the monotonic clock.
+        """
+        label, before = "run 1 of 1", self._cost("start")
+        opened = _Opened(utc_now(), before, window, self.sentinel.latest(), None, math.inf)
+        series = CostSeries(before)
+
+        def tick() -> None:
+            window.tick()
+            series.look(self._cost(label))
+
+        # It is made once: a second load would meet a server that is warm.
+        shot = self._shot(label, "run-1", self.plan.profile, tick, series.begin)
+        self._require_whole(label, shot)
+        series.look(self._cost(label))
+        began_s = self.server.began_s
+
+        def started(seconds: Sequence[Second]) -> Started:
+            return Started(
+                listens_s=listened - began_s,
+                first_reply_s=replied - began_s,
+                load_s=series.began_s - began_s,
+                cpu_s=before.cpu_s,
+                peak_bytes=before.peak_bytes,
+                seconds=series.seconds(seconds),
+            )
+
+        return self._closed(label, shot, opened, started)
+
     def _idle(self) -> float:
         """Return the server's CPU seconds a second while nobody is connected."""
         with self.progress.waiting("look at the idle server"):
@@ -294,8 +326,17 @@ class Driver:
         half_s = self.plan.profile.window_s / 2 if self.plan.profile.load.steadies else math.inf
         return _Opened(utc_now(), server, window, calibration, sampler, half_s)
 
-    def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
-        """Read what a run measured, and what the host did meanwhile."""
+    def _closed(
+        self,
+        label: str,
+        shot: Shot,
+        opened: _Opened,
+        started: Callable[[Sequence[Second]], Started] | None = None,
+    ) -> Run:
+        """Read what a run measured, and what the host did meanwhile.
+
+        `started` makes the start before the load from the load's seconds.
+        """
         opened.window.close()
         # Nothing is waited for before: a busy server works on.
         # At a fixed rate, calls that were due in the window may be answered a moment after it.
@@ -340,6 +381,7 @@ class Driver:
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),
             generators=generators,
             watch=watch,
+            started=started(measured.seconds) if started else None,
         )
         self.progress.say(f"{label}: {run_line(run, profile.metric)}")
         return run

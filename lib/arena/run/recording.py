@@ -113,7 +113,12 @@ def _provenance(
         generator=generator.info(plan.profile, seen.warm_up),
         host=facts.describe(docker_version),
         cpus=plan.cpus.record(),
-        runtime=RuntimeInfo(name=runtime.name, argv=seen.server_argv, standin=seen.built.standin),
+        runtime=RuntimeInfo(
+            name=runtime.name,
+            argv=seen.server_argv,
+            standin=seen.built.standin,
+            image_bytes=seen.built.image_bytes,
+        ),
         overrides=dict(plan.overrides),
         stages_s={name: round(seconds, 3) for name, seconds in seen.stages_s.items()},
         epoch=epoch_of(workspace, plan.framework.name, _tools(plan, runtime)),

@@ -127,6 +127,9 @@ class Session:
             build = self.runtime.build(plan.framework, folder / "build.log")
             seen.built = finished(build, progress)
         seen.stages_s["build"] += seen.built.ahead_s
+        if plan.profile.load.is_start and isinstance(self._scope, Scope):
+            self._measure_start(folder, self._scope)
+            return
         with self._serving(folder / "server.log") as server:
             if self._course.is_checked:
                 if isinstance(self._scope, Scope):
@@ -134,21 +137,56 @@ class Session:
                         seen.offers = contract.offers(self._scope)
                 seen.before = self._contract(server, "contract", "contract check")
                 _require(seen.before, "contract", server)
-            self._load(
-                Driver(
-                    plan,
-                    self.generator,
-                    server,
-                    folder,
-                    seen.started_at,
-                    progress,
-                    self.sentinel,
-                    self._sampler(),
-                )
-            )
-            if self._course.is_checked:
-                seen.after = self._contract(server, _AFTER, "contract check, after the runs")
-                _require(seen.after, _AFTER, server)
+            self._load(self._driver(server, folder))
+            self._check_after(server)
+
+    def _measure_start(self, folder: Path, scope: Scope) -> None:
+        """Measure a start, and a load from its first reply on; nothing warms the server up.
+
+        It is started once before, so that all that it reads is in the page cache.
+        """
+        seen, running, moments = self._seen, list[Server](), list[float]()
+
+        def away_s() -> float | None:
+            # A server that is not there yet has used nothing.
+            server_s = running[0].away_s() if running else 0.0
+            generator_s = self.generator.away_s()
+            return None if server_s is None or generator_s is None else server_s + generator_s
+
+        with self._stage("warm-up"), self._serving(folder / "server-before.log"):
+            pass
+        self.sentinel.calibrate()
+        window = self.sentinel.window(away_s, is_steady=not self.generator.is_away)
+
+        def wait(server: Server) -> None:
+            running.append(server)
+            moments.extend(lookout.wait(self.plan.ready_timeout_s, server.ended))
+
+        with (
+            contract.Lookout(scope) as lookout,
+            self._serving(folder / "server.log", wait) as server,
+        ):
+            driver = self._driver(server, folder)
+            with self._stage("runs"):
+                seen.runs.append(driver.run_from_start(window, *moments))
+            self._check_after(server)
+
+    def _driver(self, server: Server, folder: Path) -> Driver:
+        return Driver(
+            self.plan,
+            self.generator,
+            server,
+            folder,
+            self._seen.started_at,
+            self.progress,
+            self.sentinel,
+            self._sampler(),
+        )
+
+    def _check_after(self, server: Server) -> None:
+        if self._course.is_checked:
+            self._seen.after = self._contract(server, _AFTER, "contract check, after the runs")
+            _require(self._seen.after, _AFTER, server)
 
     def _sampler(self) -> Callable[[], Sampler] | None:
         """Return what makes the checker of replies; None if the generator checks them itself."""
@@ -192,8 +230,11 @@ class Session:
         )
 
     @contextmanager
-    def _serving(self, log: Path) -> Iterator[Server]:
-        """Run the server for the block; starting and stopping it are stages too."""
+    def _serving(self, log: Path, wait: Callable[[Server], None] | None = None) -> Iterator[Server]:
+        """Run the server for the block; starting and stopping it are stages too.
+
+        `wait` is how it is awaited, if not by the usual call.
+        """
         plan, stages_s = self.plan, self._seen.stages_s
         began_stop = None
         try:
@@ -201,7 +242,10 @@ class Session:
             with self.runtime.start(plan.framework, plan.cpus.server, log) as server:
                 self._seen.server_argv = server.argv
                 with self.progress.waiting(f"start {plan.framework.name}"):
-                    contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
+                    if wait:
+                        wait(server)
+                    else:
+                        contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
                 stages_s["start"] = time.monotonic() - began
                 try:
                     yield server

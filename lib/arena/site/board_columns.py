@@ -9,12 +9,13 @@ from functools import partial
 from statistics import median_low
 
 from arena.base.units import TIMES_NS, at_least, cost_words, in_column, in_unit
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
+from arena.judge.beside import CPU, IDLE, IMAGE, LATENCIES, LISTENS, MEMORY, Beside
 from arena.judge.figure_words import is_bound, rank_words, rounded_interval, rounded_words
 from arena.judge.figures import step_key
 from arena.judge.leaderboard import Board
 from arena.judge.levels import Level
 from arena.judge.row import Result, Row
+from arena.judge.steady import PLATEAU_S, SteadyAfter
 from arena.judge.verdicts import BlockEstimate
 from arena.site import words
 from arena.what.metrics import Metric
@@ -76,7 +77,10 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first = Column(
             "value", board.metric, "estimate", tuple(_estimate(board, it) for it in rows)
         )
-        classic = tuple(_classic(board, row) for row in rows)
+        # A start has one run, so there is no best of several.
+        classic = tuple(
+            Cell(_NONE) if board.shape.is_start else _classic(board, row) for row in rows
+        )
         second = Column(CLASSIC, "Best of three", "classic", classic)
     else:
         first = Column("value", board.metric, "", each(partial(_headline, board)))
@@ -96,11 +100,16 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first,
         second,
         Column("", "Fastest at", "calls × connections", each(_point)),
+        *_in_one_unit(
+            [("listens", "Listens after", [board.beside(it).get(LISTENS) for it in rows])]
+        ),
+        *_of_starts([row.estimate.steady if row.estimate else None for row in rows]),
         *_in_one_unit(latencies),
         *_in_one_unit(steps, "p99, "),
         Column("cpu", TITLES[CPU], cpu, beside(CPU, _cpu)),
         Column("idle", TITLES[IDLE], "% of one", beside(IDLE, _idle)),
         Column("memory", TITLES[MEMORY], "MiB", beside(MEMORY, _memory)),
+        Column("image", "Image", "MiB", beside(IMAGE, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )
@@ -297,6 +306,33 @@ def _memory(it: Beside) -> Cell:
 def _idle(it: Beside) -> Cell:
     shown = Cell(in_unit(100 * it.at_least), sortable(it.at_least), _spread(it, 0.01))
     return _ranked(it, 0.01) or shown
+
+
+def _of_starts(found: Sequence[SteadyAfter | None]) -> list[Column]:
+    """Return when frameworks are steady after a start, and what starts cost until then."""
+
+    def each(of: Callable[[SteadyAfter], Cell | None]) -> tuple[Cell, ...]:
+        return tuple((it and of(it)) or Cell(_NONE) for it in found)
+
+    def after(it: SteadyAfter) -> Cell:
+        low, value, high = (
+            f"> {PLATEAU_S[0]}" if at is None else str(at) for at in (it.low, it.value, it.high)
+        )
+        sort = PLATEAU_S[0] + 1 if it.value is None else it.value
+        return Cell(value, sortable(sort), "" if low == high else f"{low} to {high}")
+
+    def cost(it: SteadyAfter) -> Cell | None:
+        return None if it.cpu_s is None else Cell(in_unit(it.cpu_s), sortable(it.cpu_s))
+
+    def memory(it: SteadyAfter) -> Cell | None:
+        peak = it.peak_bytes
+        return None if peak is None else Cell(in_unit(peak / (1 << 20)), sortable(peak))
+
+    return [
+        Column("steady", "Steady after", "s of load", each(after)),
+        Column("steady-cpu", "CPU until steady", "s", each(cost)),
+        Column("steady-memory", "Memory until steady", "MiB", each(memory)),
+    ]
 
 
 def _spread(it: Beside, unit: float) -> str:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from arena.base.text import printable
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside, FigureEstimate
+from arena.judge.beside import CPU, IDLE, IMAGE, LATENCIES, LISTENS, MEMORY, Beside, FigureEstimate
 from arena.judge.figure_words import is_bound
 from arena.judge.leaderboard import Board
 from arena.judge.levels import Level
@@ -91,6 +91,7 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         "blocks": by_night(attrgetter("blocks")),
         **{f"block_{at + 1}_{unit}": block(at) for at in range(blocks)},
         "voids": by_night(attrgetter("voids")),
+        **_of_steady(board),
         "still_warming": by_night(lambda it: "yes" if it.still_warming else ""),
         "runs": of(lambda it: len(it.rates)),
         **same("cv", "latency_kind"),
@@ -106,6 +107,22 @@ def _values(board: Board, edition: Edition) -> dict[str, _Value]:
         "failed_at": lambda row: row.failure.started_at if row.failure else "",
         "record": record,
     }
+
+
+def _of_steady(board: Board) -> dict[str, _Value]:
+    """Return the columns of starts; none if no row has any."""
+    if not any(row.estimate and row.estimate.steady for row in board.rows):
+        return {}
+
+    def of(name: str) -> _Value:
+        return lambda row: getattr(row.estimate and row.estimate.steady, name, None)
+
+    names = {
+        "steady_after_s": "value", "steady_after_low_s": "low", "steady_after_high_s": "high",
+        "steady_starts": "starts", "cpu_s_until_steady": "cpu_s",
+        "peak_bytes_until_steady": "peak_bytes",
+    }  # fmt: skip
+    return {column: of(name) for column, name in names.items()}
 
 
 def _of(field: str, part: Callable[[Any], _Plain]) -> _Value:
@@ -140,6 +157,9 @@ def _of_beside(board: Board) -> dict[str, _Value]:
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
     if any(IDLE in board.beside(row) for row in board.rows):
         add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
+    for name in (LISTENS, IMAGE):
+        if any(name in board.beside(row) for row in board.rows):
+            add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     add(board.beside, MEMORY, at_least=MEMORY, low=f"{MEMORY}_low", high=f"{MEMORY}_high")
     return found
 

@@ -8,7 +8,7 @@ from arena.record.measurement import Run
 from arena.record.record import Record
 from arena.site.charts import blast, capacity, seconds
 from arena.site.charts.picture import Picture
-from arena.what.loads import Blast, Capacity, Closed, LoadShape, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, Cold, LoadShape, Paced, Scenario, Scheduled
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,15 @@ SHOWN: dict[type[LoadShape], Shown] = {
         of_run=capacity.of_run,
         about_runs="The rate is the one that was found; calls are those that were due in all "
         "windows, and costs those of the whole search.",
+    ),
+    Cold: replace(
+        _SCHEDULED,
+        heading="Cold starts",
+        meaning="A server is started, and calls are due at even distances from its first good "
+        "reply on. The lowest time from the start to that reply ranks first. All that the server "
+        "reads is in the page cache: it was started once before.",
+        about_runs="The run is the load after the start. Of its seconds, the record has the "
+        "server's CPU time and the calls.",
     ),
     Blast: Shown(
         heading="Blasts",

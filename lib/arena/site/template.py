@@ -54,7 +54,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         finalize=_harmless,
         auto_reload=False,
     )
-    of_words = ("count", "load_note", "host_note", "rank", "leads", "share")
+    of_words = ("count", "load_note", "host_note", "rank", "leads", "share", "starts_slowly")
     environment.filters.update(
         {name: getattr(words, name) for name in of_words},
         rate=format_rate,
@@ -71,8 +71,8 @@ def _environment(templates: Path) -> jinja2.Environment:
         plain=plain,
         web=web,
     )
-    of_words = ("types", "divisions", "standin", "ended", "unchecking", "bounds")
-    named = {name: getattr(words, name.upper()) for name in of_words}
+    globals_ = ("types", "divisions", "standin", "ended", "unchecking", "bounds")
+    named = {name: getattr(words, name.upper()) for name in globals_}
     environment.globals.update(named, flags=WORDS, kinds=SHOWN)
     return environment
 

@@ -46,6 +46,8 @@ class LoadShape(Frozen):
     closed_first_s: ClassVar[float] = 0.0
     # Whether the server's CPU must be steady before a window opens.
     steadies: ClassVar[bool] = False
+    # Whether the start of the server is measured: then the load follows it at once.
+    is_start: ClassVar[bool] = False
     # Whether one record holds all connection counts of the profile.
     joins_connections: ClassVar[bool] = False
 
@@ -277,25 +279,17 @@ class Scheduled(LoadShape):
         return f"{self.requests} requests in {self.window_s:.1f} s"
 
 
-class Paced(LoadShape):
-    """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open.
+class AtRate(LoadShape):
+    """The base of loads of `rate` calls a second for `duration_s` seconds, at even distances.
 
     At most `streams_per_connection` calls are open on each connection.
     """
 
     takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
-    closed_first_s: ClassVar[float] = 5.0
-    steadies: ClassVar[bool] = True
 
-    kind: Literal["paced"] = "paced"
     rate: Rps
     duration_s: Duration
     streams_per_connection: Count
-
-    @property
-    def metrics(self) -> frozenset[Metric]:
-        """The CPU time of a call: the rate is given."""
-        return frozenset({Metric.CPU})
 
     @property
     def has_blocks(self) -> bool:
@@ -330,6 +324,42 @@ class Paced(LoadShape):
     def each_run(self) -> str:
         """The length of each run."""
         return self.run_words
+
+
+class Paced(AtRate):
+    """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open."""
+
+    closed_first_s: ClassVar[float] = 5.0
+    steadies: ClassVar[bool] = True
+
+    kind: Literal["paced"] = "paced"
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The CPU time of a call: the rate is given."""
+        return frozenset({Metric.CPU})
+
+
+class Cold(AtRate):
+    """A start of the server, and from its first good reply on, `rate` calls a second.
+
+    Nothing warms the server up, so a start has one run.
+    """
+
+    is_unary_only: ClassVar[bool] = True
+    is_start: ClassVar[bool] = True
+
+    kind: Literal["cold"] = "cold"
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The time to the first good reply."""
+        return frozenset({Metric.START})
+
+    @property
+    def words(self) -> str:
+        """What happens after the start."""
+        return f"a start, then {super().words}"
 
 
 class Blast(LoadShape):
@@ -530,7 +560,7 @@ class Scenario(LoadShape):
 
 
 Load = Annotated[
-    Closed | Scheduled | Paced | Capacity | Blast | Scenario, Field(discriminator="kind")
+    Closed | Scheduled | Paced | Capacity | Cold | Blast | Scenario, Field(discriminator="kind")
 ]
 
 # The kinds by name, in listing order.

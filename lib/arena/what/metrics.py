@@ -10,7 +10,8 @@ class Metric(StrEnum):
     """What ranks a load. Rates are per second of elapsed time; all others are nanoseconds.
 
     The CPU a call is all CPU time of the server in the window ÷ the calls that were OK. A capacity
-    is the highest rate at which response times keep a limit.
+    is the highest rate at which response times keep a limit. The time to the first reply is that
+    from a server's start to its first good reply.
     """
 
     MESSAGES = "messages/s"
@@ -18,6 +19,7 @@ class Metric(StrEnum):
     P99 = "p99 latency"
     CPU = "CPU a call"
     CAPACITY = "calls/s within the limit"
+    START = "time to first reply"
 
     @property
     def is_latency(self) -> bool:
@@ -27,7 +29,7 @@ class Metric(StrEnum):
     @property
     def is_time(self) -> bool:
         """Whether its figures are times, in nanoseconds."""
-        return self in {Metric.P99, Metric.CPU}
+        return self in {Metric.P99, Metric.CPU, Metric.START}
 
     @property
     def lower_is_better(self) -> bool:
@@ -46,6 +48,7 @@ class Metric(StrEnum):
             Metric.P99: "p99_ns",
             Metric.CPU: "cpu_ns_per_call",
             Metric.CAPACITY: "calls_per_s_within_the_limit",
+            Metric.START: "first_reply_ns",
         }
         return names.get(self, f"{self.unit}_per_s")
 

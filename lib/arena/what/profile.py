@@ -184,6 +184,8 @@ class Profile(Frozen):
         load = self.load.overridden(duration_s, requests)
         for key, problem in load.problems(self.connections):
             raise UsageError(f"{self.name} with {requests} requests: {key}: {problem}")
+        if load.is_start and runs not in {None, 1}:
+            raise UsageError(f"{self.name}: runs {_ONE_RUN}; --blocks makes several starts")
         return self.changed(load=load, runs=runs or self.runs)
 
     def with_connections(self, counts: Sequence[int]) -> "Profile":
@@ -200,6 +202,8 @@ _OF_CALLS: dict[str, Any] = {
     "call": "", "proto": None, "request": {}, "requests_per_call": 1, "messages_per_call": 1,
     "expect": (),
 }  # fmt: skip
+
+_ONE_RUN = "must be 1: a start has one run"
 
 # The keys that a profile may have.
 _KEYS = sorted(
@@ -260,6 +264,8 @@ def _nested(data: dict[str, Any], path: Path, root: Path) -> dict[str, Any]:
     # A key without a value removes the inherited one.
     own = {key: data[key] for key in sorted(KEYS & data.keys()) if data[key] not in (None, [])}
     rest = {key: value for key, value in data.items() if key not in {"kind", *KEYS}}
+    # Nothing warms up a server whose start is measured.
+    rest = dict.fromkeys(["warmup_s"] * KINDS[kind].is_start, 0.0) | rest
     of_kind = KINDS[kind].model_fields
     if not KINDS[kind].makes_calls:
         for key in sorted(_OF_CALLS.keys() & data.keys()):
@@ -287,6 +293,10 @@ def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
     if profile.load.makes_calls:
         yield from _problems_of_call(profile)
     yield from _problems_of_load(profile)
+    if profile.load.is_start and profile.warmup_s:
+        yield "warmup", "leave it out: a start is cold"
+    if profile.load.is_start and profile.runs != 1:
+        yield "runs", _ONE_RUN
     if profile.requests_per_call != 1 and not profile.streams_up:
         yield "requests_per_call", f"must be 1: {profile.call} sends one message a call"
     if profile.messages_per_call != profile.counted_per_call:

@@ -21,11 +21,13 @@ NAMES = ("auto", "docker", "native")
 class Built:
     """The result of a build: only facts for the record.
 
-    `ahead_s` are the seconds that it took before its session.
+    `ahead_s` are the seconds that it took before its session. `image_bytes` is the size of the
+    image, with all that it is based on.
     """
 
     image_digest: str | None = None
     standin: str | None = None
+    image_bytes: int | None = None
     ahead_s: float = 0.0
 
 
@@ -42,6 +44,7 @@ class Server(Protocol):
 
     argv: tuple[str, ...]
     is_away: bool  # Whether it runs in a container, outside this process's tree.
+    began_s: float  # When its program was started, by the monotonic clock.
 
     def ended(self) -> str | None:
         """Return how the server ended, as text; None while it runs."""

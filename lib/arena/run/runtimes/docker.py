@@ -6,6 +6,7 @@ It uses the docker command line, so that recorded commands can be repeated by ha
 import os
 import select
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,6 +36,7 @@ from arena.what.framework import Framework
 
 # Set by scripts/standin-images.sh on images that stand in for official ones.
 _STANDIN_LABEL = "httparena.standin.provides"
+_RUN = ("docker", "run", "--detach")
 _STOP_GRACE_S = 2
 _LAST_BREATH_S = 2.0
 
@@ -52,9 +54,10 @@ class Container:
 
     is_away = True
 
-    def __init__(self, name: str, argv: tuple[str, ...]) -> None:
+    def __init__(self, name: str, argv: tuple[str, ...], began_s: float = 0.0) -> None:
         self.name = name
         self.argv = argv
+        self.began_s = began_s
         self._cgroup: Cgroup | None = None
         self._handle: int | None = None
         pid = inspect("container", name)["State"]["Pid"]
@@ -139,7 +142,8 @@ class DockerRuntime:
         yield Command(argv, folder, log, words, "docker build")
         image = inspect("image", _tag(framework))
         labels = image["Config"].get("Labels") or {}
-        return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))
+        standin = labels.get(_STANDIN_LABEL)
+        return Built(image_digest=image["Id"], standin=standin, image_bytes=image.get("Size"))
 
     @contextmanager
     def start(
@@ -151,8 +155,7 @@ class DockerRuntime:
         container = None
         try:
             with held():
-                _start_container(argv)
-                container = Container(name, tuple(argv))
+                container = Container(name, tuple(argv), _start_container(argv, name))
             yield container
         finally:
             with held():
@@ -172,7 +175,7 @@ class DockerRuntime:
     def _run_argv(self, framework: Framework, cpus: Sequence[int] | None) -> list[str]:
         ports = self._ports.given_to(framework.ports)
         return [
-            "docker", "run", "--detach", *sandbox(_tag(framework), cpus),
+            *_RUN, *sandbox(_tag(framework), cpus),
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
@@ -189,11 +192,16 @@ def _tag(framework: Framework) -> str:
     return PREFIX + framework.name.lower()
 
 
-def _start_container(argv: list[str]) -> None:
+def _start_container(argv: list[str], name: str) -> float:
+    """Do what `docker run --detach` does, in its two steps; return when the second one began."""
+    created = ["create", *argv[len(_RUN) :]]
     try:
-        docker(*argv[1:])
+        docker(*created)
+        began_s = time.monotonic()
+        docker("start", name)
     except HostError as error:
         raise said("start", str(error)) or FrameworkError("start", str(error)) from error
+    return began_s
 
 
 def _stop(name: str, log: Path) -> None:

@@ -44,6 +44,7 @@ class NativeServer:
 
     def __init__(self, child: Child, argv: tuple[str, ...]) -> None:
         self.argv = argv
+        self.began_s = child.began_s
         self._child = child
 
     def ended(self) -> str | None:

@@ -259,7 +259,7 @@ def _repeat(record: Record) -> str:
             parts += [flag, shlex.quote(value)]
     if visit:
         parts += ["--blocks", str(visit.blocks)]
-        if "DURATION" in overrides:
+        if "DURATION" in overrides and visit.warm_up_s:
             parts += ["--block-warm-up", format_duration(visit.warm_up_s)]
     if runtime:
         parts += ["--runtime", shlex.quote(runtime.name)]

@@ -24,6 +24,7 @@ def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> Non
     assert shared == measured.model_dump()
     own = {
         "started_at", "server", "generator", "generators", "raw", "watch", "sampled",
+        "started",
     }  # fmt: skip
     assert set(Run.model_fields) - set(shared) == own | NEVER_KEPT | LEFT_OUT
 
@@ -41,7 +42,7 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "generators", "sampled",
+    "generators", "sampled", "started",
 }  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """A session, with fakes of everything that has an effect."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -28,6 +29,7 @@ from tests.fakes import (
     ITEMS,
     OFFERS,
     PASSED,
+    UNARY,
     WARNED,
     FakeGenerator,
     FakeProgress,
@@ -561,3 +563,69 @@ def test_a_generator_without_descriptors_leaves_no_record(
     monkeypatch.setattr(generator, "fire", broken)
     with pytest.raises(HostError, match=r"^this host cannot: generator: .*files; .*: ulimit -n$"):
         measure(generator=generator)
+
+
+def a_cold_profile() -> MeasuredProfile:
+    return a_profile(kind="cold", warmup_s=0.0, runs=1, **UNARY | {"metric": "time to first reply"})
+
+
+class Seen:
+    """A lookout that sees the server listen 1 s after its start, and reply after 2 s."""
+
+    def __init__(self, server: FakeServer) -> None:
+        self.server = server
+        self.began_s = time.monotonic()
+
+    def __call__(self, _: Scope) -> Self:
+        self.is_inside = False
+        return self
+
+    def __enter__(self) -> Self:
+        self.is_inside = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_inside = False
+
+    def wait(self, timeout_s: float, ended: Callable[[], str | None]) -> tuple[float, float]:
+        assert self.is_inside
+        assert (timeout_s, ended()) == (1, None)
+        return self.server.began_s + 1.0, self.server.began_s + 2.0
+
+
+def test_a_start_is_measured_after_one_that_fills_the_page_cache(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = FakeServer()
+    monkeypatch.setattr(contract, "Lookout", Seen(server))
+    runtime, generator = FakeRuntime(server), FakeGenerator()
+    outcome = measure(runtime, generator, a_cold_profile())
+    record = outcome.record
+    assert outcome.error is None, outcome.error
+    assert runtime.stopped == 2
+    assert generator.fired == [("run-1", 40.0)]
+    assert (record.contract, record.contract_after, record.offers) == ((), (PASSED,), None)
+    (run,) = record.runs
+    assert run.started
+    assert run.started.listens_s == pytest.approx(1)
+    assert run.started.first_reply_s == pytest.approx(2)
+    assert run.watch
+    assert outcome.derived.headline
+    assert outcome.derived.headline.value == pytest.approx(2e9)
+    assert [line for line in outcome.progress.lines if "time to first reply 2.00 s" in line]
+    stages = ["build", "start", "stop", "warm-up", "runs", "contract after the runs"]
+    assert list(record.provenance.stages_s) == stages
+
+
+def test_a_server_that_never_starts_has_no_second_start(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object) -> None:
+        raise FrameworkError("start", "the server was not ready")
+
+    monkeypatch.setattr(contract, "wait_ready", late)
+    runtime = FakeRuntime()
+    outcome = measure(runtime, profile=a_cold_profile())
+    assert outcome.failure() == ("failed", "start", "the server was not ready")
+    assert outcome.log() == "listening\nlast words\n"
+    assert runtime.stopped == 1

@@ -7,11 +7,21 @@ from pydantic import ValidationError
 
 from arena.base.errors import UsageError
 from arena.site.kinds import SHOWN
-from arena.what.loads import KINDS, Blast, Capacity, Closed, LoadShape, Paced, Scenario, Scheduled
+from arena.what.loads import (
+    KINDS,
+    Blast,
+    Capacity,
+    Closed,
+    Cold,
+    LoadShape,
+    Paced,
+    Scenario,
+    Scheduled,
+)
 from arena.what.metrics import Metric
 from arena.what.scenarios import ScenarioFile
 from arena.what.schedule import SECOND_NS, Schedule
-from tests.fakes import a_profile
+from tests.fakes import UNARY, a_profile
 
 CLOSED = Closed(streams_per_connection=4, duration_s=5.0)
 SCHEDULED = Scheduled(schedule=Schedule(shape="const", rps=40), requests=100, concurrency=7)
@@ -23,11 +33,14 @@ ITERATIONS = Scenario(
 )
 PACED = Paced(rate=500, duration_s=2.5, streams_per_connection=10)
 CAPACITY = Capacity(limit_s=0.01, duration_s=60.0)
-LOADS = (CLOSED, SCHEDULED, PACED, CAPACITY, BLAST, USERS)
+COLD = Cold(rate=500, duration_s=40.0, streams_per_connection=10)
+LOADS = (CLOSED, SCHEDULED, PACED, CAPACITY, COLD, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
-    assert list(KINDS) == ["closed", "scheduled", "paced", "capacity", "blast", "scenario"]
+    assert list(KINDS) == [
+        "closed", "scheduled", "paced", "capacity", "cold", "blast", "scenario",
+    ]  # fmt: skip
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
 
@@ -55,6 +68,18 @@ def test_a_fixed_rate_has_calls_due_in_each_second() -> None:
     assert PACED.changed(duration_s=2.0).due() == [500, 500]
     assert PACED.has_blocks
     assert PACED.follows_schedule
+
+
+def test_a_cold_start_is_ranked_in_blocks_by_its_first_reply_and_has_one_run() -> None:
+    assert (COLD.has_blocks, COLD.is_start, COLD.steadies) == (True, True, False)
+    assert COLD.words == "a start, then 500 calls a second"
+    assert COLD.metrics == {Metric.START}
+    profile = a_profile(
+        kind="cold", runs=1, warmup_s=0.0, **UNARY | {"metric": "time to first reply"}
+    )
+    assert profile.overridden(duration_s=2.0).window_s == 2.0
+    with pytest.raises(UsageError, match="runs must be 1: a start has one run; --blocks makes"):
+        profile.overridden(runs=3)
 
 
 def test_a_warm_up_has_no_more_connections_than_calls() -> None:
@@ -89,7 +114,7 @@ def test_what_is_due_and_what_is_swept() -> None:
 
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
-    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "60s", "at most 60s", "5s"]
+    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "60s", "40s", "at most 60s", "5s"]
 
 
 def test_a_rate_makes_a_scenario_a_load_by_a_schedule() -> None:

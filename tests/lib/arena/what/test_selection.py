@@ -71,7 +71,7 @@ def test_a_word_without_a_framework_is_an_error(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
+        ([], ["stream-grpc", *LIKE_UNARY, "cold-start", "unary-grpc"]),
         (["unary-grpc"], ["unary-grpc"]),
         (["*-grpc"], ["stream-grpc", "unary-grpc"]),
         (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
@@ -125,7 +125,7 @@ def test_a_word_without_a_profile_is_always_an_error(
 def test_the_lightest_profiles_come_first(workspace: Workspace) -> None:
     tests = ("unary-grpc", "blast-unary", "stream-grpc", "load-const")
     add_framework(workspace, "all-round", *tests)
-    expected = ["load-const", "stream-grpc", *LIKE_UNARY, "blast-unary", "unary-grpc"]
+    expected = ["load-const", "stream-grpc", *LIKE_UNARY, "cold-start", "blast-unary", "unary-grpc"]
     assert profiles_of(workspace, "all-round") == expected
 
 

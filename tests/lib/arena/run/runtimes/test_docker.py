@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,7 +74,8 @@ rm) echo "Error: No such container: $4" >&2; exit 1 ;;
 esac
 """
 ENDED = '[{"State": {"Running": false, "Pid": 0, "OOMKilled": true, "ExitCode": 137}}]'
-IMAGE = '[{"Id": "sha256:1", "Config": {"Labels": {"httparena.standin.provides": "golang:1"}}}]'
+_LABELS = '{"httparena.standin.provides": "golang:1"}'
+IMAGE = f'[{{"Id": "sha256:1", "Size": 9000000, "Config": {{"Labels": {_LABELS}}}}}]'
 
 
 @pytest.fixture
@@ -93,6 +95,7 @@ def test_a_built_image_is_known_by_its_digest_and_its_stand_in(
     build = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
     built = finished(build, FakeProgress())
     assert (built.image_digest, built.standin) == ("sha256:1", "golang:1")
+    assert built.image_bytes == 9_000_000
     assert (tmp_path / "build.log").read_text() == "step 1\n"
 
 
@@ -135,7 +138,7 @@ def test_a_daemon_that_cannot_start_containers_is_no_failure_of_a_framework(
     said = "Error response from daemon: write /var/lib/docker/x: no space left on device"
     a_program(bin_ / "docker", f"[ $1 = rm ] || {{ echo {said} >&2; exit 125; }}")
     with (
-        pytest.raises(HostError, match=r"cannot: start: docker run: .*; free space on the disk"),
+        pytest.raises(HostError, match=r"cannot: start: docker create: .*; free space on the disk"),
         DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
     ):
         pytest.fail("started")
@@ -155,12 +158,25 @@ def test_a_container_that_died_at_once_says_how_and_is_removed(
     assert asked[-1] == "rm --force --volumes httparena-grpc-go"
 
 
+def test_a_containers_time_begins_when_it_is_started_and_not_when_it_is_created(
+    workspace: Workspace, daemon: Path, tmp_path: Path
+) -> None:
+    stub = DAEMON.replace("build)", "create) sleep 0.05 ;;\nbuild)")
+    a_program(daemon.parent / "docker", stub)
+    before_s = time.monotonic()
+    with DockerRuntime(workspace).start(a_framework(), None, tmp_path / "server.log") as server:
+        assert before_s + 0.05 <= server.began_s <= time.monotonic()
+        created, started, *_ = daemon.read_text().splitlines()
+    assert created.startswith("create --name httparena-grpc-go --label httparena ")
+    assert started == "start httparena-grpc-go"
+
+
 def test_a_container_that_cannot_be_started_is_the_frameworks_failure(
     workspace: Workspace, bin_: Path, tmp_path: Path
 ) -> None:
     a_program(bin_ / "docker", "[ $1 = rm ] || { echo no such image >&2; exit 125; }")
     with (
-        pytest.raises(FrameworkError, match="start: docker run: no such image"),
+        pytest.raises(FrameworkError, match="start: docker create: no such image"),
         DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
     ):
         pytest.fail("started")
