@@ -22,6 +22,7 @@ from arena.record.measurement import (
     GeneratorHost,
     Latency,
     Measurement,
+    Memory,
     Raw,
     Run,
     Second,
@@ -408,6 +409,7 @@ class FakeServer:
     busy_s: float = 1.0
     is_away: bool = False
     used_s: float = 0.0
+    anonymous: int = 8 << 20
 
     def ended(self) -> str | None:
         return self.how
@@ -420,6 +422,14 @@ class FakeServer:
             raise FileNotFoundError(2, "No such file or directory")
         self.used_s += self.busy_s
         return Cost(cpu_s=self.used_s, peak_bytes=20 << 20)
+
+    def anonymous_bytes(self) -> int | None:
+        return None if self.how else self.anonymous
+
+    def memory(self) -> Memory | None:
+        if self.how:
+            return None
+        return Memory(anonymous_bytes=self.anonymous, highest_bytes=self.anonymous)
 
     def away_s(self) -> float:
         return 0.0

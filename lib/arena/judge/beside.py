@@ -16,7 +16,17 @@ from parsers.common.figures import Whole
 # The latencies beside a rate, by the names of their fields and as figures.
 LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
 CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
+# Boards show the peak, with page cache in containers, only of records without anonymous memory.
 MEMORY = "server_peak_bytes"
+ANONYMOUS, HIGHEST = "server_anonymous_bytes", "server_highest_anonymous_bytes"
+IDLE_MEMORY, KERNEL = "server_idle_anonymous_bytes", "server_kernel_bytes"
+# The figures of memory, and their fields in a record.
+MEMORIES = {
+    ANONYMOUS: "anonymous_bytes",
+    HIGHEST: "highest_bytes",
+    IDLE_MEMORY: "idle_bytes",
+    KERNEL: "kernel_bytes",
+}
 IDLE = "server_idle_cpu_s_per_s"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
@@ -80,9 +90,19 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
-        yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
+        for figure, held in _memories(run.server):
+            yield figure, float(held), float(held)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
+
+
+def _memories(server: Cost) -> Iterator[tuple[str, int]]:
+    if server.memory is None:
+        yield MEMORY, server.peak_bytes
+        return
+    for figure, name in MEMORIES.items():
+        if (held := getattr(server.memory, name)) is not None:
+            yield figure, held
 
 
 def of_response(figure: str, run: Run, name: str) -> Iterator[Bounds]:

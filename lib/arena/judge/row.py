@@ -223,7 +223,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
         generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
         generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
-        server_peak_bytes=best.server.peak_bytes if is_known else None,
+        server_peak_bytes=best.server.peak_bytes if is_known and not best.server.memory else None,
         sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
         or None,
         messages_per_data_frame=record.messages_per_data_frame,

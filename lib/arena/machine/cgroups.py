@@ -15,7 +15,8 @@ from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.reading import text_of
-from arena.record.measurement import Cost
+from arena.machine.memory import group_anonymous_bytes, group_kernel_bytes
+from arena.record.measurement import Cost, Memory
 
 _PROC = Path("/proc")
 
@@ -52,6 +53,18 @@ class Cgroup:
         if self.memory_peak.exists():
             self._largest = int(self.memory_peak.read_text())
         return Cost(cpu_s=cpu_s, peak_bytes=self._largest, source="control-group")
+
+    def anonymous_bytes(self) -> int | None:
+        """Return the anonymous memory now; None if the kernel or a group that is gone has none."""
+        return group_anonymous_bytes(self.memory_now.parent)
+
+    def memory(self) -> Memory | None:
+        """Return the anonymous memory and the kernel's now; None likewise."""
+        held = self.anonymous_bytes()
+        if held is None:
+            return None
+        kernel = group_kernel_bytes(self.memory_now.parent)
+        return Memory(anonymous_bytes=held, highest_bytes=held, kernel_bytes=kernel)
 
 
 def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:

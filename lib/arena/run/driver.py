@@ -15,6 +15,7 @@ from arena.machine.sentinel import Calibration, Sentinel, Window
 from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled
 from arena.record.times import utc_now
 from arena.run.announce import run_line
+from arena.run.memory import MemoryWatch
 from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
@@ -70,6 +71,7 @@ class _Opened:
     calibration: Calibration
     sampler: Sampler | None
     half_s: float
+    memory: MemoryWatch
     began: float = field(default_factory=time.monotonic)
     at_half: tuple[float, Cost] | None = None
     at_end: tuple[float, Cost] | None = None
@@ -80,8 +82,11 @@ class _Opened:
         now = time.monotonic()
         if self.at_half is None and now - self.began >= self.half_s:
             self.at_half = now, cost()
-        if self.window.is_closed and self.at_end is None:
+        if not self.window.is_closed:
+            self.memory.tick()
+        elif self.at_end is None:
             self.at_end = now, cost()
+            self.memory.close()
 
     def halves(self) -> tuple[float, float] | None:
         """Return the server's CPU seconds a second in both halves; None if they were not seen."""
@@ -100,7 +105,8 @@ class _Opened:
 class Driver:
     """Runs a plan's load against its server, watched. Raw outputs go to `folder`.
 
-    `sampler` makes what checks replies during a run, if the generator checks none.
+    `sampler` makes what checks replies during a run, if the generator checks none. `idle_bytes` are
+    the server's anonymous memory from before the first call.
     """
 
     plan: Plan
@@ -111,6 +117,7 @@ class Driver:
     progress: Progress
     sentinel: Sentinel
     sampler: Callable[[], Sampler] | None = None
+    idle_bytes: int | None = None
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
@@ -292,11 +299,14 @@ class Driver:
         if sampler:
             sampler.start()
         half_s = self.plan.profile.window_s / 2 if self.plan.profile.load.steadies else math.inf
-        return _Opened(utc_now(), server, window, calibration, sampler, half_s)
+        memory = MemoryWatch(self.server, self.idle_bytes)
+        return _Opened(utc_now(), server, window, calibration, sampler, half_s, memory)
 
     def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
+        if not opened.at_end:
+            opened.memory.close()
         # Nothing is waited for before: a busy server works on.
         # At a fixed rate, calls that were due in the window may be answered a moment after it.
         is_late = self.plan.profile.load.steadies
@@ -334,7 +344,7 @@ class Driver:
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
-            server=after.changed(cpu_s=spent_s, halves=opened.halves()),
+            server=after.changed(cpu_s=spent_s, halves=opened.halves(), memory=opened.memory.found),
             generator=shot.cost,
             sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),

@@ -144,6 +144,7 @@ class Session:
                     progress,
                     self.sentinel,
                     self._sampler(),
+                    seen.idle_bytes,
                 )
             )
             if self._course.is_checked:
@@ -203,6 +204,8 @@ class Session:
                 with self.progress.waiting(f"start {plan.framework.name}"):
                     contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
                 stages_s["start"] = time.monotonic() - began
+                if idle := server.memory():
+                    self._seen.idle_bytes = idle.anonymous_bytes
                 try:
                     yield server
                 finally:

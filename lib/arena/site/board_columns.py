@@ -9,7 +9,17 @@ from functools import partial
 from statistics import median_low
 
 from arena.base.units import TIMES_NS, at_least, cost_words, in_column, in_unit
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORY, Beside
+from arena.judge.beside import (
+    ANONYMOUS,
+    CPU,
+    HIGHEST,
+    IDLE,
+    IDLE_MEMORY,
+    KERNEL,
+    LATENCIES,
+    MEMORY,
+    Beside,
+)
 from arena.judge.figure_words import is_bound, rank_words, rounded_interval, rounded_words
 from arena.judge.figures import step_key
 from arena.judge.leaderboard import Board
@@ -34,7 +44,20 @@ TITLES = {
     LATENCIES["p999"]: "p99.9",
     CPU: "Server CPU",
     IDLE: "Idle CPU",
+    ANONYMOUS: "Memory",
+    HIGHEST: "Memory, highest sample",
+    IDLE_MEMORY: "Idle memory",
+    KERNEL: "Kernel memory",
     MEMORY: "Peak memory",
+}
+
+# The columns of memory: their keys in the page's address, and figures.
+_MEMORIES = {
+    "anonymous": ANONYMOUS,
+    "highest": HIGHEST,
+    "idle-memory": IDLE_MEMORY,
+    "kernel": KERNEL,
+    "memory": MEMORY,
 }
 
 
@@ -100,7 +123,10 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         *_in_one_unit(steps, "p99, "),
         Column("cpu", TITLES[CPU], cpu, beside(CPU, _cpu)),
         Column("idle", TITLES[IDLE], "% of one", beside(IDLE, _idle)),
-        Column("memory", TITLES[MEMORY], "MiB", beside(MEMORY, _memory)),
+        *(
+            Column(key, TITLES[figure], "MiB", beside(figure, _memory))
+            for key, figure in _MEMORIES.items()
+        ),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )

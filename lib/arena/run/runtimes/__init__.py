@@ -10,7 +10,7 @@ from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.machine.builds import Build
-from arena.record.measurement import Cost
+from arena.record.measurement import Cost, Memory
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
 
@@ -51,6 +51,12 @@ class Server(Protocol):
 
     def cost(self) -> Cost:
         """Return its use since it started."""
+
+    def anonymous_bytes(self) -> int | None:
+        """Return its anonymous memory now, to be asked for ten times a second; None once ended."""
+
+    def memory(self) -> Memory | None:
+        """Return its memory now; None once ended, or where the host does not say."""
 
     def away_s(self) -> float | None:
         """Return the CPU seconds that it has used outside this process's tree; None once ended."""

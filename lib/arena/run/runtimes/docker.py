@@ -28,7 +28,7 @@ from arena.machine.docker import (
     sandbox,
 )
 from arena.machine.interrupts import held
-from arena.record.measurement import Cost
+from arena.record.measurement import Cost, Memory
 from arena.run.runtimes import Built, Unavailable
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
@@ -95,6 +95,14 @@ class Container:
     def cost(self) -> Cost:
         """Return the container's use since it started."""
         return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)
+
+    def anonymous_bytes(self) -> int | None:
+        """Return the anonymous memory of its control group now."""
+        return self._cgroup.anonymous_bytes() if self._cgroup else None
+
+    def memory(self) -> Memory | None:
+        """Return the memory of its control group now."""
+        return self._cgroup.memory() if self._cgroup else None
 
     def away_s(self) -> float | None:
         """Return the CPU seconds of its control group; None once that is gone."""

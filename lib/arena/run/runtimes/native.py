@@ -11,7 +11,7 @@ from arena.machine import builds
 from arena.machine.builds import Build, Command
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.record.measurement import Cost
+from arena.record.measurement import Cost, Memory
 from arena.run.runtimes import Built, Unavailable
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework, Native
@@ -58,6 +58,14 @@ class NativeServer:
     def cost(self) -> Cost:
         """Return the use of the process tree since it started."""
         return self._child.tree_cost()
+
+    def anonymous_bytes(self) -> int | None:
+        """Return the resident anonymous memory of the process tree now."""
+        return self._child.anonymous_bytes()
+
+    def memory(self) -> Memory | None:
+        """Return the anonymous memory of the process tree now, shared pages once."""
+        return self._child.tree_memory()
 
     def away_s(self) -> float:
         """Return what no process below this one shows of its CPU time: 0, unless it hides some."""
