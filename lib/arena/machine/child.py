@@ -72,7 +72,8 @@ class Child:
     """A program in its own session and process group, with its output in files.
 
     `stdout` and `stderr` may be the same path. One that `is_contained` gets a control group of its
-    own, where the host lets us, so that nothing that it starts goes uncounted or stays behind.
+    own, where the host lets us, so that nothing that it starts goes uncounted or stays behind. With
+    a `quota`, that group may use the time of so many CPUs: HostError where it cannot be made.
     Where not, the processes that this one has adopted count as its own. `is_told` if it reads what
     `tell` writes: its stdin is then a pipe, which ends when this process does. `argv` is run
     unchanged: `whole_command` makes one that the kernel kills if this process dies without a chance
@@ -90,6 +91,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         is_told: bool = False,
         is_contained: bool = False,
+        quota: float | None = None,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
@@ -99,7 +101,7 @@ class Child:
         self._is_contained = is_contained
         self._members: set[psutil.Process] = set()
         self._known: tuple[float, list[int]] = -math.inf, []
-        self._group = own_group(own_mark()) if is_contained else None
+        self._group = own_group(own_mark(), quota) if is_contained else None
         inside = self._group.entered() if self._group else nullcontext()
         try:
             with stdout.open("ab") as out, stderr.open("ab") as err, held(), inside:
@@ -166,7 +168,12 @@ class Child:
             except (psutil.Error, OSError):
                 continue
         if self._group:
-            return Cost(cpu_s=self._group.cpu_s(), peak_bytes=peak, source="control-group")
+            return Cost(
+                cpu_s=self._group.cpu_s(),
+                peak_bytes=peak,
+                source="control-group",
+                throttled_s=self._group.throttled_s(),
+            )
         self._used_s = max(self._used_s, cpu_s)
         return Cost(cpu_s=self._used_s, peak_bytes=peak, source="process-tree")
 

@@ -62,6 +62,8 @@ class Cost(Frozen):
     None: a record that is older than the field. `halves` has the CPU seconds a second in both
     halves of the window, and `idle` those before the warm-up, while nobody was connected; both
     under a load at a fixed rate. `memory` is that of a server; records before it have none.
+    `throttled_s` is how long a server's own quota held it back during the run, summed over its
+    CPUs; None without a quota.
     """
 
     cpu_s: Seconds
@@ -70,6 +72,7 @@ class Cost(Frozen):
     halves: tuple[Seconds, Seconds] | None = None
     idle: Seconds | None = None
     memory: Memory | None = Field(default=None, exclude_if=is_none)
+    throttled_s: Seconds | None = Field(default=None, exclude_if=is_none)
 
 
 class Unchecked(Frozen):

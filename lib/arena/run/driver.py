@@ -96,6 +96,11 @@ class _Opened:
         early = (used.cpu_s - self.server.cpu_s) / (half - self.began)
         return early, (all_used.cpu_s - used.cpu_s) / (end - half)
 
+    def throttled_s(self, after: Cost) -> float | None:
+        """Return how long the server's quota held it back since; None without a quota."""
+        before_s, after_s = self.server.throttled_s, after.throttled_s
+        return None if before_s is None or after_s is None else max(0.0, after_s - before_s)
+
     def sampled(self) -> Sampled | None:
         """End the runner's own calls, and return what came of them."""
         return self.sampler.stop() if self.sampler else None
@@ -344,7 +349,12 @@ class Driver:
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
-            server=after.changed(cpu_s=spent_s, halves=opened.halves(), memory=opened.memory.found),
+            server=after.changed(
+                cpu_s=spent_s,
+                halves=opened.halves(),
+                memory=opened.memory.found,
+                throttled_s=opened.throttled_s(after),
+            ),
             generator=shot.cost,
             sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),

@@ -121,14 +121,18 @@ class DockerRuntime:
     """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges.
 
     HttpArena leaves a container its default capabilities and every system call. Here it has
-    no capability, can gain none, and runs under the daemon's own seccomp profile.
+    no capability, can gain none, and runs under the daemon's own seccomp profile. With a `quota`,
+    it may use the time of so many CPUs.
     """
 
     name = "docker"
 
-    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
+    def __init__(
+        self, workspace: Workspace, ports: Ports = STANDARD, quota: float | None = None
+    ) -> None:
         self._workspace = workspace
         self._ports = ports
+        self._quota = quota
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return a problem if the framework has no Dockerfile."""
@@ -181,6 +185,7 @@ class DockerRuntime:
         ports = self._ports.given_to(framework.ports)
         return [
             "docker", "run", "--detach", *sandbox(_tag(framework), cpus),
+            *([] if self._quota is None else ["--cpus", f"{self._quota:g}"]),
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",

@@ -73,13 +73,19 @@ class NativeServer:
 
 
 class NativeRuntime:
-    """Builds and runs on the host itself, without isolation: for trusted entries."""
+    """Builds and runs on the host itself, without isolation: for trusted entries.
+
+    With a `quota`, its servers may use the time of so many CPUs.
+    """
 
     name = "native"
 
-    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
+    def __init__(
+        self, workspace: Workspace, ports: Ports = STANDARD, quota: float | None = None
+    ) -> None:
         self._workspace = workspace
         self._ports = ports
+        self._quota = quota
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return what is missing: a `native` section, or some of its needs."""
@@ -125,6 +131,7 @@ class NativeRuntime:
                     stderr=log,
                     environment=environment,
                     is_contained=True,
+                    quota=self._quota,
                 )
             yield NativeServer(child, tuple(argv))
         finally:

@@ -61,7 +61,7 @@ def python(sh: Starts, tmp_path: Path) -> Starts:
 @pytest.fixture(params=[True, False], ids=["grouped", "alone"])
 def grouped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if not request.param:
-        monkeypatch.setattr(child_room, "own_group", lambda _: None)
+        monkeypatch.setattr(child_room, "own_group", lambda *_: None)
 
 
 def is_near(found: int | None, size: int) -> bool:

@@ -574,3 +574,15 @@ def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
     assert opened.at_end
     assert early * (opened.at_half[0] - opened.began) == pytest.approx(3.0)
     assert late * (opened.at_end[0] - opened.at_half[0]) == pytest.approx(2.0)
+
+
+def test_a_run_has_the_time_for_which_its_servers_quota_held_it_back(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_s = iter([2.0, 2.75, 2.75, 2.75])
+    cost = rig.server.cost
+    limited = lambda: cost().changed(throttled_s=next(held_s))  # noqa: E731
+    monkeypatch.setattr(rig.server, "cost", limited)
+    assert rig.driver().run(1, 1).server.throttled_s == 0.75
+    monkeypatch.setattr(rig.server, "cost", cost)
+    assert rig.driver().run(1, 1).server.throttled_s is None

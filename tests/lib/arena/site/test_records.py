@@ -74,6 +74,14 @@ def holding(name: str, **more: int) -> Record:
     return a_record(name, runs=[run.changed(server=run.server.changed(memory=memory))])
 
 
+def limited(name: str) -> Record:
+    """Return a record of a server that a quota held back."""
+    run = a_run(1e6)
+    held = a_record(name, runs=[run.changed(server=run.server.changed(throttled_s=0.75))])
+    shared = Cpus(policy="unpinned", server=None, generator=None, server_quota=1.5)
+    return made(held, cpus=shared)
+
+
 def page_with(record: Record, folder: Path, *names: str, text: str = "it said this\n") -> str:
     """Return a record's page when these files lie beside it."""
     for name in names:
@@ -131,6 +139,10 @@ def with_raw(*names: str) -> list[Run]:
         (released(a_record(), "grpc-go 1.85.0"), "Release grpc-go 1.85.0 Source SHA-256"),
         (made(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
+        (limited("a"), "server and generator shared all CPUs; server limited to 1.5 CPUs"),
+        (limited("a"), "Server throttled s Generator CPU s"),
+        (limited("a"), "50.0 MiB 0.75 3.00 300 MiB"),
+        (limited("a"), "--runtime native --server-quota 1.5"),
         (made(a_record(), cpus=Cpus(policy="fleet", server=None, generator=None)),
          "fleet: server on all CPUs, load from other hosts"),
         (made(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
