@@ -231,7 +231,7 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         timed=_timed(first) if first else 0,
-        beside=tuple(of_run(first)) if first else (),
+        beside=tuple(of_run(first, connections=profile.connection_count)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
     )
 

@@ -6,7 +6,7 @@ Counts, lateness, failures, the CPU time of generators and p99.9 are shown and n
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Bounds
+from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Bounds
 from arena.judge.ranking import Figure
 from parsers.common.figures import LEAST, MOST
 
@@ -48,6 +48,7 @@ RANKED = {
         RankedFigure(CPU, "s", 1e-5),
         RankedFigure(IDLE, "s", 1e-5),
         *(RankedFigure(name, "bytes", 4096.0) for name in (MEMORY, *MEMORIES)),
+        RankedFigure(CONNECTION, "bytes", 64.0),
     )
 }
 

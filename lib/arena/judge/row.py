@@ -196,6 +196,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
     checks = _worst(record)
 
     is_known = "cost-unknown" not in flags
+    connections = record.profile.connection_count
 
     def cost_at(rate: float) -> float | None:
         return per_million(best, best.server, rate) if is_known else None
@@ -228,7 +229,13 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
-        more=alone([it for it in of_run(best, is_known=is_known) if it[0] not in OWN])
+        more=alone(
+            [
+                it
+                for it in of_run(best, connections=connections, is_known=is_known)
+                if it[0] not in OWN
+            ]
+        )
         | alone(
             [
                 bounds

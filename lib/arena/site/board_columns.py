@@ -11,6 +11,7 @@ from statistics import median_low
 from arena.base.units import TIMES_NS, at_least, cost_words, in_column, in_unit
 from arena.judge.beside import (
     ANONYMOUS,
+    CONNECTION,
     CPU,
     HIGHEST,
     IDLE,
@@ -48,6 +49,7 @@ TITLES = {
     HIGHEST: "Memory, highest sample",
     IDLE_MEMORY: "Idle memory",
     KERNEL: "Kernel memory",
+    CONNECTION: "Memory a connection",
     MEMORY: "Peak memory",
 }
 
@@ -127,6 +129,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
             Column(key, TITLES[figure], "MiB", beside(figure, _memory))
             for key, figure in _MEMORIES.items()
         ),
+        Column("connection", TITLES[CONNECTION], "KiB", beside(CONNECTION, partial(_memory, unit=1 << 10))),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )
@@ -315,9 +318,9 @@ def _cpu(it: Beside) -> Cell:
     return _ranked(it, 1) or shown
 
 
-def _memory(it: Beside) -> Cell:
-    shown = Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
-    return _ranked(it, 1 << 20) or shown
+def _memory(it: Beside, unit: int = 1 << 20) -> Cell:
+    shown = Cell(in_unit(it.at_least / unit), sortable(it.at_least), _spread(it, unit))
+    return _ranked(it, unit) or shown
 
 
 def _idle(it: Beside) -> Cell:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from arena.base.text import printable
-from arena.judge.beside import CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Beside, FigureEstimate
+from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Beside, FigureEstimate
 from arena.judge.figure_words import is_bound
 from arena.judge.leaderboard import Board
 from arena.judge.levels import Level
@@ -140,7 +140,7 @@ def _of_beside(board: Board) -> dict[str, _Value]:
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
     if any(IDLE in board.beside(row) for row in board.rows):
         add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
-    for name in (MEMORY, *MEMORIES):
+    for name in (MEMORY, *MEMORIES, CONNECTION):
         if name == MEMORY or any(name in board.beside(row) for row in board.rows):
             add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     return found

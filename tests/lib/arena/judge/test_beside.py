@@ -94,6 +94,12 @@ def test_a_record_with_anonymous_memory_shows_no_peak() -> None:
     assert MEMORY in older
     assert older.isdisjoint(MEMORIES)
     assert "memory" not in run.server.model_dump()
+    name = "server_anonymous_bytes_per_connection"
+    many = a_record("a", runs=(new,), profile={"connections": [1000], "connection_count": 1000})
+    for record, found in ((many, 2 / 1000), (a_record("a", runs=(new,)), None)):
+        (board,) = rank([record]).boards
+        each = board.beside(board.rows[0]).get(name)
+        assert (each and each.at_least) == found
     (board,) = rank([a_record("a", runs=(new,))]).boards
     assert board.beside(board.rows[0])["server_highest_anonymous_bytes"].at_least == 7
     assert MEMORY not in board.beside(board.rows[0])

@@ -9,7 +9,7 @@ from arena.base.workspace import Workspace
 from arena.what import selection
 from tests.fakes import FakeProgress, add_framework
 
-# An entry that subscribes to unary-grpc has these as well.
+# An entry that subscribes to unary-grpc has these and idle-connections as well.
 LIKE_UNARY = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500", "unary-capacity"]
 
 
@@ -71,7 +71,7 @@ def test_a_word_without_a_framework_is_an_error(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
+        ([], ["stream-grpc", *LIKE_UNARY, "idle-connections", "unary-grpc"]),
         (["unary-grpc"], ["unary-grpc"]),
         (["*-grpc"], ["stream-grpc", "unary-grpc"]),
         (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", *LIKE_UNARY, "unary-grpc"]),
@@ -125,7 +125,9 @@ def test_a_word_without_a_profile_is_always_an_error(
 def test_the_lightest_profiles_come_first(workspace: Workspace) -> None:
     tests = ("unary-grpc", "blast-unary", "stream-grpc", "load-const")
     add_framework(workspace, "all-round", *tests)
-    expected = ["load-const", "stream-grpc", *LIKE_UNARY, "blast-unary", "unary-grpc"]
+    expected = [
+        "load-const", "stream-grpc", *LIKE_UNARY, "idle-connections", "blast-unary", "unary-grpc",
+    ]  # fmt: skip
     assert profiles_of(workspace, "all-round") == expected
 
 
