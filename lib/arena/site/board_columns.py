@@ -129,7 +129,12 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
             Column(key, TITLES[figure], "MiB", beside(figure, _memory))
             for key, figure in _MEMORIES.items()
         ),
-        Column("connection", TITLES[CONNECTION], "KiB", beside(CONNECTION, partial(_memory, unit=1 << 10))),
+        Column(
+            "connection",
+            TITLES[CONNECTION],
+            "KiB",
+            beside(CONNECTION, partial(_memory, unit=1 << 10)),
+        ),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
     )

@@ -8,7 +8,16 @@ from operator import attrgetter
 from typing import Any
 
 from arena.base.text import printable
-from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Beside, FigureEstimate
+from arena.judge.beside import (
+    CONNECTION,
+    CPU,
+    IDLE,
+    LATENCIES,
+    MEMORIES,
+    MEMORY,
+    Beside,
+    FigureEstimate,
+)
 from arena.judge.figure_words import is_bound
 from arena.judge.leaderboard import Board
 from arena.judge.levels import Level
