@@ -23,6 +23,7 @@ from arena.record.measurement import (
     GeneratorHost,
     Latency,
     Measurement,
+    Memory,
     Raw,
     Run,
     Second,
@@ -411,6 +412,7 @@ class FakeServer:
     is_away: bool = False
     used_s: float = 0.0
     began_s: float = field(default_factory=time.monotonic)
+    anonymous: int = 8 << 20
 
     def ended(self) -> str | None:
         return self.how
@@ -423,6 +425,14 @@ class FakeServer:
             raise FileNotFoundError(2, "No such file or directory")
         self.used_s += self.busy_s
         return Cost(cpu_s=self.used_s, peak_bytes=20 << 20)
+
+    def anonymous_bytes(self) -> int | None:
+        return None if self.how else self.anonymous
+
+    def memory(self) -> Memory | None:
+        if self.how:
+            return None
+        return Memory(anonymous_bytes=self.anonymous, highest_bytes=self.anonymous)
 
     def away_s(self) -> float:
         return 0.0

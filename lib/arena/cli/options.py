@@ -105,6 +105,11 @@ runtime = click.option(
     "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
     help="docker, native, or auto: docker if a daemon answers. [default: auto]",
 )  # fmt: skip
+server_quota = click.option(
+    "--server-quota", type=Number(0.01, 10_000), metavar="CPUS",
+    help="Let a server use the time of so many CPUs at most, like 1 or 0.5: docker's --cpus, or a "
+    "control group. Such figures have boards of their own. [default: no limit]",
+)  # fmt: skip
 generator = click.option(
     "--generator",
     help=f"The program that makes the load: {listed(GENERATORS, 'or')}. [default: the profile's]",
@@ -137,6 +142,8 @@ def fleet_of(workspace: Workspace, request: "Request") -> "LoadHosts | None":
     """
     if request.fleet is None:
         return None
+    if request.server_quota is not None:
+        raise UsageError("--server-quota: with --fleet, the server has all CPUs of its host")
     if request.generator not in {None, "volley"}:
         raise UsageError(f"--generator: a fleet runs volley, not {request.generator}")
     for name in filter(os.environ.get, CPUS):

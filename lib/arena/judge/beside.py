@@ -17,7 +17,20 @@ from parsers.common.figures import Whole
 # The latencies beside a rate, by the names of their fields and as figures.
 LATENCIES = {"p50": "p50_ns", "p99": "p99_ns", "p999": "p999_ns"}
 CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
+# Boards show the peak, with page cache in containers, only of records without anonymous memory.
 MEMORY = "server_peak_bytes"
+ANONYMOUS, HIGHEST = "server_anonymous_bytes", "server_highest_anonymous_bytes"
+IDLE_MEMORY, KERNEL = "server_idle_anonymous_bytes", "server_kernel_bytes"
+# What each of many connections holds: the memory at the end without the idle one.
+CONNECTION = "server_anonymous_bytes_per_connection"
+_MANY_CONNECTIONS = 1_000
+# The figures of memory, and their fields in a record.
+MEMORIES = {
+    ANONYMOUS: "anonymous_bytes",
+    HIGHEST: "highest_bytes",
+    IDLE_MEMORY: "idle_bytes",
+    KERNEL: "kernel_bytes",
+}
 IDLE = "server_idle_cpu_s_per_s"
 LISTENS = "listens_ns"
 IMAGE = "image_bytes"
@@ -73,7 +86,7 @@ class Beside(Frozen):
         return self.at_least if self.at_most is None else (self.at_least + self.at_most) / 2
 
 
-def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
+def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator[Bounds]:
     """Yield the figures of a run that are known; the server's cost only if it `is_known`."""
     for name, figure in LATENCIES.items():
         yield from of_response(figure, run, name)
@@ -83,7 +96,8 @@ def of_run(run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
-        yield MEMORY, float(run.server.peak_bytes), float(run.server.peak_bytes)
+        for figure, held in _memories(run.server, connections):
+            yield figure, float(held), float(held)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
     if run.started:
@@ -95,6 +109,18 @@ def of_image(record: Record) -> Iterator[Bounds]:
     it = record.provenance.runtime
     if it and it.image_bytes and not it.standin and record.profile.load.is_start:
         yield IMAGE, it.image_bytes, it.image_bytes
+
+
+def _memories(server: Cost, connections: int) -> Iterator[tuple[str, float]]:
+    memory = server.memory
+    if memory is None:
+        yield MEMORY, server.peak_bytes
+        return
+    for figure, name in MEMORIES.items():
+        if (held := getattr(memory, name)) is not None:
+            yield figure, held
+    if memory.idle_bytes is not None and connections >= _MANY_CONNECTIONS:
+        yield CONNECTION, (memory.anonymous_bytes - memory.idle_bytes) / connections
 
 
 def of_response(figure: str, run: Run, name: str) -> Iterator[Bounds]:

@@ -7,7 +7,7 @@ from arena.base.model import Frozen
 from arena.base.text import nearest
 from arena.base.units import cost_words
 from arena.judge.archive import Archive
-from arena.judge.beside import MEMORY
+from arena.judge.beside import ANONYMOUS, MEMORY
 from arena.judge.compare import Comparison, compare
 from arena.judge.leaderboard import Board, rank_entries
 from arena.judge.row import Row
@@ -147,6 +147,6 @@ def _bill(board: Board, row: Row, estimate: BlockEstimate, rate: int, hours: flo
 
 
 def _memory(board: Board, row: Row) -> Iterator[Span]:
-    it = board.beside(row).get(MEMORY)
+    it = board.beside(row).get(ANONYMOUS) or board.beside(row).get(MEMORY)
     if it and it.low is not None and it.high is not None:
         yield Span(low=it.low, value=it.middle, high=it.high)

@@ -233,7 +233,9 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         drift=_drift(profile.metric, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         timed=_timed(first) if first else 0,
-        beside=(*of_run(first), *of_image(record)) if first else (),
+        beside=(*of_run(first, connections=profile.connection_count), *of_image(record))
+        if first
+        else (),
         steps=tuple(of_steps(first)) if first else (),
         start=start_of(first) if first else None,
     )

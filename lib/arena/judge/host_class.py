@@ -10,8 +10,12 @@ from collections import Counter
 from functools import cache
 from typing import Literal
 
+from pydantic import Field
+
 from arena.base.model import Frozen
 from arena.base.units import parse_cpus
+from arena.machine.cpus import quota_words
+from arena.record.measurement import is_none
 from arena.record.record import Cpus, Host, Record
 
 # Parts of a CPU's name that do not tell CPUs apart.
@@ -30,8 +34,9 @@ class HostClass(Frozen):
     `cpus` are the logical CPUs that the runner may use, on `cores` physical ones. `memory_gib` is
     rounded up: kernels of one machine keep different shares for themselves. `server_cpus` and
     `generator_cpus` count the CPUs of each side; both are None if the sides share all. `named_cpus`
-    are the lists that a user has set. `generator_hosts` are the CPUs of a fleet's hosts. None: the
-    record does not say.
+    are the lists that a user has set. `generator_hosts` are the CPUs of a fleet's hosts.
+    `server_quota` is how many CPUs' time a server may use, if it has a quota. None: the record does
+    not say.
     """
 
     id: str
@@ -48,6 +53,7 @@ class HostClass(Frozen):
     generator_cpus: int | None
     named_cpus: str | None
     generator_hosts: str | None = None
+    server_quota: float | None = Field(default=None, exclude_if=is_none)
 
 
 def host_class_of(record: Record) -> HostClass:
@@ -80,6 +86,7 @@ def class_of(
         generator_cpus=_count(cpus.generator),
         named_cpus=f"{cpus.server} {cpus.generator}" if cpus.policy == "override" else None,
         generator_hosts=_counted(generator_hosts),
+        server_quota=cpus.server_quota,
     )
     # A fact that is not known is left out, so that a new kind of fact keeps the ids of old records.
     facts = known.model_dump_json(exclude={"id", "words"}, exclude_none=True)
@@ -105,6 +112,7 @@ def _words(it: HostClass, cpus: Cpus) -> str:
         it.virtualisation and re.sub("^none", "bare metal", it.virtualisation),
         it.runtime,
         it.cpu_policy if it.cpu_policy == "unpinned" else _split(it, cpus),
+        None if it.server_quota is None else quota_words(it.server_quota),
         it.generator_hosts and f"load from {it.generator_hosts}",
     ]
     return ", ".join(filter(None, parts))

@@ -197,6 +197,7 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
     checks = _worst(record)
 
     is_known = "cost-unknown" not in flags
+    connections = record.profile.connection_count
 
     def cost_at(rate: float) -> float | None:
         return per_million(best, best.server, rate) if is_known else None
@@ -224,13 +225,20 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
         generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
         generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
-        server_peak_bytes=best.server.peak_bytes if is_known else None,
+        server_peak_bytes=best.server.peak_bytes if is_known and not best.server.memory else None,
         sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
         more=alone(
-            [it for it in (*of_run(best, is_known=is_known), *of_image(record)) if it[0] not in OWN]
+            [
+                it
+                for it in (
+                    *of_run(best, connections=connections, is_known=is_known),
+                    *of_image(record),
+                )
+                if it[0] not in OWN
+            ]
         )
         | alone(
             [

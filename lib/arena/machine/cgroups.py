@@ -1,26 +1,34 @@
 """Control groups, version 1 or version 2: a container's, and those that are made for a program.
 
 Sources: the kernel's admin-guide/cgroup-v1 (cpuacct.usage, memory.max_usage_in_bytes, freezer) and
-admin-guide/cgroup-v2 (cpu.stat usage_usec, memory.peak, cgroup.kill).
+admin-guide/cgroup-v2 (cpu.stat usage_usec, cpu.max, memory.peak, cgroup.kill), and
+scheduler/sched-bwc (cpu.cfs_quota_us).
 """
 
 import itertools
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.reading import text_of
-from arena.record.measurement import Cost
+from arena.machine.memory import group_anonymous_bytes, group_kernel_bytes
+from arena.record.measurement import Cost, Memory
 
 _PROC = Path("/proc")
 
 _GROUP = "httparena-"
 _numbers = itertools.count(1)
+
+# A quota is so much CPU time in each period; Docker's --cpus has the same.
+_PERIOD_US = 100_000
+
+# How a control group's cpu.stat writes the time for which it was throttled, and its unit.
+_THROTTLED = {"throttled_usec": 1e6, "throttled_time": 1e9}
 
 # All processes of a group are dead within this time of their kill.
 _DIES_WITHIN_S = 2.0
@@ -29,7 +37,7 @@ _LOOK_S = 0.005
 
 @dataclass
 class Cgroup:
-    """The control group's files: where CPU time and peak memory are read.
+    """The control group's files: where CPU time and memory are read; `shares` has its quota.
 
     If a kernel keeps no peak (version 2 before 5.19), the peak is the largest sample of
     `memory_now` that `sample` and `cost` take.
@@ -38,6 +46,7 @@ class Cgroup:
     cpu: Path
     memory_peak: Path
     memory_now: Path
+    shares: Path | None = None
     _largest: int = 0
 
     def sample(self) -> None:
@@ -51,7 +60,24 @@ class Cgroup:
         self.sample()
         if self.memory_peak.exists():
             self._largest = int(self.memory_peak.read_text())
-        return Cost(cpu_s=cpu_s, peak_bytes=self._largest, source="control-group")
+        return Cost(
+            cpu_s=cpu_s,
+            peak_bytes=self._largest,
+            source="control-group",
+            throttled_s=by_quota_s([self.shares] if self.shares else []),
+        )
+
+    def anonymous_bytes(self) -> int | None:
+        """Return the anonymous memory now; None if the kernel or a group that is gone has none."""
+        return group_anonymous_bytes(self.memory_now.parent)
+
+    def memory(self) -> Memory | None:
+        """Return the anonymous memory and the kernel's now; None likewise."""
+        held = self.anonymous_bytes()
+        if held is None:
+            return None
+        kernel = group_kernel_bytes(self.memory_now.parent)
+        return Memory(anonymous_bytes=held, highest_bytes=held, kernel_bytes=kernel)
 
 
 def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
@@ -73,18 +99,22 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
     accounts: list[str] = [name for name in ("cpuacct", "memory") if name in paths] or [""]
     if not all(container in paths.get(name, "") for name in accounts):
         raise HostError(f"the process {pid} is not yet in the control group of its container")
-    folders = {name: folder_of(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
+    folders = {
+        name: folder_of(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "cpu", "")
+    }
     if folders["cpuacct"] and folders["memory"] and folders["cpuacct"].exists():
         return Cgroup(
             cpu=folders["cpuacct"] / "cpuacct.usage",
             memory_peak=folders["memory"] / "memory.max_usage_in_bytes",
             memory_now=folders["memory"] / "memory.usage_in_bytes",
+            shares=folders["cpu"],
         )
     if folders[""] and (folders[""] / "memory.current").exists():
         return Cgroup(
             cpu=folders[""] / "cpu.stat",
             memory_peak=folders[""] / "memory.peak",
             memory_now=folders[""] / "memory.current",
+            shares=folders["cpu"] or folders[""],
         )
     raise HostError("this host accounts neither CPU nor memory by control group")
 
@@ -124,18 +154,59 @@ def _used_s(cpu: Path) -> float:
     return int(cpu.read_text()) / 1e9
 
 
-@dataclass(frozen=True)
+def throttled_s(folder: Path) -> float | None:
+    """Return how long a group was throttled, summed over its CPUs; None if it does not say."""
+    for name, value in map(str.split, text_of(folder / "cpu.stat").splitlines()):
+        if name in _THROTTLED:
+            return int(value) / _THROTTLED[name]
+    return None
+
+
+def by_quota_s(folders: Iterable[Path]) -> float | None:
+    """Return how long the one of these groups that has a quota was throttled; None without one."""
+    for folder in folders:
+        quota = text_of(folder / "cpu.max") or text_of(folder / "cpu.cfs_quota_us")
+        if quota and not quota.startswith(("max", "-1")):
+            return throttled_s(folder)
+    return None
+
+
+@dataclass
 class OwnGroup:
     """A control group for a program and all that it starts.
 
     A program that has the runner's rights can leave it if it is written to.
 
     `home` are the groups of this process, one of each hierarchy: its own version 2 group, or those
-    of `cpuacct` and, if it can be used, `freezer`. `folders` are the groups below them.
+    of `cpuacct` and, if it can be used, `freezer`; with a quota also that of `cpu`. `folders` are
+    the groups below them.
     """
 
     home: tuple[Path, ...]
     folders: tuple[Path, ...]
+    _gave_cpu: bool = field(default=False, init=False)
+
+    def limit(self, quota: float) -> None:
+        """Let the group use the time of so many CPUs in each tenth of a second.
+
+        OSError if it cannot be limited. A group of version 2 needs the controller from its home,
+        which keeps it until the last group there has ended.
+        """
+        allowed_us = round(quota * _PERIOD_US)
+        for folder in self.folders:
+            if (folder / "cpu.cfs_quota_us").exists():
+                (folder / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
+                (folder / "cpu.cfs_quota_us").write_text(str(allowed_us))
+                return
+        first = self.folders[0]
+        if not (first / "cpu.max").exists():
+            _children_of(self.home[0]).write_text("+cpu")
+            self._gave_cpu = True
+        (first / "cpu.max").write_text(f"{allowed_us} {_PERIOD_US}")
+
+    def throttled_s(self) -> float | None:
+        """Return how long its quota has throttled it, summed over CPUs; None without a quota."""
+        return by_quota_s(self.folders)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -172,6 +243,9 @@ class OwnGroup:
         for folder in self.folders:
             while not _removed(folder) and time.monotonic() < until_s:
                 time.sleep(_LOOK_S)
+        if self._gave_cpu and not any(self.home[0].glob(f"{_GROUP}*")):
+            with suppress(OSError):
+                _children_of(self.home[0]).write_text("-cpu")
 
     def _kill(self) -> None:
         at_once = self.folders[0] / "cgroup.kill"
@@ -192,6 +266,10 @@ class OwnGroup:
                 freezer.write_text("THAWED")
 
 
+def _children_of(folder: Path) -> Path:
+    return folder / "cgroup.subtree_control"
+
+
 def _removed(folder: Path) -> bool:
     """Remove a group and those that were made in it; return whether all are gone."""
     for each in [*sorted(folder.glob("*/**"), reverse=True), folder]:
@@ -205,45 +283,54 @@ def _cpu_file(folder: Path) -> Path:
     return usage if usage.exists() else folder / "cpu.stat"
 
 
-def own_group(mark: str) -> OwnGroup | None:
+def own_group(mark: str, quota: float | None = None) -> OwnGroup | None:
     """Make a control group below that of this process; None if this host does not let us.
 
-    Its name has the `mark` of this process, by which `left_groups` finds it.
+    Its name has the `mark` of this process, by which `left_groups` finds it. With a `quota` of CPUs
+    it is limited to that, or HostError.
     """
-    home = _home()
+    home = _home(is_limited=quota is not None)
+    if not home:
+        _require_none(quota, "this process may make no group")
+        return None
     name = f"{_GROUP}{mark}-{next(_numbers)}"
     group = OwnGroup(home, tuple(folder / name for folder in home))
-    if not home:
-        return None
     try:
         for folder in group.folders:
             folder.mkdir()
+        if quota is not None:
+            group.limit(quota)
         with group.entered():
             group.cpu_s()
-    except OSError:
+    except OSError as error:
         group.end()
+        _require_none(quota, error.strerror or str(error))
         return None
     return group
 
 
+def _require_none(quota: float | None, why: str) -> None:
+    if quota is not None:
+        raise HostError(f"--server-quota: this host has no control group with a CPU quota: {why}")
+
+
 def left_groups() -> list[tuple[str, OwnGroup]]:
     """Return the groups that runners have made below that of this process, with their marks."""
-    home = _home()
-    names = {each.name for folder in home for each in folder.glob(f"{_GROUP}*-*")}
     return [
         (
             name.removeprefix(_GROUP).rpartition("-")[0],
             OwnGroup(home, tuple(folder / name for folder in home if (folder / name).is_dir())),
         )
-        for name in sorted(names)
+        for home in dict.fromkeys((_home(is_limited=True), _home()))
+        for name in sorted({each.name for folder in home for each in folder.glob(f"{_GROUP}*-*")})
     ]
 
 
-def _home(proc: Path = _PROC) -> tuple[Path, ...]:
+def _home(proc: Path = _PROC, *, is_limited: bool = False) -> tuple[Path, ...]:
     """Return the folders of this process's groups in which it may make others; or none.
 
     Version 1 is left out if `cpu` and `cpuacct` are mounted together: a group there would change
-    how the CPUs are shared.
+    how the CPUs are shared. For a group that `is_limited`, that is the very purpose.
     """
     try:
         members = _members((proc / "self" / "cgroup").read_text())
@@ -252,8 +339,9 @@ def _home(proc: Path = _PROC) -> tuple[Path, ...]:
         return ()
     paths = {controller: path for controllers, path in members for controller in controllers}
     is_alone = any(controllers == ["cpuacct"] for controllers, _ in members)
-    names = ("cpuacct", "freezer") if is_alone else ("",)
-    folders = [folder_of(mounts, name, paths.get(name)) for name in names]
+    is_first = is_alone or (is_limited and {"cpu", "cpuacct"} <= paths.keys())
+    names = ("cpuacct", "freezer", *("cpu",) * is_limited) if is_first else ("",)
+    folders = list(dict.fromkeys(folder_of(mounts, name, paths.get(name)) for name in names))
     usable = [each for each in folders if each and os.access(each, os.W_OK)]
     return tuple(usable) if folders[0] in usable else ()
 

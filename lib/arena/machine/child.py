@@ -1,6 +1,7 @@
 """Child processes: started in their own group, accounted for, and never left behind."""
 
 import ctypes
+import math
 import os
 import resource
 import shutil
@@ -20,10 +21,14 @@ from arena.machine.blame import cannot, judged
 from arena.machine.cgroups import own_group
 from arena.machine.interrupts import held, released
 from arena.machine.lock import MARK, STOP_GRACE_S, own_mark
-from arena.record.measurement import Cost
+from arena.machine.memory import anonymous_bytes, own_anonymous_bytes, peak_resident_bytes
+from arena.record.measurement import Cost, Memory
 
 # The time between two looks at a running program. Each look costs the host about 0.1 ms.
 TICK_S = 0.1
+
+# Without a control group, who is in a tree is looked up so often: it takes all of /proc.
+_TREE_S = 1.0
 
 # As many as a container gets: some programs iterate over all files that they may open.
 _MOST_OPEN_FILES = 1 << 20
@@ -67,7 +72,8 @@ class Child:
     """A program in its own session and process group, with its output in files.
 
     `stdout` and `stderr` may be the same path. One that `is_contained` gets a control group of its
-    own, where the host lets us, so that nothing that it starts goes uncounted or stays behind.
+    own, where the host lets us, so that nothing that it starts goes uncounted or stays behind. With
+    a `quota`, that group may use the time of so many CPUs: HostError where it cannot be made.
     Where not, the processes that this one has adopted count as its own. `is_told` if it reads what
     `tell` writes: its stdin is then a pipe, which ends when this process does. `argv` is run
     unchanged: `whole_command` makes one that the kernel kills if this process dies without a chance
@@ -85,6 +91,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         is_told: bool = False,
         is_contained: bool = False,
+        quota: float | None = None,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
@@ -93,7 +100,8 @@ class Child:
         self._orphans_before_s = _orphans.used_s
         self._is_contained = is_contained
         self._members: set[psutil.Process] = set()
-        self._group = own_group(own_mark()) if is_contained else None
+        self._known: tuple[float, list[int]] = -math.inf, []
+        self._group = own_group(own_mark(), quota) if is_contained else None
         inside = self._group.entered() if self._group else nullcontext()
         try:
             with stdout.open("ab") as out, stderr.open("ab") as err, held(), inside:
@@ -143,8 +151,7 @@ class Child:
 
     def sample(self) -> None:
         """Sample the running program's peak memory so far."""
-        with suppress(OSError):
-            self._peak = max(self._peak, _peak_resident(self.pid))
+        self._peak = max(self._peak, peak_resident_bytes(self.pid))
 
     def tree_cost(self) -> Cost:
         """Return the use of the running program and all that it has started, so far.
@@ -158,13 +165,40 @@ class Child:
         for process in self._tree():
             try:
                 cpu_s += _used_s(process)
-                peak += _peak_resident(process.pid)
+                peak += peak_resident_bytes(process.pid)
             except (psutil.Error, OSError):
                 continue
         if self._group:
-            return Cost(cpu_s=self._group.cpu_s(), peak_bytes=peak, source="control-group")
+            return Cost(
+                cpu_s=self._group.cpu_s(),
+                peak_bytes=peak,
+                source="control-group",
+                throttled_s=self._group.throttled_s(),
+            )
         self._used_s = max(self._used_s, cpu_s)
         return Cost(cpu_s=self._used_s, peak_bytes=peak, source="process-tree")
+
+    def anonymous_bytes(self) -> int | None:
+        """Return the resident anonymous memory of the tree now; None if nothing is left of it.
+
+        It may be asked for ten times a second. Without a control group, a process that began within
+        the last second may be missing.
+        """
+        if self._group:
+            return anonymous_bytes(self._group.pids())
+        looked_at, pids = self._known
+        if (now := time.monotonic()) - looked_at >= _TREE_S:
+            pids = [each.pid for each in self._tree()]
+            self._known = now, pids
+        return anonymous_bytes(pids)
+
+    def tree_memory(self) -> Memory | None:
+        """Return the anonymous memory of the tree now, shared pages once; None if none is left."""
+        pids = [each.pid for each in self._tree()]
+        held, resident = own_anonymous_bytes(pids), anonymous_bytes(pids)
+        if held is None or resident is None:
+            return None
+        return Memory(anonymous_bytes=held, highest_bytes=max(held, resident))
 
     def hidden_s(self) -> float:
         """Return the CPU seconds of its group that no process shows, so far; 0 without a group.
@@ -373,10 +407,3 @@ def exit_words(code: int) -> str:
     except ValueError:
         name = f"signal {-code}"
     return f"killed by {name}"
-
-
-def _peak_resident(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0

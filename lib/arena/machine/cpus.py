@@ -1,12 +1,12 @@
 """The CPUs of the server and of the generator."""
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.base.reading import text_of
 from arena.base.units import format_cpus, parse_cpus
 from arena.record.record import Cpus
@@ -22,12 +22,13 @@ class CpuPlan:
     """The CPUs of each side; None means it shares all of them with the other.
 
     With the policy `fleet`, None means all for the server, and none for the generator: its hosts
-    are others.
+    are others. `server_quota` is how many CPUs' time the server may use; None if it has no quota.
     """
 
     policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: tuple[int, ...] | None
     generator: tuple[int, ...] | None
+    server_quota: float | None = None
 
     @property
     def generator_count(self) -> int | None:
@@ -37,9 +38,16 @@ class CpuPlan:
     def record(self) -> Cpus:
         """Return the plan in the form of records."""
         server, generator = (each and format_cpus(each) for each in (self.server, self.generator))
-        return Cpus(policy=self.policy, server=server, generator=generator)
+        return Cpus(
+            policy=self.policy,
+            server=server,
+            generator=generator,
+            server_quota=self.server_quota,
+        )
 
     def __str__(self) -> str:
+        if self.server_quota is not None:
+            return f"{replace(self, server_quota=None)}, {quota_words(self.server_quota)}"
         if self.policy == "fleet":
             return "server on all CPUs, load from other hosts"
         if self.server is None or self.generator is None:
@@ -48,15 +56,35 @@ class CpuPlan:
         return f"server on CPUs {server}, generator on CPUs {generator}"
 
 
-def plan_cpus(cores: Iterable[tuple[int, ...]], environment: Mapping[str, str]) -> CpuPlan:
+def quota_words(quota: float) -> str:
+    """Return a server's quota for people."""
+    return f"server limited to {quota:g} CPU{'s' * (quota != 1)}"
+
+
+def plan_cpus(
+    cores: Iterable[tuple[int, ...]],
+    environment: Mapping[str, str],
+    server_quota: float | None = None,
+) -> CpuPlan:
     """Give server and generator half of the physical cores each; SMT siblings stay together.
 
     `cores` holds the logical CPUs of each physical core that is available. An odd core goes to
     the generator, which must not be the limit. With fewer than four CPUs, both share all.
     SERVER_CPUS and LOADGEN_CPUS override this; if only one is set, the other side gets the rest.
+    HostError if the server has fewer CPUs than its quota.
     """
     groups = sorted(cores)
     allowed = {cpu for group in groups for cpu in group}
+    plan = replace(_split(groups, allowed, environment), server_quota=server_quota)
+    count = len(plan.server or allowed)
+    if server_quota is not None and server_quota > count:
+        raise HostError(f"--server-quota: is {server_quota:g}, but the server has {count} CPUs")
+    return plan
+
+
+def _split(
+    groups: Sequence[tuple[int, ...]], allowed: set[int], environment: Mapping[str, str]
+) -> CpuPlan:
     server = _named_cpus("SERVER_CPUS", environment, allowed)
     generator = _named_cpus("LOADGEN_CPUS", environment, allowed)
     if server or generator:

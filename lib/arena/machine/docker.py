@@ -66,6 +66,12 @@ def foreign_network() -> str | None:
     return f"{system} runs in a virtual machine" if "Docker Desktop" in system else None
 
 
+def require_quota() -> None:
+    """Raise HostError if the daemon cannot limit a container to some CPUs' time."""
+    if docker("info", "--format", "{{.CPUCfsQuota}}") != "true":
+        raise HostError("--server-quota: the Docker daemon's host has no CPU quota")
+
+
 def remove_container(name: str) -> None:
     """Remove a container, running or not; do nothing if it does not exist."""
     try:

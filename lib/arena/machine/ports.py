@@ -8,15 +8,17 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from arena.base.reading import text_of
 from arena.machine.blame import LOOPBACK, cannot, of_host
 from arena.machine.child import most_open_files
 
 # What a server, or a client, has open beside its connections.
 _OTHER_FILES = 64
 
-_LISTENS = "0A"
+_LISTENS, _TIME_WAIT = "0A", "06"
 _NET = Path("/proc/net")
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_REUSE = Path("/proc/sys/net/ipv4/tcp_tw_reuse")
 
 
 def require_free_port(port: int) -> None:
@@ -109,7 +111,11 @@ def _is_held(port: int) -> bool:
 
 
 def _local_ports_left(port: int) -> int | None:
-    """Return how many local ports are left for clients of a port; None if that is unknown."""
+    """Return how many local ports are left for clients of a port; None if that is unknown.
+
+    On loopback, most kernels lend the port of a connection that has ended again after a second.
+    """
+    lent = _TIME_WAIT if text_of(_REUSE).strip() in {"1", "2"} else ""
     try:
         first, last = map(int, _RANGE.read_text().split())
     except (OSError, ValueError):
@@ -117,7 +123,7 @@ def _local_ports_left(port: int) -> int | None:
     used = {
         local
         for local, remote, state in _sockets()
-        if first <= local <= last and (remote == port or state == _LISTENS)
+        if first <= local <= last and (state == _LISTENS or (remote == port and state != lent))
     }
     return last - first + 1 - len(used)
 

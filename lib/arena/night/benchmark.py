@@ -61,7 +61,7 @@ def benchmark(
         job = Job(workspace, request, scope, plans, environment, command, diary)
         return max(_worst(codes), measure(job, publish))
     if request.dry_run:
-        runtime = choose(request.runtime, workspace, shows)
+        runtime = choose(request.runtime, workspace, shows, quota=request.server_quota)
         _show(Runner(workspace, request, runtime, shows), plans)
         return _worst(codes)
     pages: list[Path] = []

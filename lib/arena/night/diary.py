@@ -51,6 +51,7 @@ class NightScope(Frozen):
     twins: str | None = None
     duration_s: float | None = None
     warm_up_s: float | None = None
+    server_quota: float | None = None
 
     def __str__(self) -> str:
         words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
@@ -62,16 +63,15 @@ class NightScope(Frozen):
             words.append(f"--generator {self.generator}")
         if self.only_changed:
             words.append("--only-changed")
-        if self.blocks:
-            words.append(f"--blocks {self.blocks}")
-        if self.seed:
-            words.append(f"--seed {self.seed}")
-        if self.twins:
-            words.append(f"--twin {self.twins}")
-        if self.duration_s:
-            words.append(f"--duration {format_duration(self.duration_s)}")
-        if self.warm_up_s:
-            words.append(f"--block-warm-up {format_duration(self.warm_up_s)}")
+        values = {
+            "--blocks": self.blocks,
+            "--seed": self.seed,
+            "--twin": self.twins,
+            "--duration": format_duration(self.duration_s) if self.duration_s else None,
+            "--block-warm-up": format_duration(self.warm_up_s) if self.warm_up_s else None,
+            "--server-quota": f"{self.server_quota:g}" if self.server_quota else None,
+        }
+        words += [f"{name} {value}" for name, value in values.items() if value]
         return " ".join(words) or "everything"
 
 
@@ -89,6 +89,7 @@ def scope_of(request: Request) -> NightScope:
         twins=request.twin,
         duration_s=request.duration,
         warm_up_s=request.block_warm_up,
+        server_quota=request.server_quota,
     )
 
 

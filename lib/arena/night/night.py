@@ -113,6 +113,7 @@ def night(
         twin=scope.twins,
         duration=scope.duration_s,
         block_warm_up=scope.warm_up_s,
+        server_quota=scope.server_quota,
     )
     at_racks = racks.runner(workspace, asked, plans, shows) if racks else None
     job = Job(workspace, asked, scope, plans, environment, command, diary, clock, tally, at_racks)
@@ -129,7 +130,8 @@ def measure(job: Job, publish: Publish) -> int:
         if job.scope.blocks < RANKED_BLOCKS:
             shows.say(f"with fewer than {RANKED_BLOCKS} blocks there are intervals, but no ranks")
     if request.dry_run:
-        runtime = partial(choose, request.runtime, workspace, shows)
+        quota = request.server_quota
+        runtime = partial(choose, request.runtime, workspace, shows, quota=quota)
         where = job.racks or NightRunner(workspace, request, runtime(), shows)
         _Night(_runnable(job, where), where, {}).show()
         return job.tally.code
@@ -450,6 +452,7 @@ def _plans(
         connections=None,
         duration=scope.duration_s,
         generator=request.generator if away else scope.generator,
+        server_quota=scope.server_quota,
     )
     selected = _frameworks(workspace, scope, tally, shows)
     plans = plan_sessions(workspace, asked, environment, selected, away)

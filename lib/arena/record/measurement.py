@@ -24,8 +24,9 @@ from parsers.common.figures import (
 )
 
 __all__ = [
-    "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Raw", "Run",
-    "Sampled", "Search", "SearchWindow", "Second", "Started", "StartedSecond", "Step", "Wrong",
+    "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Memory", "Raw",
+    "Run", "Sampled", "Search", "SearchWindow", "Second", "Started", "StartedSecond", "Step",
+    "Wrong",
 ]  # fmt: skip
 
 Share = Annotated[float, Bounds(ge=-1, le=1e6)]
@@ -35,13 +36,35 @@ Rate = Annotated[float, Bounds(ge=0, le=MOST)]
 Seconds = Annotated[float, Bounds(ge=0, le=1e9)]
 
 
+def is_none(value: object) -> bool:
+    """Return whether a field is left out: older records do not have it."""
+    return value is None
+
+
+class Memory(Frozen):
+    """The memory of a server that is backed by no file, never page cache.
+
+    `anonymous_bytes` are those at the end of the window, and `highest_bytes` the highest of ten
+    samples a second over the window. `idle_bytes` are those of the server that had just become
+    ready, before the first call. `kernel_bytes` are those that the kernel held for its control
+    group at the end of the window; None where none counts them.
+    """
+
+    anonymous_bytes: Whole
+    highest_bytes: Whole
+    kernel_bytes: Whole | None = None
+    idle_bytes: Whole | None = None
+
+
 class Cost(Frozen):
     """CPU seconds spent during the run, and peak memory since the program started.
 
     `source` is what counted the CPU time: a control group, or the processes of the program's tree.
     None: a record that is older than the field. `halves` has the CPU seconds a second in both
     halves of the window, and `idle` those before the warm-up, while nobody was connected; both
-    under a load at a fixed rate.
+    under a load at a fixed rate. `memory` is that of a server; records before it have none.
+    `throttled_s` is how long a server's own quota held it back during the run, summed over its
+    CPUs; None without a quota.
     """
 
     cpu_s: Seconds
@@ -49,6 +72,8 @@ class Cost(Frozen):
     source: Literal["control-group", "process-tree"] | None = None
     halves: tuple[Seconds, Seconds] | None = None
     idle: Seconds | None = None
+    memory: Memory | None = Field(default=None, exclude_if=is_none)
+    throttled_s: Seconds | None = Field(default=None, exclude_if=is_none)
 
 
 class Unchecked(Frozen):

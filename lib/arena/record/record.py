@@ -22,12 +22,13 @@ from arena.record.measurement import (
     Raw,
     Run,
     Seconds,
+    is_none,
 )
 from arena.record.times import UtcTime
 from arena.what.environment import TRIAL
 from arena.what.framework import Framework
 from arena.what.profile import MeasuredProfile
-from parsers.common.figures import Whole
+from parsers.common.figures import LEAST, MOST, Bounds, Whole
 
 
 def _is_list(text: str) -> str:
@@ -35,6 +36,7 @@ def _is_list(text: str) -> str:
     return text
 
 
+Quota = Annotated[float, Bounds(ge=LEAST, le=MOST)]
 CpuList = Annotated[str, Field(max_length=1000), pydantic.AfterValidator(_is_list)]
 
 
@@ -143,11 +145,13 @@ class Cpus(Frozen):
     """The CPUs of each side, as lists like 0-3; both are None if the sides share all CPUs.
 
     With the policy `fleet`, the server has all CPUs of its host: the load comes from other hosts.
+    `server_quota` is how many CPUs' time the server may use; None if it may use all of its CPUs.
     """
 
     policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: CpuList | None
     generator: CpuList | None
+    server_quota: Quota | None = Field(default=None, exclude_if=is_none)
 
     @property
     def generator_count(self) -> int | None:

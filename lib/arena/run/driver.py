@@ -16,6 +16,7 @@ from arena.record.measurement import Cost, Measurement, Raw, Run, Sampled, Secon
 from arena.record.times import utc_now
 from arena.run.announce import run_line
 from arena.run.cost_series import CostSeries
+from arena.run.memory import MemoryWatch
 from arena.run.plan import Plan
 from arena.run.quiet import Quiet
 from arena.run.recording import saved_as
@@ -71,6 +72,7 @@ class _Opened:
     calibration: Calibration
     sampler: Sampler | None
     half_s: float
+    memory: MemoryWatch
     began: float = field(default_factory=time.monotonic)
     at_half: tuple[float, Cost] | None = None
     at_end: tuple[float, Cost] | None = None
@@ -81,8 +83,11 @@ class _Opened:
         now = time.monotonic()
         if self.at_half is None and now - self.began >= self.half_s:
             self.at_half = now, cost()
-        if self.window.is_closed and self.at_end is None:
+        if not self.window.is_closed:
+            self.memory.tick()
+        elif self.at_end is None:
             self.at_end = now, cost()
+            self.memory.close()
 
     def halves(self) -> tuple[float, float] | None:
         """Return the server's CPU seconds a second in both halves; None if they were not seen."""
@@ -91,6 +96,11 @@ class _Opened:
         (half, used), (end, all_used) = self.at_half, self.at_end
         early = (used.cpu_s - self.server.cpu_s) / (half - self.began)
         return early, (all_used.cpu_s - used.cpu_s) / (end - half)
+
+    def throttled_s(self, after: Cost) -> float | None:
+        """Return how long the server's quota held it back since; None without a quota."""
+        before_s, after_s = self.server.throttled_s, after.throttled_s
+        return None if before_s is None or after_s is None else max(0.0, after_s - before_s)
 
     def sampled(self) -> Sampled | None:
         """End the runner's own calls, and return what came of them."""
@@ -101,7 +111,8 @@ class _Opened:
 class Driver:
     """Runs a plan's load against its server, watched. Raw outputs go to `folder`.
 
-    `sampler` makes what checks replies during a run, if the generator checks none.
+    `sampler` makes what checks replies during a run, if the generator checks none. `idle_bytes` are
+    the server's anonymous memory from before the first call.
     """
 
     plan: Plan
@@ -112,6 +123,7 @@ class Driver:
     progress: Progress
     sentinel: Sentinel
     sampler: Callable[[], Sampler] | None = None
+    idle_bytes: int | None = None
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
@@ -190,11 +202,14 @@ class Driver:
         The server `listened` and had `replied` at these moments of the monotonic clock.
         """
         label, before = "run 1 of 1", self._cost("start")
-        opened = _Opened(utc_now(), before, window, self.sentinel.latest(), None, math.inf)
+        memory = MemoryWatch(self.server, self.idle_bytes)
+        latest = self.sentinel.latest()
+        opened = _Opened(utc_now(), before, window, latest, None, math.inf, memory)
         series = CostSeries(before)
 
         def tick() -> None:
             window.tick()
+            memory.tick()
             series.look(self._cost(label))
 
         # It is made once: a second load would meet a server that is warm.
@@ -324,7 +339,8 @@ class Driver:
         if sampler:
             sampler.start()
         half_s = self.plan.profile.window_s / 2 if self.plan.profile.load.steadies else math.inf
-        return _Opened(utc_now(), server, window, calibration, sampler, half_s)
+        memory = MemoryWatch(self.server, self.idle_bytes)
+        return _Opened(utc_now(), server, window, calibration, sampler, half_s, memory)
 
     def _closed(
         self,
@@ -338,6 +354,8 @@ class Driver:
         `started` makes the start before the load from the load's seconds.
         """
         opened.window.close()
+        if not opened.at_end:
+            opened.memory.close()
         # Nothing is waited for before: a busy server works on.
         # At a fixed rate, calls that were due in the window may be answered a moment after it.
         is_late = self.plan.profile.load.steadies
@@ -375,7 +393,12 @@ class Driver:
         run = Run(
             **dict(measured),
             started_at=opened.started_at,
-            server=after.changed(cpu_s=spent_s, halves=opened.halves()),
+            server=after.changed(
+                cpu_s=spent_s,
+                halves=opened.halves(),
+                memory=opened.memory.found,
+                throttled_s=opened.throttled_s(after),
+            ),
             generator=shot.cost,
             sampled=sampled,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),

@@ -73,7 +73,11 @@ def plan_sessions(
         if framework.enabled or framework.name in selected.named
         for found in profiles[framework.name]
     ]
-    fleet, split = away() if away else (None, cpus.plan_cpus(cpus.physical_cores(), environment))
+    fleet, split = (
+        away()
+        if away
+        else (None, cpus.plan_cpus(cpus.physical_cores(), environment, request.server_quota))
+    )
     located = {
         name: fleet or generators.locate(name, workspace, environment)
         for name in dict.fromkeys(profile.generator for _, profile in wanted)

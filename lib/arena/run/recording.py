@@ -30,8 +30,9 @@ from arena.what.releases import Release
 class Observed:
     """What a session has observed so far.
 
-    `stages_s` are seconds by stage; `warm_up` is what the generator of a visit was told. `release`
-    is what the entry says of its library.
+    `idle_bytes` are the server's anonymous memory from before the first call. `stages_s` are
+    seconds by stage; `warm_up` is what the generator of a visit was told. `release` is what the
+    entry says of its library.
     """
 
     started_at: str
@@ -39,6 +40,7 @@ class Observed:
     release: Release | None = None
     built: Built = field(default_factory=Built)
     server_argv: tuple[str, ...] = ()
+    idle_bytes: int | None = None
     before: Report | None = None
     after: Report | None = None
     offers: Offers | None = None

@@ -20,7 +20,7 @@ class Request(Frozen):
     `frameworks` and `profiles` are names and patterns, with or without commas; without any of them,
     it asks for all. `connections` select among a profile's counts in a night, and override them
     otherwise. `twin` are frameworks with commas between them, or `none`. `quarantine` is how far a
-    rack may be off its class, in percent.
+    rack may be off its class, in percent. `server_quota` is how many CPUs' time a server may use.
     """
 
     frameworks: tuple[str, ...] = ()
@@ -35,6 +35,7 @@ class Request(Frozen):
     rack: str | None = None
     host_class: str | None = None
     quarantine: float | None = None
+    server_quota: float | None = None
     ready_timeout: float = 60.0
     wait: bool = False
     dry_run: bool = False

@@ -97,8 +97,8 @@ class Runner:
         hosts, split = plan.generator.hosts, plan.cpus
         try:
             if not hosts:
-                split = cpus.plan_cpus(cpus.physical_cores(), environment)
-        except UsageError as error:  # A CPU of SERVER_CPUS was taken away.
+                split = cpus.plan_cpus(cpus.physical_cores(), environment, split.server_quota)
+        except (UsageError, HostError) as error:  # A CPU of SERVER_CPUS was taken away.
             return str(error)
         return class_of(facts.describe(None), split.record(), self.runtime.name, hosts).id
 
@@ -267,7 +267,7 @@ def only_here(
         sweep_checkout(workspace)
         with Draft(_drafts(workspace, request), advice):
             pass  # Fail now, not after an hour, if nothing can be saved.
-        runtime = choose(request.runtime, workspace, shows)
+        runtime = choose(request.runtime, workspace, shows, quota=request.server_quota)
         remove_leftovers(runtime, shows)
         yield kind(workspace, request, BuiltAhead(runtime, workspace), shows)
 

@@ -181,6 +181,7 @@ class Session:
             self.progress,
             self.sentinel,
             self._sampler(),
+            self._seen.idle_bytes,
         )
 
     def _check_after(self, server: Server) -> None:
@@ -247,6 +248,8 @@ class Session:
                     else:
                         contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
                 stages_s["start"] = time.monotonic() - began
+                if idle := server.memory():
+                    self._seen.idle_bytes = idle.anonymous_bytes
                 try:
                     yield server
                 finally:

@@ -81,6 +81,7 @@ class ValidateOptions:
     running: bool = False
     as_json: bool = False
     verbose: bool = False
+    server_quota: float | None = None
 
     @property
     def ready_s(self) -> float:
@@ -152,6 +153,8 @@ def _require_sensible(options: ValidateOptions, selected: Selection) -> None:
     for flag, is_given in {"--record": options.record, "--stale": options.stale}.items():
         if is_given and (options.profiles or options.running):
             raise UsageError(f"{flag}: a proof is of all profiles, and of a server started here")
+    if options.running and options.server_quota is not None:
+        raise UsageError("--server-quota: with --running, the server is not started here")
     if options.running and not selected.is_one:
         raise UsageError("--running: name the framework that runs")
     if not options.running:
@@ -197,7 +200,8 @@ class _Checker:
 
     def prepared(self) -> Runtime:
         """Return the chosen runtime, on a host that is ready for it."""
-        runtime = choose(self.options.runtime, self.workspace, self.shows, self.ports)
+        quota = self.options.server_quota
+        runtime = choose(self.options.runtime, self.workspace, self.shows, self.ports, quota)
         if not self.options.is_part:
             remove_leftovers(runtime, self.shows)
             sweep_checkout(self.workspace)
@@ -234,6 +238,8 @@ class _Checker:
         words = ["--runtime", runtime.name, *["--verbose"] * options.verbose]
         if options.ready_timeout:
             words += ["--ready-timeout", format_duration(options.ready_timeout)]
+        if options.server_quota is not None:
+            words += ["--server-quota", f"{options.server_quota:g}"]
         slots = ports.several(options.jobs, machine_ports.listeners())
         try:
             yield from Validator(self.workspace, options.profiles, words, slots, self.shows).run(

@@ -9,7 +9,20 @@ from functools import partial
 from statistics import median_low
 
 from arena.base.units import TIMES_NS, at_least, cost_words, in_column, in_unit
-from arena.judge.beside import CPU, IDLE, IMAGE, LATENCIES, LISTENS, MEMORY, Beside
+from arena.judge.beside import (
+    ANONYMOUS,
+    CONNECTION,
+    CPU,
+    HIGHEST,
+    IDLE,
+    IDLE_MEMORY,
+    IMAGE,
+    KERNEL,
+    LATENCIES,
+    LISTENS,
+    MEMORY,
+    Beside,
+)
 from arena.judge.figure_words import is_bound, rank_words, rounded_interval, rounded_words
 from arena.judge.figures import step_key
 from arena.judge.leaderboard import Board
@@ -35,7 +48,21 @@ TITLES = {
     LATENCIES["p999"]: "p99.9",
     CPU: "Server CPU",
     IDLE: "Idle CPU",
+    ANONYMOUS: "Memory",
+    HIGHEST: "Memory, highest sample",
+    IDLE_MEMORY: "Idle memory",
+    KERNEL: "Kernel memory",
+    CONNECTION: "Memory a connection",
     MEMORY: "Peak memory",
+}
+
+# The columns of memory: their keys in the page's address, and figures.
+_MEMORIES = {
+    "anonymous": ANONYMOUS,
+    "highest": HIGHEST,
+    "idle-memory": IDLE_MEMORY,
+    "kernel": KERNEL,
+    "memory": MEMORY,
 }
 
 
@@ -108,7 +135,16 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         *_in_one_unit(steps, "p99, "),
         Column("cpu", TITLES[CPU], cpu, beside(CPU, _cpu)),
         Column("idle", TITLES[IDLE], "% of one", beside(IDLE, _idle)),
-        Column("memory", TITLES[MEMORY], "MiB", beside(MEMORY, _memory)),
+        *(
+            Column(key, TITLES[figure], "MiB", beside(figure, _memory))
+            for key, figure in _MEMORIES.items()
+        ),
+        Column(
+            "connection",
+            TITLES[CONNECTION],
+            "KiB",
+            beside(CONNECTION, partial(_memory, unit=1 << 10)),
+        ),
         Column("image", "Image", "MiB", beside(IMAGE, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
@@ -298,9 +334,9 @@ def _cpu(it: Beside) -> Cell:
     return _ranked(it, 1) or shown
 
 
-def _memory(it: Beside) -> Cell:
-    shown = Cell(in_unit(it.at_least / (1 << 20)), sortable(it.at_least), _spread(it, 1 << 20))
-    return _ranked(it, 1 << 20) or shown
+def _memory(it: Beside, unit: int = 1 << 20) -> Cell:
+    shown = Cell(in_unit(it.at_least / unit), sortable(it.at_least), _spread(it, unit))
+    return _ranked(it, unit) or shown
 
 
 def _idle(it: Beside) -> Cell:

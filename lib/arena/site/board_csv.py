@@ -8,7 +8,18 @@ from operator import attrgetter
 from typing import Any
 
 from arena.base.text import printable
-from arena.judge.beside import CPU, IDLE, IMAGE, LATENCIES, LISTENS, MEMORY, Beside, FigureEstimate
+from arena.judge.beside import (
+    CONNECTION,
+    CPU,
+    IDLE,
+    IMAGE,
+    LATENCIES,
+    LISTENS,
+    MEMORIES,
+    MEMORY,
+    Beside,
+    FigureEstimate,
+)
 from arena.judge.figure_words import is_bound
 from arena.judge.leaderboard import Board
 from arena.judge.levels import Level
@@ -157,10 +168,9 @@ def _of_beside(board: Board) -> dict[str, _Value]:
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
     if any(IDLE in board.beside(row) for row in board.rows):
         add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
-    for name in (LISTENS, IMAGE):
-        if any(name in board.beside(row) for row in board.rows):
+    for name in (LISTENS, IMAGE, MEMORY, *MEMORIES, CONNECTION):
+        if name == MEMORY or any(name in board.beside(row) for row in board.rows):
             add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
-    add(board.beside, MEMORY, at_least=MEMORY, low=f"{MEMORY}_low", high=f"{MEMORY}_high")
     return found
 
 
@@ -193,7 +203,7 @@ def _part(of: _Figures, name: str, part: str, row: Row) -> _Plain:
     if part == "bound":
         return ">=" if it.is_bound else ""
     value: float | None = getattr(it, part)
-    return round(value) if name == MEMORY and value is not None else value
+    return round(value) if name.endswith("_bytes") and value is not None else value
 
 
 def _bound(metric: Metric, result: Result) -> str:

@@ -40,6 +40,7 @@ from arena.cli.options import CountList, Duration
 @options.blocks(trials=False)
 @click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")
 @options.runtime
+@options.server_quota
 @options.generator
 @options.fleet
 @click.option(

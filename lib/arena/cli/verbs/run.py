@@ -41,6 +41,7 @@ from arena.what.environment import IMAGES, PROGRAMS, listed
     "usual; any other makes a trial. [default: all of the profile's]",
 )  # fmt: skip
 @options.runtime
+@options.server_quota
 @options.generator
 @options.fleet
 @click.option(

@@ -23,6 +23,7 @@ def _jobs() -> int:
 @click.argument("frameworks", metavar="FRAMEWORKS")
 @click.argument("profiles", nargs=-1, metavar="[PROFILES]...")
 @options.runtime
+@options.server_quota
 @click.option(
     "--ready-timeout", type=Duration(),
     help="How long a server may take to start. [default: 60s; with --running 2s]",

@@ -19,7 +19,7 @@ from typing import Any
 
 from arena.base.reading import text_of
 from arena.base.text import printable
-from arena.machine.cgroups import folder_of
+from arena.machine.cgroups import folder_of, throttled_s
 from arena.machine.cpus import CPU_FOLDERS
 from arena.record.measurement import Watch
 
@@ -123,9 +123,6 @@ _PRESSURE = {"io": ("io", "full"), "memory": ("memory", "full"), "cpu": ("cpu", 
 # The lines of /proc/vmstat that make up each signal.
 _VMSTAT = {"oom_kills": ("oom_kill",), "swapped_pages": ("pswpin", "pswpout")}
 
-# How a control group's cpu.stat writes the time for which it was throttled, and its unit.
-_THROTTLED = {"throttled_usec": 1e6, "throttled_time": 1e9}
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -218,12 +215,7 @@ class HostFiles:
         ]  # fmt: skip
         if heat:
             yield "thermal", sum(heat)
-        quota = [
-            int(value) / _THROTTLED[name]
-            for folder in self._groups
-            for name, value in (line.split() for line in _lines(folder / "cpu.stat"))
-            if name in _THROTTLED
-        ]
+        quota = [each for each in map(throttled_s, self._groups) if each is not None]
         if quota:
             yield "throttled_s", sum(quota)
 

@@ -10,7 +10,9 @@ from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.machine.builds import Build
-from arena.record.measurement import Cost
+from arena.machine.cgroups import own_group
+from arena.machine.lock import own_mark
+from arena.record.measurement import Cost, Memory
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
 
@@ -55,6 +57,12 @@ class Server(Protocol):
     def cost(self) -> Cost:
         """Return its use since it started."""
 
+    def anonymous_bytes(self) -> int | None:
+        """Return its anonymous memory now, to be asked for ten times a second; None once ended."""
+
+    def memory(self) -> Memory | None:
+        """Return its memory now; None once ended, or where the host does not say."""
+
     def away_s(self) -> float | None:
         """Return the CPU seconds that it has used outside this process's tree; None once ended."""
 
@@ -87,18 +95,38 @@ def require_known(name: str) -> None:
         )
 
 
-def choose(name: str, workspace: Workspace, progress: Progress, ports: Ports = STANDARD) -> Runtime:
+def choose(
+    name: str,
+    workspace: Workspace,
+    progress: Progress,
+    ports: Ports = STANDARD,
+    quota: float | None = None,
+) -> Runtime:
     """Return the runtime of that name; `auto` is docker when a daemon answers, else native.
 
-    Its servers are given `ports`.
+    Its servers are given `ports`, and the time of `quota` CPUs: HostError if that is not to be had.
     """
+    runtime = _chosen(name, workspace, progress, ports, quota)
+    if quota is not None:
+        if runtime.name == "docker":
+            from arena.machine.docker import require_quota
+
+            require_quota()
+        elif made := own_group(own_mark(), quota):
+            made.end()
+    return runtime
+
+
+def _chosen(
+    name: str, workspace: Workspace, progress: Progress, ports: Ports, quota: float | None
+) -> Runtime:
     from arena.machine.docker import daemon_version, foreign_network
     from arena.run.runtimes.docker import DockerRuntime
     from arena.run.runtimes.native import NativeRuntime
 
     require_known(name)
     if name == "native":
-        return NativeRuntime(workspace, ports)
+        return NativeRuntime(workspace, ports, quota)
     version, why = daemon_version()
     problem = f"no Docker daemon answers: {why}"
     if version and (foreign := foreign_network()):
@@ -106,11 +134,11 @@ def choose(name: str, workspace: Workspace, progress: Progress, ports: Ports = S
     if version:
         if name == "auto":
             progress.say(f"runtime: docker (a daemon answers: {version})")
-        return DockerRuntime(workspace, ports)
+        return DockerRuntime(workspace, ports, quota)
     if name == "docker":
         raise HostError(
             f"runtime docker: {problem}; start Docker here, "
             "or run without containers: --runtime native"
         )
     progress.say(f"runtime: native ({problem})")
-    return NativeRuntime(workspace, ports)
+    return NativeRuntime(workspace, ports, quota)

@@ -29,7 +29,7 @@ from arena.machine.docker import (
     sandbox,
 )
 from arena.machine.interrupts import held
-from arena.record.measurement import Cost
+from arena.record.measurement import Cost, Memory
 from arena.run.runtimes import Built, Unavailable
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework
@@ -99,6 +99,14 @@ class Container:
         """Return the container's use since it started."""
         return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)
 
+    def anonymous_bytes(self) -> int | None:
+        """Return the anonymous memory of its control group now."""
+        return self._cgroup.anonymous_bytes() if self._cgroup else None
+
+    def memory(self) -> Memory | None:
+        """Return the memory of its control group now."""
+        return self._cgroup.memory() if self._cgroup else None
+
     def away_s(self) -> float | None:
         """Return the CPU seconds of its control group; None once that is gone."""
         try:
@@ -116,14 +124,18 @@ class DockerRuntime:
     """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges.
 
     HttpArena leaves a container its default capabilities and every system call. Here it has
-    no capability, can gain none, and runs under the daemon's own seccomp profile.
+    no capability, can gain none, and runs under the daemon's own seccomp profile. With a `quota`,
+    it may use the time of so many CPUs.
     """
 
     name = "docker"
 
-    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
+    def __init__(
+        self, workspace: Workspace, ports: Ports = STANDARD, quota: float | None = None
+    ) -> None:
         self._workspace = workspace
         self._ports = ports
+        self._quota = quota
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return a problem if the framework has no Dockerfile."""
@@ -176,6 +188,7 @@ class DockerRuntime:
         ports = self._ports.given_to(framework.ports)
         return [
             *_RUN, *sandbox(_tag(framework), cpus),
+            *([] if self._quota is None else ["--cpus", f"{self._quota:g}"]),
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",

@@ -11,7 +11,7 @@ from arena.machine import builds
 from arena.machine.builds import Build, Command
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.record.measurement import Cost
+from arena.record.measurement import Cost, Memory
 from arena.run.runtimes import Built, Unavailable
 from arena.what.environment import STANDARD, Ports
 from arena.what.framework import Framework, Native
@@ -60,19 +60,33 @@ class NativeServer:
         """Return the use of the process tree since it started."""
         return self._child.tree_cost()
 
+    def anonymous_bytes(self) -> int | None:
+        """Return the resident anonymous memory of the process tree now."""
+        return self._child.anonymous_bytes()
+
+    def memory(self) -> Memory | None:
+        """Return the anonymous memory of the process tree now, shared pages once."""
+        return self._child.tree_memory()
+
     def away_s(self) -> float:
         """Return what no process below this one shows of its CPU time: 0, unless it hides some."""
         return self._child.hidden_s()
 
 
 class NativeRuntime:
-    """Builds and runs on the host itself, without isolation: for trusted entries."""
+    """Builds and runs on the host itself, without isolation: for trusted entries.
+
+    With a `quota`, its servers may use the time of so many CPUs.
+    """
 
     name = "native"
 
-    def __init__(self, workspace: Workspace, ports: Ports = STANDARD) -> None:
+    def __init__(
+        self, workspace: Workspace, ports: Ports = STANDARD, quota: float | None = None
+    ) -> None:
         self._workspace = workspace
         self._ports = ports
+        self._quota = quota
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
         """Return what is missing: a `native` section, or some of its needs."""
@@ -118,6 +132,7 @@ class NativeRuntime:
                     stderr=log,
                     environment=environment,
                     is_contained=True,
+                    quota=self._quota,
                 )
             yield NativeServer(child, tuple(argv))
         finally:

@@ -21,6 +21,7 @@ from arena.judge.flags import UNPROVEN, disturbed_words, stalled_words
 from arena.judge.host_class import host_class_of
 from arena.judge.load_key import Key
 from arena.judge.row import GRAVITY
+from arena.machine.cpus import quota_words
 from arena.machine.sentinel import share_words
 from arena.record.bundle import RAW
 from arena.record.measurement import Disturbance, Run
@@ -174,6 +175,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
             for name in ("mean", "p50", "p90", "p99", "p999", "max")
             if any(getattr(run.latency_ns, name) is not None for run in runs)
         ],
+        quota_words=quota_words,
         has_bounds=any(each.latency_ns.at_least for each in parts),
         raws=[_name(run.raw.path) for run in runs],
         path=path,
@@ -263,6 +265,8 @@ def _repeat(record: Record) -> str:
             parts += ["--block-warm-up", format_duration(visit.warm_up_s)]
     if runtime:
         parts += ["--runtime", shlex.quote(runtime.name)]
+    if (quota := record.provenance.cpus.server_quota) is not None:
+        parts += ["--server-quota", f"{quota:g}"]
     lines.append(" ".join(parts))
     return "\n".join(_cut(line, _LONGEST_COMMAND) for line in lines)
 

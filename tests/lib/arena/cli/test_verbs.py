@@ -89,6 +89,10 @@ def test_an_option_that_no_request_has_is_one_line_that_says_why(
     ("words", "why"),
     [
         (["--fleet=tls://h:1", "--generator=ghz"], "--generator: a fleet runs volley, not ghz"),
+        (
+            ["--fleet=tls://h:1", "--server-quota=1"],
+            "--server-quota: with --fleet, the server has all CPUs of its host",
+        ),
         (["--fleet=h:1"], "--fleet: 'h:1' is not an address like tls://coordinator:8786"),
         (["--fleet="], "--fleet: '' is not an address like tls://coordinator:8786"),
         (["--fleet=tls://localhost:1", "--seed=x"], "--seed: is for blocks (add --blocks)"),

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judge.beside import CPU, MEMORY, Beside, Bounds, over_blocks
+from arena.judge.beside import CPU, MEMORIES, MEMORY, Beside, Bounds, of_run, over_blocks
 from arena.judge.entry import Entry, entry_from, entry_of
 from arena.judge.leaderboard import Board, rank
-from arena.record.measurement import Cost, Run, Step
+from arena.record.measurement import Cost, Memory, Run, Step
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.judge.visits import blocks
@@ -81,6 +81,28 @@ def test_a_board_of_blocks_has_the_costs_of_its_blocks() -> None:
     assert found[CPU].at_least == pytest.approx(8.5 / 5, rel=0.02)
     assert found[CPU].low == pytest.approx(1.0, rel=0.02)
     assert found[CPU].high == pytest.approx(8.0, rel=0.02)
+
+
+def test_a_record_with_anonymous_memory_shows_no_peak() -> None:
+    held = Memory(anonymous_bytes=5, highest_bytes=7, kernel_bytes=0, idle_bytes=3)
+    run = a_run()
+    new = run.changed(server=run.server.changed(memory=held))
+    figures = {name: least for name, least, _ in of_run(new)}
+    assert [figures[name] for name in MEMORIES] == [5, 7, 3, 0]
+    assert MEMORY not in figures
+    older = {name for name, *_ in of_run(run)}
+    assert MEMORY in older
+    assert older.isdisjoint(MEMORIES)
+    assert "memory" not in run.server.model_dump()
+    name = "server_anonymous_bytes_per_connection"
+    many = a_record("a", runs=(new,), profile={"connections": [1000], "connection_count": 1000})
+    for record, found in ((many, 2 / 1000), (a_record("a", runs=(new,)), None)):
+        (board,) = rank([record]).boards
+        each = board.beside(board.rows[0]).get(name)
+        assert (each and each.at_least) == found
+    (board,) = rank([a_record("a", runs=(new,))]).boards
+    assert board.beside(board.rows[0])["server_highest_anonymous_bytes"].at_least == 7
+    assert MEMORY not in board.beside(board.rows[0])
 
 
 def test_only_blocks_that_count_count() -> None:

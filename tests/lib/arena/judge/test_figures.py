@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from arena.judge.beside import CPU, GENERATOR_CPU, IDLE, MEMORY, Beside, FigureEstimate
+from arena.judge.beside import (
+    CONNECTION,
+    CPU,
+    GENERATOR_CPU,
+    IDLE,
+    MEMORIES,
+    MEMORY,
+    Beside,
+    FigureEstimate,
+)
 from arena.judge.entry import TWIN, entry_of
 from arena.judge.figures import RANKED, STEP, knows_p999
 from arena.judge.leaderboard import Board, rank, rank_entries
@@ -105,7 +114,8 @@ def test_each_figure_ranks_by_itself_the_lowest_first() -> None:
 
 def test_a_value_below_its_floor_counts_as_the_floor() -> None:
     floors = {name: it.floor for name, it in RANKED.items()}
-    assert floors == {"p50_ns": 1e3, "p99_ns": 1e3, MEMORY: 4096, CPU: 1e-5, IDLE: 1e-5}
+    memories = dict.fromkeys((MEMORY, *MEMORIES), 4096) | {CONNECTION: 64}
+    assert floors == {"p50_ns": 1e3, "p99_ns": 1e3, CPU: 1e-5, IDLE: 1e-5, **memories}
     assert RANKED["p99_ns"].of(("p99_ns", 10.0, 10.0)) == Figure(1e-3, 1e-3, 1e-3)
     assert RANKED["p99_ns"].of(("p99_ns", 10.0, 2e3)) == Figure(5e-4, 1 / 1.5e3, 1e-3)
     assert STEP.of(("create", 0.0, 0.0)).value == 1e-3

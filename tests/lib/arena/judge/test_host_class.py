@@ -41,6 +41,14 @@ def test_another_boot_of_one_machine_is_of_the_same_class(changes: dict[str, Any
     assert a_class(**changes) == a_class()
 
 
+def test_a_servers_quota_is_a_class_and_without_one_nothing_changes() -> None:
+    limited, halved = (a_class(PINNED.changed(server_quota=each)) for each in (1.0, 0.5))
+    assert len({limited.id, halved.id, a_class().id}) == 3
+    assert limited.words == f"{a_class().words}, server limited to 1 CPU"
+    assert "server_quota" not in a_class().model_dump()
+    assert "server_quota" not in PINNED.model_dump()
+
+
 @pytest.mark.parametrize(
     "changes",
     [

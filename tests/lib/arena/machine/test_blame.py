@@ -158,6 +158,20 @@ def test_too_few_files_or_ports_for_the_connections_are_named(
         ports.require_able(8080, 19, tmp_path)
 
 
+@pytest.mark.parametrize(("reuse", "left"), [("2\n", 20), ("1\n", 20), ("0\n", 19), ("", 19)])
+def test_ports_of_connections_that_have_ended_are_lent_again_where_the_kernel_does(
+    reuse: str, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "range").write_text("40000\t40019\n")
+    (tmp_path / "reuse").write_text(reuse)
+    (tmp_path / "tcp").write_text("head\n0: 0100007F:9C40 0100007F:1F90 06 0\n")
+    for name, file in {"_NET": "", "_RANGE": "range", "_REUSE": "reuse"}.items():
+        monkeypatch.setattr(ports, name, tmp_path / file)
+    ports.require_able(8080, left, tmp_path)
+    with pytest.raises(HostError, match=f"{left} local ports are left"):
+        ports.require_able(8080, left + 1, tmp_path)
+
+
 def test_a_host_without_localhost_or_disk_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import HostError
-from arena.machine.cgroups import _home, cgroup_of
+from arena.machine import cgroups
+from arena.machine.cgroups import OwnGroup, _home, by_quota_s, cgroup_of, own_group
 from arena.record.measurement import Cost
 
 GROUP = "/docker/abc"
@@ -224,3 +225,90 @@ def test_in_version_1_a_group_counts_and_freezes_if_it_can(
     if freezes:
         kernel.write(freezer)
     assert _home(kernel.ready()) == ((accounts, freezer) if freezes else (accounts,))
+
+
+def test_a_group_with_a_quota_is_in_the_hierarchy_that_shares_the_cpus(kernel: Kernel) -> None:
+    (kernel.proc / "self" / "cgroup").write_text("4:cpuacct:/a\n5:freezer:/c\n6:cpu:/d\n0::/b\n")
+    accounts = kernel.write(kernel.mount("cpuacct", "cgroup", "rw,cpuacct") / "a")
+    freezer = kernel.write(kernel.mount("freezer", "cgroup", "rw,freezer") / "c")
+    shares = kernel.write(kernel.mount("cpu", "cgroup", "rw,cpu") / "d")
+    assert _home(kernel.ready()) == (accounts, freezer)
+    assert _home(kernel.ready(), is_limited=True) == (accounts, freezer, shares)
+
+
+def test_a_group_with_a_quota_may_change_how_cpus_are_shared(kernel: Kernel) -> None:
+    (kernel.proc / "self" / "cgroup").write_text("4:cpu,cpuacct:/a\n0::/b\n")
+    both = kernel.write(kernel.mount("cpu,cpuacct", "cgroup", "rw,cpu,cpuacct") / "a")
+    unified = kernel.write(kernel.mount("unified", "cgroup2", "rw") / "b")
+    assert _home(kernel.ready()) == (unified,)
+    assert _home(kernel.ready(), is_limited=True) == (both,)
+
+
+def test_a_quota_of_version_2_borrows_the_controller_until_the_last_group_ends(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "httparena-1-1", tmp_path / "httparena-1-2"
+    for folder in (first, second):
+        folder.mkdir()
+    groups = [OwnGroup((tmp_path,), (folder,)) for folder in (first, second)]
+    for group in groups:
+        group.limit(1.5)
+    assert (first / "cpu.max").read_text() == "150000 100000"
+    given = tmp_path / "cgroup.subtree_control"
+    assert given.read_text() == "+cpu"
+    for group, folder, left in zip(groups, (first, second), ("+cpu", "-cpu"), strict=True):
+        (folder / "cpu.max").unlink()
+        group.end()
+        assert given.read_text() == left
+
+
+@pytest.mark.parametrize(
+    ("files", "held_s"),
+    [
+        (
+            {"cpu__max": "50000 100000\n", "cpu__stat": "usage_usec 9\nthrottled_usec 2500000\n"},
+            2.5,
+        ),
+        ({"cpu__max": "max 100000\n", "cpu__stat": "usage_usec 9\nthrottled_usec 2500000\n"}, None),
+        ({"cpu__cfs_quota_us": "50000\n", "cpu__stat": "throttled_time 2500000000\n"}, 2.5),
+        ({"cpu__cfs_quota_us": "-1\n", "cpu__stat": "throttled_time 2500000000\n"}, None),
+        ({}, None),
+    ],
+)
+def test_only_a_quota_throttles(
+    kernel: Kernel, files: dict[str, str], held_s: float | None
+) -> None:
+    assert (
+        by_quota_s([kernel.root / "none", kernel.write(kernel.root / "group", **files)]) == held_s
+    )
+
+
+@pytest.mark.parametrize("version", [version_1, version_2])
+def test_a_container_with_a_quota_says_how_long_it_was_throttled(
+    kernel: Kernel, version: Callable[[Kernel], object]
+) -> None:
+    version(kernel)
+    name = "unified" if version is version_2 else "cpu,cpuacct"
+    limit = {"cpu__max": "100000 100000"} if version is version_2 else {"cpu__cfs_quota_us": "1000"}
+    stat = "usage_usec 1500000\nthrottled_usec 2000000\n"
+    kernel.write(kernel.root / name / GROUP[1:], **limit, cpu__stat=stat)
+    cost = cgroup_of(42, kernel.ready()).cost()
+    assert cost.throttled_s == 2.0
+    assert "throttled_s" not in a_cost(1.0, 1).model_dump()
+
+
+def test_a_quota_that_no_group_can_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "_home", lambda **_: ())
+    assert own_group("0-0-0") is None
+    with pytest.raises(HostError, match="--server-quota: this host has no control group with a CP"):
+        own_group("0-0-0", 1.0)
+
+
+def test_a_host_without_quotas_is_refused_and_nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # No kernel makes the files of this folder: it is one of an ordinary file system.
+    monkeypatch.setattr(cgroups, "_home", lambda **_: (tmp_path / "home",))
+    with pytest.raises(HostError, match="no control group with a CPU quota: No such file"):
+        own_group("0-0-0", 1.0)
+    assert not (tmp_path / "home").exists()

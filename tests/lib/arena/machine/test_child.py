@@ -13,12 +13,12 @@ import pytest
 from arena.machine import child as child_room
 from arena.machine.child import (
     Child,
-    _peak_resident,
     allow_open_files,
     exit_words,
     run_bounded,
     stop_all,
 )
+from arena.machine.memory import peak_resident_bytes
 from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
 
@@ -197,7 +197,7 @@ def test_the_cost_of_a_running_tree_includes_its_descendants(
     grandchild = int(wait_for(tmp_path / "out"))
     whole = child.tree_cost()
     assert psutil.Process(grandchild).memory_info().rss > 0
-    assert whole.peak_bytes > _peak_resident(child.pid)
+    assert whole.peak_bytes > peak_resident_bytes(child.pid)
     assert whole.cpu_s >= 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.errors import UsageError
+from arena.base.errors import HostError, UsageError
 from arena.machine import cpus
 from arena.machine.cpus import CpuPlan, plan_cpus
 
@@ -73,6 +73,17 @@ def test_two_cpus_can_be_split_by_hand() -> None:
     plan = plan_cpus(TWO, {"SERVER_CPUS": "1"})
     assert str(plan) == "server on CPUs 1, generator on CPUs 0"
     assert plan.record().model_dump() == {"policy": "override", "server": "1", "generator": "0"}
+
+
+def test_a_quota_is_of_the_server_and_no_more_than_its_cpus() -> None:
+    plan = plan_cpus(TWO, {}, 1.5)
+    assert str(plan) == f"{plan_cpus(TWO, {})}, server limited to 1.5 CPUs"
+    assert plan.record().server_quota == 1.5
+    assert str(plan_cpus(FOUR, {}, 1.0)).endswith(", server limited to 1 CPU")
+    for cores, environment in ((TWO, {}), (FOUR, {"SERVER_CPUS": "0,2"})):
+        assert plan_cpus(cores, environment, 2.0).server_quota == 2.0
+        with pytest.raises(HostError, match=r"--server-quota: is 2\.5, but the server has 2 CPUs"):
+            plan_cpus(cores, environment, 2.5)
 
 
 @pytest.mark.parametrize(

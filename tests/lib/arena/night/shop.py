@@ -86,6 +86,6 @@ def shop(
 
     monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
     for room in (runner, benchmark, job):
-        monkeypatch.setattr(room, "choose", lambda *_: made.runtime)
+        monkeypatch.setattr(room, "choose", lambda *_, **__: made.runtime)
     monkeypatch.setattr(generators, "build", lambda *_: a_build(made.generator))
     return made

@@ -59,7 +59,7 @@ class Shop:
         **environment: str,
     ) -> int:
         for room in (runner, job):
-            self.patch.setattr(room, "choose", lambda *_: runtime or FakeRuntime())
+            self.patch.setattr(room, "choose", lambda *_, **__: runtime or FakeRuntime())
         self.patch.setattr(generators, "build", lambda *_: a_build(generator or FakeGenerator()))
         # Not the ghz that may be on this host's PATH.
         return job.benchmark(self.workspace, request, {"PATH": "", **environment}, "run it", build)
@@ -266,7 +266,7 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
 
     def run(*profiles: str) -> int:
         with monkeypatch.context() as patch:
-            patch.setattr(runner, "choose", lambda *_: FakeRuntime())
+            patch.setattr(runner, "choose", lambda *_, **__: FakeRuntime())
             patch.setattr(generators, "build", missing)
             return job.benchmark(
                 shop.workspace, a_request("both", profiles), {"PATH": ""}, "run it", build

@@ -47,6 +47,15 @@ def test_a_night_that_is_over_is_not_unfinished(tmp_path: Path) -> None:
     assert found_in(tmp_path) is None
 
 
+def test_a_night_with_a_quota_is_another_one_and_says_so(tmp_path: Path) -> None:
+    scope = SCOPE.changed(server_quota=0.5, blocks=2)
+    Diary.new(tmp_path, NIGHT, scope)
+    found = found_in(tmp_path)
+    assert found
+    assert found.scope == scope != SCOPE.changed(blocks=2)
+    assert str(scope).endswith("--only-changed --blocks 2 --server-quota 0.5")
+
+
 FLEETS = SCOPE.changed(generator="volley-fleet")
 
 

@@ -1,9 +1,11 @@
 """Runs that are watched, and the warm-up that goes on until the host is quiet."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ import pytest
 from arena.base.errors import ContractError, FrameworkError, GeneratorError
 from arena.load.find import Located
 from arena.load.ghz import GHZ
+from arena.machine.child import TICK_S
 from arena.machine.cpus import CpuPlan
 from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel, judged
 from arena.machine.sentinel.watch import Process
-from arena.record.measurement import Cost, Run, Sampled, Wrong
+from arena.record.measurement import Cost, Memory, Run, Sampled, Wrong
 from arena.run.driver import Driver, _Opened
+from arena.run.memory import MemoryWatch
 from arena.run.plan import Plan
 from tests.fakes import (
     FakeGenerator,
@@ -498,6 +502,58 @@ def test_each_run_at_a_fixed_rate_flows_on_from_a_warm_up_at_the_rate(rig: Rig) 
     assert rig.driver().run(1, 1).server.halves is None
 
 
+def test_a_run_has_the_servers_memory_at_its_end_and_the_highest_while_it_was_open(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fire = rig.generator.fire
+
+    def fired(profile: Any, stem: Path, on_tick: Callable[[float], None], on_open: Any) -> Any:
+        for held in (900, 400, 700, 600):
+            rig.server.anonymous = held
+            if held == 400:
+                on_open()
+            time.sleep(TICK_S)
+            on_tick(1.0)
+        rig.server.anonymous = 500
+        return fire(profile, stem, lambda _: None, lambda: None)
+
+    monkeypatch.setattr(rig.generator, "fire", fired)
+    run = replace(rig.driver(), idle_bytes=100).run(1, 1)
+    assert run.server.memory == Memory(anonymous_bytes=500, highest_bytes=700, idle_bytes=100)
+
+
+def test_a_window_whose_end_is_known_has_the_memory_of_that_moment(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = FakeServer(anonymous=300)
+    memory = MemoryWatch(server)
+    window: Any = SimpleNamespace(is_closed=False, tick=lambda: None)
+    cost = Cost(cpu_s=1.0, peak_bytes=1)
+    opened = _Opened("", cost, window, Calibration((), ()), None, 0, memory)
+    for held, is_closed in ((800, False), (300, True), (900, True)):
+        server.anonymous, window.is_closed = held, is_closed
+        time.sleep(TICK_S)
+        opened.tick(server.cost)
+    assert memory.found == Memory(anonymous_bytes=300, highest_bytes=800)
+
+
+def test_samples_of_memory_are_ten_a_second_however_often_a_tick_comes() -> None:
+    looks: list[None] = []
+    server = FakeServer()
+    server.anonymous_bytes = lambda: looks.append(None)  # type: ignore[method-assign]
+    memory, until = MemoryWatch(server), time.monotonic() + 3 * TICK_S
+    while time.monotonic() < until:
+        memory.tick()
+    assert 1 <= len(looks) <= 3
+
+
+def test_a_server_whose_memory_cannot_be_read_has_none() -> None:
+    memory = MemoryWatch(FakeServer(how="exit code 1"), 100)
+    memory.tick()
+    memory.close()
+    assert memory.found is None
+
+
 def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
     class Ends:
         is_closed = False
@@ -506,7 +562,9 @@ def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
 
     window: Any = Ends()
     used = iter([1.0, 4.0, 6.0])
-    opened = _Opened("", Cost(cpu_s=next(used), peak_bytes=1), window, Calibration((), ()), None, 0)
+    cost = Cost(cpu_s=next(used), peak_bytes=1)
+    memory = MemoryWatch(FakeServer())
+    opened = _Opened("", cost, window, Calibration((), ()), None, 0, memory)
     assert opened.halves() is None
     opened.tick(lambda: Cost(cpu_s=next(used), peak_bytes=1))
     window.is_closed = True
@@ -516,3 +574,15 @@ def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
     assert opened.at_end
     assert early * (opened.at_half[0] - opened.began) == pytest.approx(3.0)
     assert late * (opened.at_end[0] - opened.at_half[0]) == pytest.approx(2.0)
+
+
+def test_a_run_has_the_time_for_which_its_servers_quota_held_it_back(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_s = iter([2.0, 2.75, 2.75, 2.75])
+    cost = rig.server.cost
+    limited = lambda: cost().changed(throttled_s=next(held_s))  # noqa: E731
+    monkeypatch.setattr(rig.server, "cost", limited)
+    assert rig.driver().run(1, 1).server.throttled_s == 0.75
+    monkeypatch.setattr(rig.server, "cost", cost)
+    assert rig.driver().run(1, 1).server.throttled_s is None

@@ -20,6 +20,7 @@ from arena.load.generators import Shot
 from arena.load.ghz import GHZ as GHZ_PROGRAM
 from arena.machine import ports
 from arena.machine.cpus import CpuPlan
+from arena.record.measurement import Memory
 from arena.record.reading import parse_record
 from arena.run.plan import Plan
 from arena.run.session import Session
@@ -216,6 +217,10 @@ def test_each_run_has_its_own_cost_and_its_raw_output(measure: Measure) -> None:
     for number, run in enumerate(outcome.record.runs, 1):
         assert run.server.cpu_s == pytest.approx(1.0)
         assert run.server.peak_bytes == 20 << 20
+        held = 8 << 20
+        assert run.server.memory == Memory(
+            anonymous_bytes=held, highest_bytes=held, idle_bytes=held
+        )
         assert run.generator.cpu_s == 0.5
         assert (outcome.results / run.raw.path).read_text() == str(number)
         assert len(run.raw.sha256) == 64

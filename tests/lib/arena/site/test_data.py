@@ -13,6 +13,7 @@ import pytest
 
 from arena.base.model import to_json
 from arena.judge.leaderboard import Board
+from arena.record.measurement import Memory
 from arena.record.record import Record
 from arena.site.build import outputs
 from arena.site.pages import compare
@@ -26,6 +27,7 @@ from tests.lib.arena.site.editions import (
     page,
     pages_of,
     site_of,
+    text_of,
 )
 from tests.lib.arena.site.loads import SCHEDULED, a_step, items
 
@@ -64,6 +66,26 @@ def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
     assert fast["checks_warned"] == "content-type"
     assert (fast["messages_per_data_frame"], slow["messages_per_data_frame"]) == ("", "11.5")
     assert re.fullmatch(r"(\.\./){5}records/[0-9a-f]{16}/index\.html", slow["record"])
+
+
+def test_a_board_has_anonymous_memory_and_the_peak_only_of_those_who_have_no_other() -> None:
+    run = a_run(2e6)
+    memory = Memory(anonymous_bytes=12 << 20, highest_bytes=20 << 20)
+    new = a_record("new", runs=[run.changed(server=run.server.changed(memory=memory))])
+    old = a_record("old", 1e6)
+    first, second = rows_of(new, old)
+    names = ["server_anonymous_bytes", "server_highest_anonymous_bytes", "server_peak_bytes"]
+    assert [first[name] for name in names] == [str(12 << 20), str(20 << 20), ""]
+    assert [second[name] for name in names] == ["", "", str(50 << 20)]
+    assert "server_kernel_bytes" not in first
+    assert "server_anonymous_bytes" not in rows_of(old)[0]
+    for records, titles in (
+        ((new, old), ["Memory MiB", "Memory, highest sample MiB", "Peak memory MiB"]),
+        ((old,), ["Peak memory MiB"]),
+    ):
+        html = page(a_site(*records), f"{BOARD}/index.html")
+        heads = map(text_of, re.findall('<th scope="col".*?</th>', html, re.DOTALL))
+        assert [each for each in heads if "emory" in each] == titles
 
 
 def test_a_csv_has_a_failure_in_its_row_and_ends_its_lines_as_rfc_4180_has_it() -> None:

@@ -15,7 +15,7 @@ from arena.base.model import to_json
 from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
 from arena.judge.packing import pack
-from arena.record.measurement import Raw, Run, Watch
+from arena.record.measurement import Memory, Raw, Run, Watch
 from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
 from arena.site.edition import Edition
 from arena.site.pages import records
@@ -66,6 +66,22 @@ def page(record: Record, folder: Path = Path("/nonexistent")) -> str:
     return pages_of(site_of(edition), records)[edition.record(record.path)]
 
 
+def holding(name: str, **more: int) -> Record:
+    """Return a record of a server whose anonymous memory is known."""
+    sizes = {"anonymous_bytes": 12 << 20, "highest_bytes": 20 << 20, "idle_bytes": 8 << 20}
+    run = a_run(1e6)
+    memory = Memory(**{**sizes, **more})
+    return a_record(name, runs=[run.changed(server=run.server.changed(memory=memory))])
+
+
+def limited(name: str) -> Record:
+    """Return a record of a server that a quota held back."""
+    run = a_run(1e6)
+    held = a_record(name, runs=[run.changed(server=run.server.changed(throttled_s=0.75))])
+    shared = Cpus(policy="unpinned", server=None, generator=None, server_quota=1.5)
+    return made(held, cpus=shared)
+
+
 def page_with(record: Record, folder: Path, *names: str, text: str = "it said this\n") -> str:
     """Return a record's page when these files lie beside it."""
     for name in names:
@@ -95,6 +111,10 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", runs=[a_run(failed={"No": 7, "Aborted": 2})]), "2 Aborted, 7 No"),
         (a_record("a", runs=[a_run(1e6, cut=100)]), "1.00 M – 1.10 M"),
         (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
+        (a_record("a", 1e6), "Server peak memory Generator CPU s"),
+        (holding("a"), "4.00 12.0 MiB 20.0 MiB 8.00 MiB 3.00 300 MiB"),
+        (holding("a"), "Server memory Server highest sample Server idle memory Generator CPU s"),
+        (holding("a", kernel_bytes=2 << 20), "12.0 MiB 20.0 MiB 8.00 MiB 2.00 MiB 3.00"),
         (a_record("a", runs=[a_run(), a_run(seen={"steal": 0.031})]),
          "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)."),
         (a_record("a", runs=[a_run(), STALLED]), "run 2: 1 of 2 seconds."),
@@ -119,6 +139,10 @@ def with_raw(*names: str) -> list[Run]:
         (released(a_record(), "grpc-go 1.85.0"), "Release grpc-go 1.85.0 Source SHA-256"),
         (made(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
+        (limited("a"), "server and generator shared all CPUs; server limited to 1.5 CPUs"),
+        (limited("a"), "Server throttled s Generator CPU s"),
+        (limited("a"), "50.0 MiB 0.75 3.00 300 MiB"),
+        (limited("a"), "--runtime native --server-quota 1.5"),
         (made(a_record(), cpus=Cpus(policy="fleet", server=None, generator=None)),
          "fleet: server on all CPUs, load from other hosts"),
         (made(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),

@@ -11,7 +11,7 @@ from tests.fakes import FakeProgress, add_framework
 
 # An entry that subscribes to unary-grpc has these as well.
 RATES = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500"]
-LIKE_UNARY = [*RATES, "cold-start", "unary-capacity"]
+LIKE_UNARY = [*RATES, "cold-start", "unary-capacity", "idle-connections"]
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +129,9 @@ def test_a_word_without_a_profile_is_always_an_error(
 def test_the_lightest_profiles_come_first(workspace: Workspace) -> None:
     tests = ("unary-grpc", "blast-unary", "stream-grpc", "load-const")
     add_framework(workspace, "all-round", *tests)
-    expected = ["load-const", "stream-grpc", *LIKE_UNARY, "blast-unary", "unary-grpc"]
+    expected = [
+        "load-const", "stream-grpc", *LIKE_UNARY, "blast-unary", "unary-grpc",
+    ]  # fmt: skip
     assert profiles_of(workspace, "all-round") == expected
 
 

@@ -158,7 +158,7 @@ time.sleep(60)
 def test_without_a_control_group_the_cost_never_falls(
     starts: Starts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_room, "own_group", lambda _: None)
+    monkeypatch.setattr(child_room, "own_group", lambda *_: None)
     running, log = starts(HIDDEN["an ignored SIGCHLD"])
     with running as server:
         seen = []
@@ -172,7 +172,7 @@ def test_without_a_control_group_the_cost_never_falls(
 @pytest.fixture
 def adopting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     libc = ctypes.CDLL(None)
-    monkeypatch.setattr(child_room, "own_group", lambda _: None)
+    monkeypatch.setattr(child_room, "own_group", lambda *_: None)
     monkeypatch.setattr(child_room._orphans, "adopted", True)
     libc.prctl(child_room._PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     yield

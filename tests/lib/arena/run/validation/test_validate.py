@@ -386,6 +386,7 @@ def test_an_interrupt_stops_the_server_and_shows_the_verdicts_so_far(shop: Shop)
         (("all", "unary-grp"), {}, r"no profile `unary-grp` \(did you mean unary-grpc"),
         (("all", "unary-grpc-tls"), {}, "no framework subscribes to `unary-grpc-tls`"),
         (("odd",), {}, "odd subscribes to no profile of this runner"),
+        (("tonic",), {"running": True, "server_quota": 1.0}, "--server-quota: with --running"),
         (("all",), {"running": True}, "--running: name the framework that runs"),
         (("tonic",), {"runtime": "podman"}, "there is no runtime `podman`"),
         (("broken",), {}, r"^frameworks/broken/meta\.json: line 1"),
