@@ -166,9 +166,7 @@ def _of_beside(board: Board) -> dict[str, _Value]:
         add(board.steps, step, at_least=f"{at}_ns_{name}", bound=f"{at}_bound_{name}", **ends)
     cost = f"{CPU}_{board.metric.unit}"
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
-    if any(IDLE in board.beside(row) for row in board.rows):
-        add(board.beside, IDLE, at_least=IDLE, low=f"{IDLE}_low", high=f"{IDLE}_high")
-    for name in (LISTENS, IMAGE, MEMORY, *MEMORIES, CONNECTION):
+    for name in (IDLE, LISTENS, IMAGE, MEMORY, *MEMORIES, CONNECTION):
         if name == MEMORY or any(name in board.beside(row) for row in board.rows):
             add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     return found
