@@ -85,6 +85,10 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set(&mut to.max_send, args.connection.max_send_message_size);
     set_templates(&args.data, &mut to.templates);
     set_stream(&args.data, &mut to.stream);
+    // Streams that live have no limit unless one is asked for, which is refused.
+    if args.data.stream_rate.is_some() && args.load.limits.timeout.is_none() {
+        to.timeout = Duration::ZERO;
+    }
     set(&mut to.show_secrets, args.output.show_secrets);
     Ok(())
 }
@@ -114,6 +118,7 @@ fn set_templates(args: &DataArgs, to: &mut Templates) {
 
 fn set_stream(args: &DataArgs, to: &mut StreamSpec) {
     set(&mut to.interval, args.stream_interval);
+    set(&mut to.rate, args.stream_rate);
     set(&mut to.duration, args.stream_call_duration);
     set(&mut to.count, args.stream_call_count);
     set(&mut to.dynamic, args.stream_dynamic_messages);

@@ -27,10 +27,10 @@ const MOST_REQUESTS: u32 = 1_000_000;
 const MOST_CONNECTIONS: u32 = 10_000;
 
 /// Flags of a run that have no effect in a sweep, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 15] = words! {
+const UNUSED: [&str; 16] = words! {
     config count_errors details disable_template_functions fail_if keepalive lb_strategy
     reconnect_every resolve_every skip_first stream_call_count stream_call_duration
-    stream_dynamic_messages stream_interval tags
+    stream_dynamic_messages stream_interval stream_rate tags
 };
 
 const REQUESTS: [u32; 13] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];

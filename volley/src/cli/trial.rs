@@ -92,7 +92,7 @@ fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial
         return Err(UsageError::TrialFormat);
     }
     // Its messages are sent at once.
-    spec.request.stream.interval = Duration::ZERO;
+    (spec.request.stream.interval, spec.request.stream.rate) = (Duration::ZERO, 0);
     let stream_duration = std::mem::take(&mut spec.request.stream.duration);
     Ok(Trial {
         spec,

@@ -138,6 +138,7 @@ fn flags_that_only_a_run_has_are_refused() {
         &["--details", "1"],
         &["--disable-template-functions"],
         &["--stream-interval", "1s"],
+        &["--stream-rate", "1"],
         &["--stream-call-duration", "1s"],
         &["--stream-call-count", "1"],
     ] {

@@ -66,6 +66,38 @@ fn a_window_that_is_opened_from_outside_needs_a_length_and_a_steady_load() {
 }
 
 #[test]
+fn streams_that_live_need_a_window_and_nothing_that_ends_them() {
+    let rest = "`--stream-rate`: streams live until the window's end, each with messages at its own times; drop";
+    let opposed = [
+        ("--stream-interval|1s", "--stream-interval"),
+        ("--stream-call-duration|1s", "--stream-call-duration"),
+        ("--stream-call-count|9", "--stream-call-count"),
+        ("-t|5s", "--timeout"),
+        ("--expect-replies|4", "--expect-replies"),
+        ("--async", "--async"),
+        ("--rps|9", "--rps"),
+        (
+            "--load-schedule=line|--load-start=1|--load-step=1",
+            "--load-schedule",
+        ),
+        (
+            "--concurrency-schedule=line|--concurrency-start=1",
+            "--concurrency-schedule",
+        ),
+        ("--skipFirst|1", "--skipFirst"),
+    ];
+    for (flags, flag) in opposed {
+        refused(&format!("--stream-rate|2|-z|5s|{flags} => {rest} `{flag}`"));
+    }
+    refused(
+        r"
+        --stream-rate|2 => `--stream-rate` keeps streams open for a window of a given length: give it with `-z`
+        --stream-rate|0|-z|1s => `--stream-rate`: invalid value `0`: a whole number from 1 to 4294967295 is needed
+    ",
+    );
+}
+
+#[test]
 fn values_that_are_not_understood_are_shown_with_what_is_needed() {
     refused(
         r#"

@@ -21,6 +21,7 @@ mod lost;
 mod memory;
 mod outputs;
 mod pace;
+mod paced_streams;
 mod refused;
 mod signals;
 mod streams;

@@ -14,6 +14,7 @@ mod properties;
 mod schedule;
 mod spec;
 mod stairs;
+mod streams;
 mod timetable;
 mod workers;
 
@@ -23,6 +24,7 @@ pub(crate) use curve::Curve;
 pub use phases::{Phase, PhasedRate, PhasedUsers};
 pub use schedule::Schedule;
 pub use spec::{PaceError, RateSpec, ScheduleKind, WorkersSpec};
+pub use streams::StreamPace;
 pub use timetable::{Even, Timetable};
 pub use workers::Workers;
 

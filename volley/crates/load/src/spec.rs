@@ -191,6 +191,9 @@ pub struct StreamSpec {
     #[serde(with = "duration::text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub interval: Duration,
+    /// Messages a second of each stream, which then lives until the window's end: each message has a time at which it is due;
+    /// 0: none has.
+    pub rate: u32,
     /// The client ends the call after this time; zero: never.
     #[serde(with = "duration::text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
@@ -380,6 +383,14 @@ impl TargetSpec {
         let authority = self.authority.as_deref();
         let given = self.tls.cname.clone();
         given.or_else(|| authority.map(|authority| host::without_port(authority).to_owned()))
+    }
+}
+
+impl StreamSpec {
+    /// Whether messages are sent over time, not all at once.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.rate > 0 || !self.interval.is_zero() || !self.duration.is_zero()
     }
 }
 

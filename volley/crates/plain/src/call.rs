@@ -33,6 +33,8 @@ pub struct Call<M> {
     pub expected: Arc<Expected>,
     /// Replies received so far.
     pub replies: u64,
+    /// Of a stream that lives: how many messages its worker had sent before.
+    pub first: u64,
     /// When the last reply came; before the first one, when the call was sent.
     pub last_ns: u64,
     /// Splits DATA into messages.
@@ -61,6 +63,7 @@ impl<M> Call<M> {
             mark,
             expected,
             replies: 0,
+            first: 0,
             last_ns: ticket.sent_ns,
             splitter: Splitter::default(),
             encoding: Encoding::default(),

@@ -259,6 +259,12 @@ impl Caller {
         Ok(true)
     }
 
+    /// How many calls the server allows at a time.
+    pub fn capacity(&self) -> usize {
+        let wire = self.net.wires.get(self.key);
+        wire.map_or(0, |wire| wire.http.capacity())
+    }
+
     /// What must be known of the server.
     pub fn warning(&self) -> Option<Warning> {
         self.without_alpn.then_some(Warning::NoAlpn)

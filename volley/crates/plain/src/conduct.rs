@@ -406,6 +406,7 @@ impl<'a> Watch<'a> {
             Command::Stop => Ok(()),
             _ if self.is_stopped() => Err(Refusal::Over),
             _ if self.changes.len() >= MOST_CHANGES => Err(Refusal::TooMany(MOST_CHANGES)),
+            _ if self.plan.pace.is_some() => Err(Refusal::PacedStreams),
             Command::Rate(_) if !has_rate => Err(Refusal::NoRate),
             Command::Rate(0) => Err(Refusal::Rate),
             Command::Workers(_) if self.plan.is_async => Err(Refusal::NoWorkers),

@@ -23,6 +23,7 @@ use mio::Waker;
 use super::LoadError;
 use super::link::Link;
 use super::orders::{self, Change, Order};
+use super::pacer::Pacer;
 use super::plan::Plan;
 use super::recorder::Recorder;
 use super::script::Script;
@@ -159,6 +160,7 @@ impl<'a, B: Recorder, S: Script> Driver<'a, B, S> {
                 script,
                 rules: plan.rules,
                 counted_from_ns: 0,
+                pacer: plan.pace.map(|pace| Pacer::new(pace, plan.most_workers)),
                 inflated: Buffer::default(),
             },
             stage: Stage::Setup,

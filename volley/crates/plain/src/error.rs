@@ -30,6 +30,11 @@ pub enum LoadError {
         /// The maximum.
         most: u32,
     },
+    /// Nothing answers each message of a client.
+    #[error(
+        "`--stream-rate` times the reply to each message of a stream: name a method whose client and server both stream"
+    )]
+    NoPacedStreams,
     /// The server does not say its schema.
     #[error(
         "cannot get the schema from the server by reflection: {0}; give it with `--proto` or `--protoset`"
@@ -73,6 +78,7 @@ impl LoadError {
             | Self::Pace(_)
             | Self::Schema(_)
             | Self::TooManyWorkers { .. }
+            | Self::NoPacedStreams
             | Self::Request(_) => true,
             Self::Reflect(_)
             | Self::NoStart

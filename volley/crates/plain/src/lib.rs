@@ -20,6 +20,7 @@ mod error;
 mod link;
 mod lost;
 mod orders;
+mod pacer;
 mod plan;
 mod recorder;
 mod reflect;

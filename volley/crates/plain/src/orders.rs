@@ -46,6 +46,9 @@ pub enum Refusal {
         "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run"
     )]
     Rate,
+    /// Its streams live until the end.
+    #[error("the streams of this run live until its end, each at its own rate (`--stream-rate`)")]
+    PacedStreams,
     /// Calls do not wait for workers.
     #[error("the calls of this run do not wait for workers (`--async`)")]
     NoWorkers,

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::caller::Caller;
 use super::sink::ReplyRules;
 use super::stage::Window;
 use super::{LoadError, reflect};
 use volley_base::budget::Budget;
 use volley_http::http2;
-use volley_load::pace::{Lane, Schedule, Workers, whole_ns};
+use volley_load::pace::{Lane, Schedule, StreamPace, Workers, whole_ns};
 use volley_load::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecError, some};
 use volley_net::names::{Names, system};
 use volley_net::proxy::Proxies;
@@ -55,6 +56,8 @@ pub struct Plan {
     pub rules: ReplyRules,
     /// For partial and inflated replies.
     pub budget: Arc<Budget>,
+    /// When the messages of streams that live are due; `None`: there are none.
+    pub pace: Option<StreamPace>,
     /// Workers over time.
     pub workers: Workers,
     /// The most workers at any time.
@@ -85,7 +88,7 @@ impl Streaming {
         Self {
             interval_ns,
             length_ns,
-            is_paced: client_streams && (interval_ns > 0 || length_ns > 0),
+            is_paced: client_streams && spec.request.stream.is_paced(),
         }
     }
 
@@ -128,6 +131,19 @@ impl Plan {
             }
             _ => load.connections,
         };
+        let rate = request.stream.rate;
+        let pace = (rate > 0).then(|| StreamPace::new(rate, most_workers));
+        let connections = match pace {
+            None => connections,
+            Some(_) if method.shape != Shape::Bidirectional => {
+                return Err(LoadError::NoPacedStreams);
+            }
+            // All streams are to be open at the same time.
+            Some(_) => {
+                let each = streams_allowed(spec, signal)?.max(1);
+                connections.max(most_workers.div_ceil(each))
+            }
+        };
         Ok(Self {
             target: named,
             names,
@@ -154,6 +170,7 @@ impl Plan {
                 enough_replies: enough_replies(spec, method.shape),
             },
             budget: Arc::new(request.budget()),
+            pace,
             most_workers,
             threads: threads(load, connections, &workers),
             workers,
@@ -213,15 +230,39 @@ impl Plan {
     /// compared with a given number. Otherwise they are those that ended inside it, as a rate
     /// requires.
     pub fn counts_by_begin(&self) -> bool {
-        self.window.total.is_some()
+        let is_by_begin = self.window.total.is_some()
             || self.window.stop == DurationStop::Wait
-            || self.schedule.is_some()
+            || self.schedule.is_some();
+        // Streams that live begin before the window.
+        is_by_begin && self.pace.is_none()
+    }
+
+    /// How many streams this process keeps open, and how many of their messages are due between two moments since the
+    /// load's start.
+    pub fn paced_streams(&self, from_ns: u64, until_ns: u64) -> Option<(u64, u64)> {
+        let pace = self.pace?;
+        let lane = self.lane();
+        let every = usize::try_from(lane.every).unwrap_or(usize::MAX);
+        let first = u32::try_from(lane.first).unwrap_or(u32::MAX);
+        let links = (first..self.connections).step_by(every);
+        let workers = links.flat_map(|link| self.workers_of(link, self.most_workers));
+        let due = |worker| pace.due_before(worker, until_ns) - pace.due_before(worker, from_ns);
+        Some(workers.fold((0, 0), |(count, all), worker| {
+            (count + 1, all + due(worker))
+        }))
     }
 
     /// How many of the `total` calls thread `index` makes.
     pub fn quota_of(&self, index: u32) -> Option<u64> {
         Some(self.lane_of(index).count(self.window.total?))
     }
+}
+
+/// How many streams the server allows on a connection.
+fn streams_allowed(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<u32, LoadError> {
+    let until = Instant::now() + spec.target.connect_timeout;
+    let caller = Caller::connect(&spec.target, spec.request.budget(), signal, until)?;
+    Ok(u32::try_from(caller.capacity()).unwrap_or(u32::MAX))
 }
 
 /// After how many replies the client ends a call; 0: never.

@@ -1,7 +1,7 @@
 //! The interface through which a thread records what becomes of its calls.
 
 use super::call::Ticket;
-use volley_report::measure::{Cut, Ended, Outcome, Passed, Tally};
+use volley_report::measure::{Cut, Ended, Outcome, Passed, StreamEvent, Tally};
 
 /// A thread's own recorder, used on the hot path; a run's recorder is a [`Tally`]. The default methods do nothing: a recorder
 /// implements only those that it needs.
@@ -41,6 +41,21 @@ pub trait Recorder {
 
     /// A call was open at the end.
     fn cut_call(&mut self, _cut: &Cut) {}
+
+    /// So many streams that live are open, at the window's opening or at its end.
+    fn streams_open(&mut self, _count: u64, _is_end: bool) {}
+
+    /// Something happened to one of them.
+    fn stream(&mut self, _event: StreamEvent) {}
+
+    /// One of their messages was sent, that was due then.
+    fn message_sent(&mut self, _due_ns: u64, _now_ns: u64) {}
+
+    /// It has its reply.
+    fn message_answered(&mut self, _due_ns: u64, _now_ns: u64) {}
+
+    /// It will have none.
+    fn message_unanswered(&mut self, _due_ns: u64, _now_ns: u64) {}
 
     /// The warm-up begins.
     fn start(&mut self, _start_ns: u64) {}
@@ -110,6 +125,26 @@ impl Recorder for Tally {
 
     fn cut_call(&mut self, cut: &Cut) {
         self.cut_call(cut);
+    }
+
+    fn streams_open(&mut self, count: u64, is_end: bool) {
+        self.streams_open(count, is_end);
+    }
+
+    fn stream(&mut self, event: StreamEvent) {
+        self.stream(event);
+    }
+
+    fn message_sent(&mut self, due_ns: u64, now_ns: u64) {
+        self.message_sent(due_ns, now_ns);
+    }
+
+    fn message_answered(&mut self, due_ns: u64, now_ns: u64) {
+        self.message_answered(due_ns, now_ns);
+    }
+
+    fn message_unanswered(&mut self, due_ns: u64, now_ns: u64) {
+        self.message_unanswered(due_ns, now_ns);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -82,6 +82,11 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
+    let opens_ns = opened_ns.saturating_sub(started_ns);
+    let paced = plan.paced_streams(opens_ns, opens_ns.saturating_add(facts.window_ns));
+    if let Some((wanted, due)) = paced {
+        tally.streams_planned(wanted, due);
+    }
     for thread in results {
         for (since_ns, _) in &thread.down {
             tally.without_connection(*since_ns, thread.ended_ns);

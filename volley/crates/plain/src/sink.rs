@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Ticket};
 use super::link::Link;
+use super::pacer::Pacer;
 use super::recorder::Recorder;
 use super::script::Script;
 use volley_base::budget::{Budget, Buffer};
@@ -12,7 +13,7 @@ use volley_http::grpc::{Code, PREFIX_LEN, SplitError, Status, Take, heads, statu
 use volley_http::http2::frame::HEADER_LEN;
 use volley_http::http2::hpack::HeaderList;
 use volley_http::http2::{Closed, ErrorCode, Handler, Next};
-use volley_report::measure::{Cause, Outcome};
+use volley_report::measure::{Cause, Outcome, StreamEvent};
 
 /// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
@@ -43,8 +44,21 @@ pub struct CallContext<B, S> {
     pub rules: ReplyRules,
     /// Calls that were due before this moment belong to the warm-up, not to the run.
     pub counted_from_ns: u64,
+    /// Of streams that live.
+    pub pacer: Option<Pacer>,
     /// Memory for a compressed reply.
     pub inflated: Buffer,
+}
+
+impl<B: Recorder, S: Script> CallContext<B, S> {
+    /// Counts the messages of a stream that are left without a reply; `answered`: how many of its worker's have one.
+    pub fn leave_unanswered(&mut self, ticket: &Ticket, answered: u64, now_ns: u64) {
+        if let Some(pacer) = &self.pacer {
+            for due_ns in pacer.due(ticket.worker, answered, u64::MAX) {
+                self.recorder.message_unanswered(due_ns, now_ns);
+            }
+        }
+    }
 }
 
 /// Handles the events of one read; `now_ns` is when that read returned.
@@ -139,6 +153,10 @@ impl<B: Recorder, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
             self.context
                 .recorder
                 .retried(u64::from(self.counts(&call.ticket)));
+            self.context.recorder.stream(StreamEvent::Refused);
+            let answered = call.first + call.replies;
+            self.context
+                .leave_unanswered(&call.ticket, answered, self.now_ns);
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket
@@ -192,7 +210,36 @@ impl<'a, B: Recorder, S: Script> Sink<'a, B, S> {
                     .wrong_reply(self.now_ns, &fault.message);
             }
         }
-        self.over(call.ticket, call.outcome());
+        let outcome = call.outcome();
+        if self.context.pacer.is_some() {
+            self.end_paced(call, outcome != Outcome::Ok);
+        }
+        self.over(call.ticket, outcome);
+    }
+
+    /// A stream that lives is over: it broke, unless the client ended it and the server had nothing against it.
+    #[cold]
+    fn end_paced(&mut self, call: &Call<S::Mark>, has_failed: bool) {
+        let pacer = self.context.pacer.as_ref();
+        if has_failed || pacer.is_some_and(|pacer| self.now_ns < pacer.closes_ns) {
+            self.context.recorder.stream(StreamEvent::Broke);
+        }
+        let answered = call.first + call.replies;
+        self.context
+            .leave_unanswered(&call.ticket, answered, self.now_ns);
+    }
+
+    /// Replies of a stream that lives came: each answers its message, and is timed from when that one was due.
+    #[inline(never)]
+    fn answer(&mut self, call: &Call<S::Mark>, before: u64, came: u64) {
+        let CallContext {
+            pacer, recorder, ..
+        } = &mut *self.context;
+        if let Some(pacer) = pacer {
+            for due_ns in pacer.due(call.ticket.worker, call.first + before, came) {
+                recorder.message_answered(due_ns, self.now_ns);
+            }
+        }
     }
 
     /// The same for a call that may have no stream at the moment.
@@ -292,6 +339,9 @@ impl<'a, B: Recorder, S: Script> Sink<'a, B, S> {
         }
         call.last_ns = now_ns;
         self.came += came;
+        if self.context.pacer.is_some() {
+            self.answer(call, before, came);
+        }
     }
 
     /// Counts what the read brought: once per read, not once per message.

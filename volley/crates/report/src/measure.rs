@@ -20,6 +20,7 @@ mod fine_counts;
 pub mod latency;
 mod life;
 mod merge_threads;
+mod paced;
 mod part;
 pub mod process;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use errors::capped;
 pub use facts::{Cost, EndedBy, Event, RunFacts, Use};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use life::{Life, Silence};
+pub use paced::{Paced, PacedCounts, StreamEvent};
 pub use part::TOGETHER_NS;
 pub use part::{MergeError, Part};
 pub use second::Current;

@@ -26,6 +26,8 @@ pub struct PayloadPlan {
     input: protobuf::Message,
     streams: bool,
     stream_call_count: u64,
+    /// A stream that lives repeats its messages.
+    least_sent: u64,
     /// A stream's messages are rendered one by one.
     dynamic: bool,
     /// If messages are made when they are sent: a body of as many empty ones, and what replies must be.
@@ -91,6 +93,11 @@ impl PayloadPlan {
             input: method.input.clone(),
             streams: method.shape.streams_requests(),
             stream_call_count: spec.request.stream.count,
+            least_sent: if spec.request.stream.rate > 0 {
+                u64::MAX
+            } else {
+                0
+            },
             dynamic: spec.request.stream.dynamic && method.shape.streams_requests(),
             compress: spec.request.compress,
             expected: (!rules.name_requests()).then(bind),
@@ -145,9 +152,7 @@ impl PayloadPlan {
     }
 
     fn rendered(mut self, templates: Vec<Template>, spec: &Spec) -> Result<Self, RequestError> {
-        let stream = &spec.request.stream;
-        let is_paced = !stream.interval.is_zero() || !stream.duration.is_zero();
-        if self.dynamic && is_paced {
+        if self.dynamic && spec.request.stream.is_paced() {
             let expected = self.expected.clone();
             let expected = expected.ok_or(RequestError::DynamicExpect)?;
             let body = Body::new(&[&[]], self.sent(templates.len() as u64), false)?;
@@ -408,7 +413,7 @@ impl PayloadPlan {
         let body = Body::new(&bytes, sent, self.compress)?;
         let expected = self.expected.clone().unwrap_or_else(|| {
             let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
-            Arc::new(self.rules.bind(&fields, sent))
+            Arc::new(self.rules.bind(&fields, sent.max(self.least_sent)))
         });
         Ok((Arc::new(body), expected))
     }

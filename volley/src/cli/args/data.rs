@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::value::{self, path, time, whole};
+use crate::cli::value::{self, path, positive, time, whole};
 use crate::spec::Threshold;
 
 /// What to send.
@@ -41,6 +41,11 @@ pub struct DataArgs {
     /// Pause between the messages that a call sends
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub stream_interval: Option<Duration>,
+
+    /// + Messages a second that each stream sends, until the window's end; -c streams take turns, and each message is due at
+    ///   its own time, from which its reply is timed. For a client and a server that both stream
+    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    pub stream_rate: Option<u32>,
 
     /// End each streaming call after this time
     #[arg(long, value_name = "TIME", value_parser = time)]

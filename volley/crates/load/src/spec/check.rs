@@ -29,6 +29,9 @@ impl Spec {
         }
         self.request.check()?;
         self.load.check()?;
+        if self.request.stream.rate > 0 {
+            self.check_paced_streams()?;
+        }
         if let Some(total) = self.load.calls() {
             let skip_first = self.count.skip_first;
             if skip_first >= total {
@@ -60,6 +63,33 @@ impl Spec {
             }
         }
         Ok(())
+    }
+
+    /// Refuses what would end paced streams, or change their number.
+    fn check_paced_streams(&self) -> Result<(), SpecError> {
+        let (stream, load) = (&self.request.stream, &self.load);
+        if load.duration.is_zero() {
+            return Err(SpecError::PacedWithoutLength);
+        }
+        let opposed = [
+            ("--stream-interval", !stream.interval.is_zero()),
+            ("--stream-call-duration", !stream.duration.is_zero()),
+            ("--stream-call-count", stream.count > 0),
+            ("--timeout", !self.request.timeout.is_zero()),
+            ("--expect-replies", self.checks.replies.is_some()),
+            ("--async", load.is_async),
+            ("--rps", load.rate.rps > 0),
+            ("--load-schedule", load.is_open_loop()),
+            (
+                "--concurrency-schedule",
+                load.concurrency.schedule != ScheduleKind::Const,
+            ),
+            ("--skipFirst", self.count.skip_first > 0),
+        ];
+        match opposed.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(SpecError::PacedWith { flag }),
+            None => Ok(()),
+        }
     }
 }
 

@@ -75,6 +75,13 @@ pub enum SpecError {
     #[error("`--warmup-at-most` must be longer than `--warmup`: raise it")]
     NoTimeToOpen,
 
+    #[error("`--stream-rate` keeps streams open for a window of a given length: give it with `-z`")]
+    PacedWithoutLength,
+    #[error(
+        "`--stream-rate`: streams live until the window's end, each with messages at its own times; drop `{flag}`"
+    )]
+    PacedWith { flag: &'static str },
+
     #[error("`--{flag}` needs a schedule: add `--{prefix}-schedule step` or `line`")]
     NoSchedule { flag: String, prefix: &'static str },
     #[error(

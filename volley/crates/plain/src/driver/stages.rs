@@ -19,6 +19,9 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         self.net.spin(self.plan.spec.load.spin);
         self.next_check_ns = start_ns.saturating_add(self.check_every_ns());
         self.stirred = true;
+        if let Some(pacer) = &mut self.context.pacer {
+            pacer.start(start_ns);
+        }
         if self.opening.at_ns() > start_ns {
             self.stage = Stage::Warmup;
             self.context.recorder.start(start_ns);
@@ -112,6 +115,10 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         }
         self.opening_cpu_s = process::thread_cpu_s();
         self.context.recorder.reset(self.opens_ns);
+        if let Some(pacer) = &mut self.context.pacer {
+            (pacer.opens_ns, pacer.closes_ns) = (self.opens_ns, self.closes_ns);
+        }
+        self.count_streams(false);
         self.planned_reconnects = 0;
         self.count_uses();
         self.quota = self.plan.quota_of(self.index);
@@ -127,6 +134,8 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             self.follow_schedule(now_ns);
             self.end_schedule();
             self.net.spin(false);
+            self.count_streams(true);
+            self.end_paced_streams(now_ns);
             self.stage = Stage::Drain;
             self.drained_ns = now_ns.saturating_add(self.plan.window.drain_ns);
         } else {
@@ -145,6 +154,7 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             }
             Stage::Window => {
                 self.closes_ns = self.closes_ns.min(at_ns);
+                self.count_streams(true);
                 self.end_schedule();
             }
             Stage::Setup | Stage::Drain | Stage::Blast | Stage::Over => {}
@@ -167,10 +177,11 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             wire.http.take_calls()
         });
         let times_first = self.context.rules.times_first;
-        let open = open.map(|call| (call.ticket, call.awaits()));
+        let open = open.map(|call| (call.ticket, call.awaits(), call.first + call.replies));
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
-        let again = again.map(|ticket| (ticket, Awaits::FirstReply));
-        for (ticket, awaits) in open.chain(again) {
+        let again = again.map(|ticket| (ticket, Awaits::FirstReply, u64::MAX));
+        for (ticket, awaits, answered) in open.chain(again) {
+            self.context.leave_unanswered(&ticket, answered, at_ns);
             if ticket.intended_ns >= self.context.counted_from_ns {
                 self.context.recorder.cut_call(&Cut {
                     intended_ns: ticket.intended_ns,

@@ -1,5 +1,7 @@
 //! Timed work on streams: sending the next message, or ending the stream.
 
+mod pacing;
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -35,6 +37,8 @@ enum Task {
         /// When the client ends the stream.
         until_ns: u64,
     },
+    /// Sends those of a stream that lives.
+    Pace { body: Arc<Body> },
     /// The client ends a server's stream.
     End,
 }
@@ -42,6 +46,10 @@ enum Task {
 impl<B: Recorder, S: Script> Driver<'_, B, S> {
     /// Schedules what a newly opened call needs later. Its first message is sent at once.
     pub(super) fn arrange(&mut self, key: usize, stream: u32, body: &Arc<Body>, now_ns: u64) {
+        if self.context.pacer.is_some() {
+            self.begin_pacing(key, stream, body, now_ns);
+            return;
+        }
         let streaming = self.plan.streaming;
         let Some(wire) = self.net.wires.get(key) else {
             return;
@@ -130,10 +138,10 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
             ready.extend(self.timers.pop());
         }
         for timer in ready {
-            let key = timer.wire;
+            self.net.touch(timer.wire);
             self.work(timer, now_ns);
-            self.net.flush(key);
         }
+        self.net.flush_touched();
     }
 
     fn work(&mut self, mut timer: StreamTimer, now_ns: u64) {
@@ -147,6 +155,10 @@ impl<B: Recorder, S: Script> Driver<'_, B, S> {
         let Some(call) = wire.http.call_mut(timer.stream) else {
             return;
         };
+        if matches!(timer.task, Task::Pace { .. }) {
+            self.pace(timer, now_ns);
+            return;
+        }
         let Task::Send {
             body,
             sent,

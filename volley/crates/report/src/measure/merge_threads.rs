@@ -33,6 +33,9 @@ impl Counted {
         self.gap.merge(&other.gap);
         self.details.merge(other.details);
         self.life.merge(other.life);
+        if let Some(paced) = &other.paced {
+            self.paced.get_or_insert_default().merge(paced);
+        }
     }
 }
 
@@ -44,7 +47,9 @@ mod tests {
 
     use super::*;
     use crate::measure::samples::{MS, S, cut, ended, facts, options, timed};
-    use crate::measure::{Cause, Chronicle, Outcome, Part, SecondCounts, TallyOptions, Warning};
+    use crate::measure::{
+        Cause, Chronicle, Outcome, Part, SecondCounts, StreamEvent, TallyOptions, Warning,
+    };
     use crate::report::model::Report;
 
     /// An event to count: its kind, its time, and a duration.
@@ -52,7 +57,13 @@ mod tests {
 
     fn count(tally: &mut Tally, &(what, at_ns, span_ns): &Event) {
         let end_ns = at_ns + span_ns;
-        match what % 10 {
+        match what % 13 {
+            10 => tally.message_sent(at_ns, end_ns),
+            11 => tally.message_answered(at_ns, end_ns),
+            12 => {
+                tally.message_unanswered(at_ns, end_ns);
+                tally.stream(StreamEvent::Broke);
+            }
             0 => tally.sent(at_ns, end_ns),
             1 => tally.messages(span_ns, span_ns / 2, end_ns),
             2 => tally.gap(span_ns),

@@ -16,6 +16,7 @@ use super::details::Details;
 use super::distribution::Distribution;
 use super::errors::Errors;
 use super::life::Life;
+use super::paced::Paced;
 use super::second::{Bin, Current, SecondCounts};
 
 /// The counters of one thread. All times are nanoseconds since the engine's epoch.
@@ -57,6 +58,9 @@ pub struct Counted {
     pub details: Details,
     #[serde(default)]
     pub life: Life,
+    /// Only of streams that live.
+    #[serde(default)]
+    pub paced: Option<Box<Paced>>,
 }
 
 sums! {
@@ -210,6 +214,7 @@ impl Counted {
             gap: Distribution::new(),
             details: Details::new(usize::try_from(options.count.details).unwrap_or(usize::MAX)),
             life: Life::default(),
+            paced: None,
         }
     }
 
@@ -227,6 +232,9 @@ impl Counted {
         self.gap.clear();
         self.details.clear();
         self.life = Life::default();
+        if let Some(paced) = &mut self.paced {
+            paced.clear();
+        }
     }
 
     /// The same, with times since a moment.

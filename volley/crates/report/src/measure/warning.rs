@@ -42,6 +42,10 @@ pub enum Warning {
     )]
     StreamLimit { limit: u32 },
     #[error(
+        "only {open} of {wanted} streams were open when the window opened: lengthen `--warmup`"
+    )]
+    StreamsNotOpen { open: u64, wanted: u64 },
+    #[error(
         "connections lost or retired during the run and reopened: {reconnects}; the server's log may \
          say why"
     )]

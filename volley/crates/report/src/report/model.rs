@@ -13,7 +13,7 @@ use volley_load::spec::Command;
 use super::verdict::Verdict;
 use crate::measure::{
     Compressed, Cost, DetailOutcome, EndedBy, Event, Latency, LatencyKind, LatencySeries,
-    Percentile, Second, Silence, Use, Warning,
+    PacedCounts, Percentile, Second, Silence, Use, Warning,
 };
 
 /// All results of one run.
@@ -74,6 +74,8 @@ pub struct Report {
     /// Between two replies of one stream; replies from one read are 0 ns apart. `None` if nothing
     /// was measured.
     pub gap: Option<Latency>,
+    /// `None` without `--stream-rate`.
+    pub paced: Option<PacedStreams>,
     pub series: Series,
     /// `None` without a warm-up.
     pub warm_up: Option<WarmUp>,
@@ -144,6 +146,26 @@ pub struct Sends {
     pub late: u64,
     /// Calls sent again because the server had certainly not begun them (RFC 9113 section 8.7).
     pub retried: u64,
+}
+
+/// Streams that live: what became of them and of their messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PacedStreams {
+    /// Messages a second of each stream.
+    pub rate: u32,
+    pub counts: PacedCounts,
+    /// From when a message was due to its reply: of all messages that were due inside the window, whenever the reply came.
+    /// Those without a reply are open. `None` if none was sent.
+    pub reply: Option<Latency>,
+    /// From when a message was due to when it was sent.
+    pub delay: Option<Latency>,
+}
+
+impl PacedStreams {
+    /// Messages that were due and never sent: their stream was not open, or held back by flow control.
+    pub fn unsent(&self) -> u64 {
+        self.counts.due.saturating_sub(self.counts.sent)
+    }
 }
 
 /// Counts for each interval since the window opened; all lists have the same length.

@@ -6,7 +6,7 @@ use volley_base::units::numbers::duration;
 use volley_load::pace::whole_ns;
 use volley_load::spec::{DurationStop, Share};
 
-use super::model::{Calls, Checks, Detail, Report, Sends, Series, WarmUp};
+use super::model::{Calls, Checks, Detail, PacedStreams, Report, Sends, Series, WarmUp};
 use super::{ghz_options, warnings};
 use crate::measure::{
     DetailOutcome, Distribution, EndedBy, History, Latency, LatencyKind, Part, TOGETHER_NS, Warning,
@@ -101,6 +101,12 @@ impl From<Part> for Report {
             send_delay: delay.and_then(|delay| delay.into_latency(LatencyKind::Response)),
             first_message,
             gap,
+            paced: counted.paced.map(|paced| PacedStreams {
+                rate: spec.request.stream.rate,
+                counts: paced.counts,
+                reply: paced.reply.into_latency(LatencyKind::Response),
+                delay: paced.delay.into_latency(LatencyKind::Response),
+            }),
             series,
             warm_up: history.warm_up.clone().map(|seconds| WarmUp {
                 seconds,

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use volley_base::units::numbers::{counted, grouped, megabytes, rate};
 
 use super::escape::visible;
-use super::model::{Calls, Checks, Report};
+use super::model::{Calls, Checks, PacedStreams, Report};
 use super::verdict::Verdict;
-use crate::measure::{Compressed, Latency, LatencyKind, Use, Warning};
+use crate::measure::{Compressed, Latency, LatencyKind, PacedCounts, Use, Warning};
 
 /// Writes a title, one line per fact, then the warnings.
 ///
@@ -36,6 +36,11 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     if let Some(gap) = &report.gap {
         line("Message gap:", spread(gap))?;
+    }
+    if let Some(paced) = &report.paced {
+        for (label, text) in streams(paced) {
+            line(label, text)?;
+        }
     }
     let p99 = report.latency.at(990_000);
     if p99.is_some_and(|p99| p99.is_at_least) {
@@ -141,6 +146,43 @@ fn sends(report: &Report) -> String {
         text += &format!(", {retried} retried");
     }
     text
+}
+
+/// Streams that live, and their messages.
+fn streams(paced: &PacedStreams) -> Vec<(&'static str, String)> {
+    let PacedCounts {
+        wanted,
+        open_first,
+        open_last,
+        broken,
+        refused,
+        due,
+        sent,
+        late,
+        answered,
+        unanswered,
+    } = paced.counts;
+    let [wanted, first, last, broken, refused] =
+        [wanted, open_first, open_last, broken, refused].map(grouped);
+    let [due, sent, late, answered, unanswered, unsent] =
+        [due, sent, late, answered, unanswered, paced.unsent()].map(grouped);
+    let reply = paced.reply.as_ref();
+    let reply = reply.map_or_else(|| "no samples".to_owned(), spread);
+    vec![
+        (
+            "Streams:",
+            format!(
+                "{wanted}, {first} open at first, {last} at the end, {broken} broken, {refused} refused"
+            ),
+        ),
+        (
+            "In streams:",
+            format!(
+                "{due} due, {sent} sent ({late} late), {unsent} not; {answered} answered, {unanswered} not"
+            ),
+        ),
+        ("Reply latency:", reply),
+    ]
 }
 
 fn uses(used: &Use) -> String {

@@ -135,6 +135,7 @@ pub fn no_calls() -> Report {
         tally: None,
         thresholds: Vec::new(),
         warnings: Vec::new(),
+        paced: None,
     }
 }
 

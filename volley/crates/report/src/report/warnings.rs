@@ -3,7 +3,7 @@
 use volley_base::units::numbers::duration;
 
 use super::model::{Report, Sends};
-use crate::measure::{EndedBy, Silence, Warning};
+use crate::measure::{EndedBy, PacedCounts, Silence, Warning};
 
 /// More late sends than one in this many cause a warning.
 const LATE_PART: u64 = 100;
@@ -28,6 +28,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let ended = report.calls.ok + failed;
     let spins = report.spins;
     let interrupted = report.ended_by == EndedBy::Signal;
+    let paced = report.paced.as_ref().map(|paced| paced.counts);
     let none_ok = report.calls.ok == 0 && failed > 0;
 
     let mut warn = |due: bool, warning: Warning| {
@@ -41,7 +42,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         false => Warning::Interrupted { after },
     };
     warn(interrupted, end);
-    let nothing = ended == 0 && skipped == 0 && !interrupted;
+    let nothing = ended == 0 && skipped == 0 && !interrupted && paced.is_none();
     warn(nothing, Warning::NothingEnded);
     warn(ended == 0 && skipped > 0, Warning::AllSkipped { skipped });
     warn(none_ok, Warning::AllFailed { count: failed });
@@ -58,6 +59,13 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         threads,
     };
     warn(is_bound, bound);
+    if let Some(PacedCounts {
+        wanted, open_first, ..
+    }) = paced
+    {
+        let open = open_first;
+        warn(open < wanted, Warning::StreamsNotOpen { open, wanted });
+    }
     warn(reconnects > 0, Warning::Reconnected { reconnects });
     warn(wrong > 0, Warning::WrongReplies { wrong, sample });
     let is_capped = details_most > 0 && kept < count;

@@ -7,8 +7,10 @@ use volley_base::view;
 
 use super::Details;
 use super::spread::{Spread, is_zero};
-use crate::measure::{Compressed, Event, Latency, LatencySeries, Second, Silence, Use};
-use crate::report::model::{Calls, Checks, Report, Sends, Series, WarmUp};
+use crate::measure::{
+    Compressed, Event, Latency, LatencySeries, PacedCounts, Second, Silence, Use,
+};
+use crate::report::model::{Calls, Checks, PacedStreams, Report, Sends, Series, WarmUp};
 use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
@@ -41,6 +43,8 @@ view! {
         send_delay_ns: Option<LatencyView<'a>> = report.send_delay.as_ref().map(LatencyView::new),
         first_message_ns: Option<LatencyView<'a>> = report.first_message.as_ref().map(LatencyView::new),
         gap_ns: Option<LatencyView<'a>> = report.gap.as_ref().map(LatencyView::new),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paced_streams: Option<PacedView<'a>> = report.paced.as_ref().map(PacedView::new),
         series: &'a Series = &report.series,
         #[serde(skip_serializing_if = "Option::is_none")]
         warmup: Option<WarmUpView<'a>> = report.warm_up.as_ref().map(WarmUpView::new),
@@ -78,6 +82,18 @@ view! {
         histogram: &'a str = &latency.histogram,
         #[serde(skip_serializing_if = "str::is_empty")]
         ages: &'a str = &latency.ages,
+    }
+}
+
+view! {
+    /// Streams that live. Times count from when a message was due.
+    struct PacedView<'a>(paced: &'a PacedStreams) {
+        rate: u32 = paced.rate,
+        #[serde(flatten)]
+        counts: PacedCounts = paced.counts,
+        unsent: u64 = paced.unsent(),
+        reply_latency_ns: Option<LatencyView<'a>> = paced.reply.as_ref().map(LatencyView::new),
+        send_delay_ns: Option<LatencyView<'a>> = paced.delay.as_ref().map(LatencyView::new),
     }
 }
 
