@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_volley_global_optspecs
-    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= coalesce-sends= spin warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-memory= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
+    string join \n proto= protoset= i/import-paths= reflect-metadata= call= config= d/data= D/data-file= b/binary B/binary-file= m/metadata= M/metadata-file= stream-interval= stream-rate= stream-call-duration= stream-call-count= stream-dynamic-messages disable-template-functions disable-template-data n/total= z/duration= x/max-duration= duration-stop= c/concurrency= connections= r/rps= async t/timeout= cpus= threads= share= start-at= coalesce-sends= spin warmup= open-on-stdin warmup-at-most= drain-timeout= load-schedule= load-start= load-step= load-end= load-step-duration= load-max-duration= concurrency-schedule= concurrency-start= concurrency-step= concurrency-end= concurrency-step-duration= concurrency-max-duration= insecure skipTLS cacert= cert= key= cname= authority= lb-strategy= resolve-every= reconnect-every= connect-timeout= keepalive= e/enable-compression max-recv-message-size= max-memory= max-send-message-size= window= expect= expect-replies= fail-if= o/output= O/format= name= tags= skipFirst= count-errors details= show-secrets quiet debug= live-json= metrics= control= print-replies= save-replies= control-token= h/help v/version
 end
 
 function __fish_volley_needs_command
@@ -36,6 +36,7 @@ complete -c volley -n "__fish_volley_needs_command" -s B -l binary-file -d 'Read
 complete -c volley -n "__fish_volley_needs_command" -s m -l metadata -d 'Metadata of each call, as a JSON object of strings' -r
 complete -c volley -n "__fish_volley_needs_command" -s M -l metadata-file -d 'Read --metadata from a file' -r -F
 complete -c volley -n "__fish_volley_needs_command" -l stream-interval -d 'Pause between the messages that a call sends' -r
+complete -c volley -n "__fish_volley_needs_command" -l stream-rate -d '+ Messages a second that each stream sends, until the window\'s end; -c streams take turns, and each message is due at its own time, from which its reply is timed. For a client and a server that both stream' -r
 complete -c volley -n "__fish_volley_needs_command" -l stream-call-duration -d 'End each streaming call after this time' -r
 complete -c volley -n "__fish_volley_needs_command" -l stream-call-count -d 'End each streaming call after N messages: sent (data repeats as needed) or received' -r
 complete -c volley -n "__fish_volley_needs_command" -s n -l total -d 'Calls to make (default 200)' -r
@@ -176,6 +177,7 @@ complete -c volley -n "__fish_volley_using_subcommand blast" -l skipFirst -d 'Le
 complete -c volley -n "__fish_volley_using_subcommand blast" -l stream-call-count -d 'End each streaming call after N messages: sent (data repeats as needed) or received' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l stream-call-duration -d 'End each streaming call after this time' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l stream-interval -d 'Pause between the messages that a call sends' -r
+complete -c volley -n "__fish_volley_using_subcommand blast" -l stream-rate -d 'Messages a second that each stream sends, until the window\'s end; -c streams take turns, and each message is due at its own time, from which its reply is timed. For a client and a server that both stream' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -l tags -d 'Tags of the run, for the report, as a JSON object of strings' -r
 complete -c volley -n "__fish_volley_using_subcommand blast" -s b -l binary -d 'Read the request from stdin as protobuf: one message, or several, each preceded by its length (varint)'
 complete -c volley -n "__fish_volley_using_subcommand blast" -l disable-template-data -d 'Send data and metadata as they are: do not fill in {{…}}'
@@ -387,6 +389,7 @@ complete -c volley -n "__fish_volley_using_subcommand try" -s o -l output -d 'Wr
 complete -c volley -n "__fish_volley_using_subcommand try" -l max-replies -d 'Show at most N replies (default 100)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s O -l format -d 'pretty (JSON for people, default) or json' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -l stream-interval -d 'Pause between the messages that a call sends' -r
+complete -c volley -n "__fish_volley_using_subcommand try" -l stream-rate -d 'Messages a second that each stream sends, until the window\'s end; -c streams take turns, and each message is due at its own time, from which its reply is timed. For a client and a server that both stream' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s n -l total -d 'Calls to make (default 200)' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s z -l duration -d 'Make calls for this long; -n is then ignored' -r
 complete -c volley -n "__fish_volley_using_subcommand try" -s x -l max-duration -d 'End the run after this time at the latest' -r
