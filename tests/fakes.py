@@ -66,6 +66,7 @@ _LOADS: dict[str, dict[str, Any]] = {
     "capacity": {"limit_s": 0.01, "duration_s": 60.0},
     "paced": {"rate": 2000, "duration_s": 10.0, "streams_per_connection": 100},
     "cold": {"rate": 2000, "duration_s": 40.0, "streams_per_connection": 100},
+    "live": {"streams": 1000, "rate": 10, "duration_s": 10.0},
     "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},
     "scenario": {
         "scenario": {"file": "requests/crud.yaml", "sha256": "0" * 64},
@@ -109,6 +110,20 @@ UNARY: dict[str, Any] = {
     "request": {"a": 1, "b": 2},
     "messages_per_call": 1,
     "metric": "requests/s",
+}
+
+
+# What a profile of streams that live has in place of a server's streams.
+LIVE: dict[str, Any] = {
+    "kind": "live",
+    "generator": "volley",
+    "call": "benchmark.BenchmarkService/EchoSum",
+    "request": {"a": 1, "b": 2},
+    "messages_per_call": 2,
+    "expect": ("result = a + b",),
+    "connections": (16,),
+    "connection_count": 16,
+    "metric": "CPU a message",
 }
 
 

@@ -34,6 +34,7 @@ MEMORIES = {
 IDLE = "server_idle_cpu_s_per_s"
 LISTENS = "listens_ns"
 IMAGE = "image_bytes"
+LOST_STREAMS = "lost_streams"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 
@@ -90,6 +91,8 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
     """Yield the figures of a run that are known; the server's cost only if it `is_known`."""
     for name, figure in LATENCIES.items():
         yield from of_response(figure, run, name)
+    if run.streams:
+        yield LOST_STREAMS, float(run.streams.lost), float(run.streams.lost)
     is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
     for name, cost in costs[is_unknown:] if run.search is None else ():

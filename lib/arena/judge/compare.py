@@ -18,7 +18,6 @@ from arena.judge.nights import Night, compared, nights_of
 from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
 from arena.judge.verdicts import SUSPENDED
-from arena.what.metrics import Metric
 
 Outcome = Literal["faster", "slower", "not told apart", "not comparable"]
 
@@ -193,7 +192,7 @@ def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
         host=board.host_class.words,
         night=night.id,
         blocks=found.blocks,
-        is_cost=board.metric is Metric.CPU,
+        is_cost=board.metric.is_cost,
         ratio=found.ratio,
         low=found.low,
         high=found.high,

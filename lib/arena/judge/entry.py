@@ -258,7 +258,7 @@ def _drift(metric: Metric, run: Run) -> float | None:
     """Return how much faster, or cheaper, the second half of a run was; None if unknown."""
     if metric is Metric.START:
         return None
-    if metric is not Metric.CPU:
+    if not metric.is_cost:
         return drift_of_run(run.seconds)
     early, late = run.server.halves or (0.0, 0.0)
     return log(early / late) if early > 0 < late else None

@@ -26,7 +26,7 @@ def latency_words(latency: Latency, name: str) -> str:
 
 def is_bound(metric: Metric, flags: Sequence[str]) -> bool:
     """Return whether a headline with these flags is only a lower bound."""
-    if metric in {Metric.CPU, Metric.START}:
+    if metric.is_cost or metric is Metric.START:
         return False
     bounds = {"unreached"} if metric.is_latency else {"client-bound", "still-warming"}
     return not bounds.isdisjoint(flags)

@@ -10,7 +10,6 @@ from pydantic import Field
 from arena.machine.sentinel import words
 from arena.machine.sentinel.limits import value_of
 from arena.record.measurement import Disturbance, GeneratorHost, Run, Second
-from arena.what.metrics import Metric
 from arena.what.profile import MeasuredProfile
 
 # The name of a flag. Boards by other rules may have flags that are not here.
@@ -140,7 +139,7 @@ def _misses_littles_law(it: FlagBasis) -> bool:
 
 def _cannot_keep_rate(it: FlagBasis) -> bool:
     """Return whether too few of the calls of a fixed rate were answered."""
-    due = sum(it.profile.load.due()) if it.profile.metric is Metric.CPU else 0
+    due = sum(it.profile.load.due()) if it.profile.metric.is_cost else 0
     return it.best.calls.ok < KEPT_SHARE * due
 
 
@@ -151,6 +150,11 @@ def is_late(run: Run, name: str) -> bool:
     """
     due, written = getattr(run.latency_ns, name), getattr(run.written_ns, name, None)
     return due is not None and written is not None and due > LATE_FACTOR * written
+
+
+def _has_lost_streams(it: FlagBasis) -> bool:
+    """Return whether streams that were to live did not, in any run."""
+    return any(run.streams and run.streams.lost for run in it.runs)
 
 
 def _is_cut_short(it: FlagBasis) -> bool:
@@ -225,8 +229,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         CANNOT_KEEP,
         _cannot_keep_rate,
-        "Less than 99 % of the calls that were due were answered by the end of the window and a "
-        "second more. The server, or the host, cannot keep this rate, so the row has no rank.",
+        "Less than 99 % of the calls, or messages, that were due were answered by the end of the "
+        "window and a second more. The server, or the host, cannot keep this rate, so the row has "
+        "no rank.",
         takes_rank=True,
     ),
     Flag(
@@ -263,6 +268,12 @@ FLAGS: tuple[Flag, ...] = (
         lambda it: not it.best.calls.ok,
         "No call finished inside the window. Latencies are lower bounds (≥, from the ages of open "
         "calls) or unknown, and a rate that is derived from calls is only an upper bound.",
+    ),
+    Flag(
+        "lost-streams",
+        _has_lost_streams,
+        "In at least one run, streams that were to stay open broke, were refused, or were not open "
+        "at the end. The record's page says how many.",
     ),
     Flag(
         "stalled",

@@ -47,7 +47,7 @@ def figure_of(metric: Metric, run: Run) -> Figure:
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
         return Figure(p99_ns, p99_ns, p99_ns)
-    if metric is Metric.CPU:
+    if metric.is_cost:
         is_known = run.calls.ok and not has_unknown_cost(run)
         cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if is_known else 0.0
         return Figure(cpu_ns, cpu_ns, cpu_ns)

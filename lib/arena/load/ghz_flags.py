@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from arena.base.units import format_duration
-from arena.what.loads import AtRate, Closed, Scheduled
+from arena.what.loads import AtRate, Closed, Live, Scheduled
 from arena.what.profile import MeasuredProfile
 
 # ghz and volley give a call up after this time.
@@ -12,6 +12,7 @@ CALL_TIMEOUT_S = 20.0
 
 # At a fixed rate, a call that is due in the window is answered so long after it at the latest.
 DRAIN_S = 1.0
+_END = ("--duration-stop", "wait", "--drain-timeout", format_duration(DRAIN_S))
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json") -> list[str]:
@@ -42,8 +43,14 @@ def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return the flags for calls at a fixed rate; those that are open at the end may end."""
     load = profile.load_as(AtRate)
     length = ["-z", format_duration(load.duration_s), "--rps", str(load.rate), "--async"]
-    end = ["--duration-stop", "wait", "--drain-timeout", format_duration(DRAIN_S)]
-    return _arguments(profile, [*length, *end], "json", more)
+    return _arguments(profile, [*length, *_END], "json", more)
+
+
+def live(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+    """Return volley's flags for streams that live; replies may come a moment after the window."""
+    load = profile.load_as(Live)
+    length = ["-z", format_duration(load.duration_s), "--stream-rate", str(load.rate)]
+    return _arguments(profile, [*length, *_END], "json", more)
 
 
 def _arguments(
@@ -62,12 +69,14 @@ def _arguments(
 
 def request(profile: MeasuredProfile) -> list[str]:
     """Return the flags for the method that is called."""
+    # Streams that live have no last message.
+    counts = profile.streams_up and not profile.load.answers_messages
     return [
         "--skipTLS" if profile.tls else "--insecure",
         "--proto", profile.proto_file,
         "--call", profile.call,
         "-d", json.dumps(profile.request, separators=(",", ":")),
-        *(["--stream-call-count", str(profile.requests_per_call)] if profile.streams_up else []),
+        *(["--stream-call-count", str(profile.requests_per_call)] if counts else []),
     ]  # fmt: skip
 
 

@@ -52,6 +52,44 @@ def of_told_volley(raw: Path, profile: MeasuredProfile) -> tuple[Measurement, fl
     return of_report(report, profile), report.cpu_s
 
 
+def of_live(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn volley's saved output of streams that live into a measurement.
+
+    Its calls are messages: those that were due in the window and were answered are OK, and those
+    without a reply are cut. Latencies are those of replies, from when their message was due.
+    """
+    return _of_streams(_counted(raw), raw, profile)
+
+
+def of_told_live(raw: Path, profile: MeasuredProfile) -> tuple[Measurement, float]:
+    """Return the same, and the CPU seconds that volley used inside its window."""
+    report = _counted(raw)
+    if report.cpu_s is None:
+        raise ValueError(f"{raw}: key `volley.cpu_s` is missing")
+    return _of_streams(report, raw, profile), report.cpu_s
+
+
+def _of_streams(report: GhzReport, raw: Path, profile: MeasuredProfile) -> Measurement:
+    if (streams := report.streams) is None:
+        raise ValueError(f"{raw}: key `volley.paced_streams` is missing")
+    each = profile.messages_per_call
+    messages = streams.answered * each
+    rate = messages / report.elapsed_s
+    return of_report(report, profile).changed(
+        calls=Calls(ok=streams.answered, failed={}, cut=streams.unanswered),
+        messages=messages,
+        rate=rate,
+        rate_at_least=rate,
+        rate_at_most=rate,
+        reported_calls_per_s=None,
+        latency_ns=report.reply_latency or Latency(kind="response", samples=0),
+        unchecked=_unchecked(report.replies_checked, report.messages or 0, streams.answered),
+        # volley's seconds are of calls, of which none ends.
+        seconds=(),
+        streams=streams,
+    )
+
+
 def _counted(raw: Path) -> GhzReport:
     report = parse_ghz.parse_file(raw)
     if report.messages is None:

@@ -21,7 +21,7 @@ from arena.load import ghz_flags, measurements
 from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
-from arena.what.loads import Blast, Capacity, Closed, Cold, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, Cold, Live, Paced, Scenario, Scheduled
 from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
@@ -65,6 +65,11 @@ def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     return ghz_flags.paced(profile, [*_replies(profile), *more])
 
 
+def live(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+    """Return the flags of streams that live, and what replies may be: any number of them."""
+    return ghz_flags.live(profile, [*_replies(profile), *more])
+
+
 def told(
     of: Callable[[MeasuredProfile, Sequence[str]], list[str]],
     profile: MeasuredProfile,
@@ -72,14 +77,16 @@ def told(
 ) -> list[str]:
     """Return the flags of a load that warms up until a line on stdin opens its window."""
     at_most_s = warm_up.seconds + warm_up.wait_s + _LATE_S
+    # A call that began with the longest warm-up has its time in the window as well.
+    timeout = ["--timeout", format_duration(at_most_s + ghz_flags.CALL_TIMEOUT_S)]
     return of(
         profile,
         [
             "--warmup", format_duration(warm_up.seconds),
             "--open-on-stdin",
             "--warmup-at-most", format_duration(at_most_s),
-            # A call that began with the longest warm-up has its time in the window as well.
-            "--timeout", format_duration(at_most_s + ghz_flags.CALL_TIMEOUT_S),
+            # Streams that live have no limit.
+            *([] if profile.load.answers_messages else timeout),
         ],
     )  # fmt: skip
 
@@ -157,9 +164,10 @@ def _scenario(profile: MeasuredProfile) -> str:
 
 
 def _replies(profile: MeasuredProfile) -> list[str]:
-    limit = ["--max-recv-message-size", _LARGEST_REPLY]
+    # A stream that lives has as many as messages.
+    count = [] if profile.load.answers_messages else ["--expect-replies", str(profile.replies)]
     rules = [flag for rule in profile.expect for flag in ("--expect", rule)]
-    return [*limit, "--expect-replies", str(profile.replies), *rules]
+    return ["--max-recv-message-size", _LARGEST_REPLY, *count, *rules]
 
 
 def version_of(command: Sequence[str]) -> str | None:
@@ -281,6 +289,11 @@ VOLLEY = Description(
             told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
         ),
         Cold: Way(lambda profile, _, __: paced(profile), measurements.of_volley),
+        Live: Way(
+            lambda profile, _, __: live(profile),
+            measurements.of_live,
+            told=Told(partial(told, live), _WARM, measurements.of_told_live),
+        ),
         Scheduled: Way(
             lambda profile, _, __: ghz_flags.scheduled(profile, _replies(profile)),
             measurements.of_volley,

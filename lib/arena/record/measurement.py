@@ -19,6 +19,7 @@ from parsers.common.figures import (
     Calls,
     Latency,
     Second,
+    Streams,
     Whole,
     Wrong,
 )
@@ -26,7 +27,7 @@ from parsers.common.figures import (
 __all__ = [
     "BlastPoint", "Calls", "Cost", "GeneratorHost", "Latency", "Measurement", "Memory", "Raw",
     "Run", "Sampled", "Search", "SearchWindow", "Second", "Started", "StartedSecond", "Step",
-    "Wrong",
+    "Streams", "Wrong",
 ]  # fmt: skip
 
 Share = Annotated[float, Bounds(ge=-1, le=1e6)]
@@ -158,9 +159,10 @@ class Measurement(Frozen, revalidate_instances="always"):
     requests, its `failed` calls count by reason, and in its seconds, `intended`, `sent` and
     latencies are those of iterations. `data_frames` are the HTTP/2 DATA frames that brought the
     messages of the window, if the generator counts them. `warm_up` has the messages of each second
-    of the warm-up, from the first call on, if the same program made it. `approximate` means that
-    the generator cannot make this load exactly; docs/measuring.md states the difference. `wrong`
-    replies are in no record: a run that has any is not kept.
+    of the warm-up, from the first call on, if the same program made it. `streams` are those that
+    live; then calls are messages, OK if they were answered. `approximate` means that the generator
+    cannot make this load exactly; docs/measuring.md states the difference. `wrong` replies are in
+    no record: a run that has any is not kept.
 
     At a fixed rate, `latency_ns` is from when calls were due, and `written_ns` from when they were
     written: the generator itself can be late.
@@ -182,6 +184,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     steps: tuple[Step, ...] = ()
     data_frames: Whole | None = None
     warm_up: tuple[Whole, ...] = ()
+    streams: Streams | None = None
     approximate: bool = False
     wrong: Annotated[Wrong, Field(exclude=True)] = NOTHING_WRONG
 

@@ -20,6 +20,7 @@ from arena.judge.beside import (
     KERNEL,
     LATENCIES,
     LISTENS,
+    LOST_STREAMS,
     MEMORY,
     Beside,
 )
@@ -53,6 +54,7 @@ TITLES = {
     IDLE_MEMORY: "Idle memory",
     KERNEL: "Kernel memory",
     CONNECTION: "Memory a connection",
+    LOST_STREAMS: "Lost streams",
     MEMORY: "Peak memory",
 }
 
@@ -135,6 +137,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         *_in_one_unit(steps, "p99, "),
         Column("cpu", TITLES[CPU], cpu, beside(CPU, _cpu)),
         Column("idle", TITLES[IDLE], "% of one", beside(IDLE, _idle)),
+        Column("streams", TITLES[LOST_STREAMS], "", beside(LOST_STREAMS, _count)),
         *(
             Column(key, TITLES[figure], "MiB", beside(figure, _memory))
             for key, figure in _MEMORIES.items()
@@ -337,6 +340,10 @@ def _cpu(it: Beside) -> Cell:
 def _memory(it: Beside, unit: int = 1 << 20) -> Cell:
     shown = Cell(in_unit(it.at_least / unit), sortable(it.at_least), _spread(it, unit))
     return _ranked(it, unit) or shown
+
+
+def _count(it: Beside) -> Cell:
+    return Cell(f"{it.at_least:,.0f}", sortable(it.at_least), _spread(it, 1))
 
 
 def _idle(it: Beside) -> Cell:

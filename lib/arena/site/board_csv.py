@@ -15,6 +15,7 @@ from arena.judge.beside import (
     IMAGE,
     LATENCIES,
     LISTENS,
+    LOST_STREAMS,
     MEMORIES,
     MEMORY,
     Beside,
@@ -166,7 +167,7 @@ def _of_beside(board: Board) -> dict[str, _Value]:
         add(board.steps, step, at_least=f"{at}_ns_{name}", bound=f"{at}_bound_{name}", **ends)
     cost = f"{CPU}_{board.metric.unit}"
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
-    for name in (IDLE, LISTENS, IMAGE, MEMORY, *MEMORIES, CONNECTION):
+    for name in (IDLE, LISTENS, IMAGE, LOST_STREAMS, MEMORY, *MEMORIES, CONNECTION):
         if name == MEMORY or any(name in board.beside(row) for row in board.rows):
             add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     return found

@@ -8,7 +8,17 @@ from arena.record.measurement import Run
 from arena.record.record import Record
 from arena.site.charts import blast, capacity, seconds
 from arena.site.charts.picture import Picture
-from arena.what.loads import Blast, Capacity, Closed, Cold, LoadShape, Paced, Scenario, Scheduled
+from arena.what.loads import (
+    Blast,
+    Capacity,
+    Closed,
+    Cold,
+    Live,
+    LoadShape,
+    Paced,
+    Scenario,
+    Scheduled,
+)
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,14 @@ SHOWN: dict[type[LoadShape], Shown] = {
         "reads is in the page cache: it was started once before.",
         about_runs="The run is the load after the start. Of its seconds, the record has the "
         "server's CPU time and the calls.",
+    ),
+    Live: replace(
+        _SCHEDULED,
+        heading="Streams that live",
+        meaning="Many streams are open all the time, and on each a message is due, and answered, "
+        "at even distances. The lowest CPU time of the server a message and its reply ranks first.",
+        about_runs="Calls are messages: those that were due in the window and were answered are "
+        "OK. Latencies are those of replies, from when their message was due.",
     ),
     Blast: Shown(
         heading="Blasts",

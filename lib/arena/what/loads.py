@@ -36,6 +36,8 @@ class LoadShape(Frozen):
     makes_calls: ClassVar[bool] = True
     # Whether calls are unary only.
     is_unary_only: ClassVar[bool] = False
+    # Whether each message of a call has a reply.
+    answers_messages: ClassVar[bool] = False
     # Whether a run may end before its window does.
     may_end_early: ClassVar[bool] = False
     # Whether failed calls are a result of the load and not a fault of the server.
@@ -362,6 +364,66 @@ class Cold(AtRate):
         return f"a start, then {super().words}"
 
 
+class Live(LoadShape):
+    """`streams` that are open all the time; on each, `rate` messages a second, each answered.
+
+    All are open before the window of `duration_s` seconds. Their messages are due in turn, at even
+    distances. There are more connections than the profile's if the server allows fewer streams
+    on each.
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
+    answers_messages: ClassVar[bool] = True
+    steadies: ClassVar[bool] = True
+
+    kind: Literal["live"] = "live"
+    streams: Count
+    rate: Rps
+    duration_s: Duration
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The CPU time of a message and its reply: the rate is given."""
+        return frozenset({Metric.CPU_MESSAGE})
+
+    @property
+    def has_blocks(self) -> bool:
+        """They do."""
+        return True
+
+    @property
+    def follows_schedule(self) -> bool:
+        """It does: a generator that cannot keep up is late."""
+        return True
+
+    @property
+    def window_s(self) -> float:
+        """The seconds in which messages are due."""
+        return self.duration_s
+
+    def in_flight(self, connections: int) -> int:
+        """Return the number of streams."""
+        del connections
+        return self.streams
+
+    def due(self) -> list[int]:
+        """Return how many messages are due in each second."""
+        a_second = self.streams * self.rate
+        whole, rest = divmod(round(a_second * self.duration_s), a_second)
+        return [a_second] * whole + [rest] * (rest > 0)
+
+    @property
+    def words(self) -> str:
+        """How many streams there are, and their rate."""
+        each = "a message" if self.rate == 1 else f"{self.rate:,} messages"
+        return f"{self.streams:,} streams, {each} a second on each"
+
+    @property
+    def each_run(self) -> str:
+        """The length of each run."""
+        return self.run_words
+
+
 class Blast(LoadShape):
     """N calls at once, for every N of `sweep`, `repetitions` times.
 
@@ -560,7 +622,8 @@ class Scenario(LoadShape):
 
 
 Load = Annotated[
-    Closed | Scheduled | Paced | Capacity | Cold | Blast | Scenario, Field(discriminator="kind")
+    Closed | Scheduled | Paced | Live | Capacity | Cold | Blast | Scenario,
+    Field(discriminator="kind"),
 ]
 
 # The kinds by name, in listing order.

@@ -9,9 +9,10 @@ LOWEST_RATE, HIGHEST_RATE = 100, 10_000_000
 class Metric(StrEnum):
     """What ranks a load. Rates are per second of elapsed time; all others are nanoseconds.
 
-    The CPU a call is all CPU time of the server in the window ÷ the calls that were OK. A capacity
-    is the highest rate at which response times keep a limit. The time to the first reply is that
-    from a server's start to its first good reply.
+    The CPU a call is all CPU time of the server in the window ÷ the calls that were OK; the CPU a
+    message, ÷ the messages of streams that were answered. A capacity is the highest rate at which
+    response times keep a limit. The time to the first reply is that from a server's start to its
+    first good reply.
     """
 
     MESSAGES = "messages/s"
@@ -20,6 +21,12 @@ class Metric(StrEnum):
     CPU = "CPU a call"
     CAPACITY = "calls/s within the limit"
     START = "time to first reply"
+    CPU_MESSAGE = "CPU a message"
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether its figures are CPU time of the server, at a load that is given."""
+        return self in {Metric.CPU, Metric.CPU_MESSAGE}
 
     @property
     def is_latency(self) -> bool:
@@ -29,7 +36,7 @@ class Metric(StrEnum):
     @property
     def is_time(self) -> bool:
         """Whether its figures are times, in nanoseconds."""
-        return self in {Metric.P99, Metric.CPU, Metric.START}
+        return self in {Metric.P99, Metric.START} or self.is_cost
 
     @property
     def lower_is_better(self) -> bool:
@@ -39,7 +46,7 @@ class Metric(StrEnum):
     @property
     def unit(self) -> str:
         """The unit that a load of this metric counts: messages or requests."""
-        return "messages" if self is Metric.MESSAGES else "requests"
+        return "messages" if self in {Metric.MESSAGES, Metric.CPU_MESSAGE} else "requests"
 
     @property
     def column(self) -> str:
@@ -49,6 +56,7 @@ class Metric(StrEnum):
             Metric.CPU: "cpu_ns_per_call",
             Metric.CAPACITY: "calls_per_s_within_the_limit",
             Metric.START: "first_reply_ns",
+            Metric.CPU_MESSAGE: "cpu_ns_per_message",
         }
         return names.get(self, f"{self.unit}_per_s")
 

@@ -326,6 +326,11 @@ def _problems_of_load(profile: Profile) -> Iterator[tuple[str, str]]:
         yield "call", f"a {load.kind} load has unary calls only, and {profile.method} streams"
     if len(set(profile.connections)) < len(profile.connections):
         yield "connections", "names a count twice"
+    if load.answers_messages and profile.method_type != "bidirectional-streaming":
+        yield (
+            "call",
+            f"a {load.kind} load has messages that are each answered, {profile.method} not",
+        )
     yield from load.problems(profile.connections)
     if most > (calls := load.in_flight(most)):
         yield "connections", f"{most} is more than the {calls} calls at a time"

@@ -61,6 +61,35 @@ class Calls:
     cut: Whole
 
 
+@dataclass(frozen=True, kw_only=True)
+class Streams:
+    """Streams that live, `wanted` of them over `connections`, and their messages.
+
+    So many were open when the window opened (`open_first`) and when it closed (`open_last`);
+    `broken` ones ended before, or with an error; `refused` counts each time the server did not
+    begin one. Of the messages that were `due` in the window, `sent` were sent (`late`: more than
+    1 ms after they were due), and so many were `answered` and `unanswered` in the end. Replies were
+    timed from when their message was due.
+    """
+
+    connections: Whole
+    wanted: Whole
+    open_first: Whole
+    open_last: Whole
+    broken: Whole
+    refused: Whole
+    due: Whole
+    sent: Whole
+    late: Whole
+    answered: Whole
+    unanswered: Whole
+
+    @property
+    def lost(self) -> int:
+        """How often a stream broke or was refused, and how many were not open at the end."""
+        return self.broken + self.refused + max(self.wanted - self.open_last, 0)
+
+
 @dataclass(frozen=True)
 class Wrong:
     """How many calls had a reply that was not as expected, and what was wrong with the first."""

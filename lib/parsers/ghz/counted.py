@@ -9,9 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from parsers.common.figures import NOTHING_WRONG, Calls, Latency, LatencyKind, Second, Wrong
+from parsers.common.figures import (
+    NOTHING_WRONG,
+    Calls,
+    Latency,
+    LatencyKind,
+    Second,
+    Streams,
+    Wrong,
+)
 from parsers.common.values import INT64_MAX, JsonObject, ParseError, quoted
 from parsers.ghz.calls import MOST_SECONDS
 
@@ -24,6 +32,9 @@ ROUNDING = 1e-3
 _CODE = re.compile(r"[A-Za-z]{1,32}")
 
 _KINDS: Mapping[str, LatencyKind] = {"service": "service", "response": "response"}
+
+# The member about streams that live.
+_PACED = "paced_streams"
 
 _ORDERED = ("p50", "p75", "p90", "p95", "p99", "p999", "max")
 
@@ -42,6 +53,8 @@ class Counted:
     data_frames: int | None
     warm_up: tuple[int, ...]
     cpu_s: float | None
+    streams: Streams | None
+    reply_latency: Latency | None
 
 
 def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int]) -> Counted | None:
@@ -66,6 +79,8 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         data_frames=_data_frames(own, messages),
         warm_up=_warm_up(own),
         cpu_s=own.real("cpu_s") if "cpu_s" in own.members else None,
+        streams=_streams(own),
+        reply_latency=_reply_latency(own),
     )
 
 
@@ -73,6 +88,28 @@ def _written(own: JsonObject, ok: int) -> Latency | None:
     """Read the latency since requests were written, beside that since they were due."""
     has_both = isinstance(own.members.get("service_latency_ns"), dict)
     return read_latency(own.child("service_latency_ns"), ok) if has_both else None
+
+
+def _streams(own: JsonObject) -> Streams | None:
+    """Read the counts of streams that live; None without any. ParseError if they contradict."""
+    if _PACED not in own.members:
+        return None
+    told = own.child(_PACED)
+    names = [each.name for each in fields(Streams) if each.name != "connections"]
+    counts = {name: told.whole(name, INT64_MAX) for name in names}
+    if counts["answered"] + counts["unanswered"] != counts["sent"] or (
+        counts["sent"] > counts["due"]
+    ):
+        raise ParseError(f"the messages of `{told.where}` do not add up: edited or cut short")
+    return Streams(connections=own.whole("connections", INT64_MAX), **counts)
+
+
+def _reply_latency(own: JsonObject) -> Latency | None:
+    """Read the latency of their replies; None if no message was sent."""
+    told = own.child(_PACED) if _PACED in own.members else None
+    if told is None or told.members.get("reply_latency_ns") is None:
+        return None
+    return read_latency(told.child("reply_latency_ns"), told.whole("answered", INT64_MAX))
 
 
 def _seconds(own: JsonObject, total_ns: int) -> tuple[Second, ...]:

@@ -77,6 +77,8 @@ def parse_json(text: str) -> GhzReport:
         warm_up=counted.warm_up if counted is not None else (),
         cpu_s=counted.cpu_s if counted is not None else None,
         written=counted.written if counted is not None else None,
+        streams=counted.streams if counted is not None else None,
+        reply_latency=counted.reply_latency if counted is not None else None,
     )
 
 

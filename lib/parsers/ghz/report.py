@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Wrong
+from parsers.common.figures import NOTHING_WRONG, Calls, Latency, Second, Streams, Wrong
 from parsers.common.values import JsonObject, ParseError
 
 
@@ -73,6 +73,10 @@ class GhzReport:
     """CPU seconds of volley itself inside the run; None for ghz, which does not tell."""
     written: Latency | None = None
     """Latency since requests were written, if `latency` is from when calls were due."""
+    streams: Streams | None = None
+    """Streams that live, as volley counted them; None without any."""
+    reply_latency: Latency | None = None
+    """Latency of their replies, from when each message was due."""
 
     @property
     def elapsed_s(self) -> float:

@@ -322,7 +322,7 @@ fn what_is_wrong_in_a_section_is_said_with_its_place() {
     for [name, text, line] in table(
         r#"
         section.yaml => load: {duration: 5 parsecs} => `{}: load.duration`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`
-        key.json => {"request": {"stream": {"pause": "1s"}}} => `{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`, `dynamic`
+        key.json => {"request": {"stream": {"pause": "1s"}}} => `{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `rate`, `duration`, `count`, `dynamic`
         workers.yaml => load: {concurrency: 8} => `{}: load.concurrency`: an object is needed, such as {"workers": 8}
         target.yaml => target: x => `{}: target`: an object is needed
         schema.yaml => request: {schema: {proto: 1}} => `{}: request.schema.proto`: an object is needed

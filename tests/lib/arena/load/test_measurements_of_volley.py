@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from arena.load.measurements import of_volley
+from arena.load.measurements import of_live, of_told_live, of_volley
 from arena.record.measurement import Measurement
-from tests.fakes import a_profile
+from parsers.common.figures import Streams
+from tests.fakes import LIVE, a_profile
 from tests.lib.arena.load.volley_reports import a_report
 
 
@@ -196,3 +197,38 @@ def test_wrong_replies_are_told_with_the_first(raw: Path) -> None:
     checks = {"compared": True, "replies_checked": 9, "failed": 2, "samples": ["reply 0: 4", "x"]}
     found = measured(raw, **{"volley.checks": checks}).wrong
     assert (found.calls, found.sample) == (2, "reply 0: 4")
+
+
+STREAMS = {
+    "wanted": 1000, "open_first": 1000, "open_last": 998, "broken": 2, "refused": 1, "due": 100_000,
+    "sent": 99_990, "late": 7, "answered": 99_980, "unanswered": 10,
+}  # fmt: skip
+
+
+def live(raw: Path, **changes: Any) -> Measurement:
+    latency = {**a_report()["volley"]["latency_ns"], "kind": "response", "samples": 99_980}
+    paced = {"rate": 10, **STREAMS, "unsent": 10, "reply_latency_ns": latency}
+    whole = {"volley.paced_streams": paced, "volley.connections": 20}
+    raw.write_text(json.dumps(a_report(**{**whole, **changes})))
+    return of_live(raw, a_profile(**LIVE))
+
+
+def test_messages_of_streams_that_live_are_its_calls_and_their_replies_its_latency(
+    raw: Path,
+) -> None:
+    found = live(raw)
+    assert found.streams == Streams(connections=20, **STREAMS)
+    assert found.streams.lost == 2 + 1 + 2
+    assert (found.calls.ok, found.calls.failed, found.calls.cut) == (99_980, {}, 10)
+    assert (found.messages, found.rate) == (199_960, 199_960 / 5.0)
+    assert (found.latency_ns.kind, found.latency_ns.p99) == ("response", 1_900_000_000)
+    assert (found.seconds, found.reported_calls_per_s) == ((), None)
+    assert of_told_live(raw, a_profile(**LIVE)) == (found, 0.1)
+
+
+def test_streams_whose_messages_do_not_add_up_or_are_not_there_are_refused(raw: Path) -> None:
+    with pytest.raises(ValueError, match="do not add up"):
+        live(raw, **{"volley.paced_streams.answered": 99_981})
+    raw.write_text(json.dumps(a_report()))
+    with pytest.raises(ValueError, match=r"volley\.paced_streams` is missing"):
+        of_live(raw, a_profile(**LIVE))

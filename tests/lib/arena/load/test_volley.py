@@ -13,7 +13,7 @@ from arena.load import generators, ghz_flags, volley
 from arena.load.find import locate
 from arena.load.generators import MayOpen, WarmUp
 from arena.load.program import Program
-from tests.fakes import FakeProgress, a_profile, a_program
+from tests.fakes import LIVE, FakeProgress, a_profile, a_program
 from tests.lib.arena.load.stubs import (
     Find,
     argv,
@@ -84,6 +84,18 @@ def test_without_a_rule_only_the_number_of_replies_is_checked() -> None:
     flags = volley.closed(a_profile())
     assert "--expect" not in flags
     assert flags[flags.index("--expect-replies") + 1] == "5000"
+
+
+def test_streams_that_live_have_their_rate_and_no_end_of_their_own() -> None:
+    profile = a_profile(**LIVE, warmup_s=10.0)
+    flags = volley.live(profile)
+    assert flags[flags.index("--stream-rate") :][:2] == ["--stream-rate", "10"]
+    assert flags[flags.index("-c") :][:2] == ["-c", "1000"]
+    assert not {"--stream-call-count", "--expect-replies", "--timeout"} & {*flags}
+    told = volley.told(volley.live, profile, WarmUp(10.0, 40.0))
+    assert told[:-1] == [
+        *flags[:-1], "--warmup", "10s", "--open-on-stdin", "--warmup-at-most", "60s",
+    ]  # fmt: skip
 
 
 # ---- the ways it is found

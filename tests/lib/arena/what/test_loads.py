@@ -13,6 +13,7 @@ from arena.what.loads import (
     Capacity,
     Closed,
     Cold,
+    Live,
     LoadShape,
     Paced,
     Scenario,
@@ -32,14 +33,15 @@ ITERATIONS = Scenario(
     scenario=FILE, streams_per_connection=4, duration_s=5.0, rate=1200.0, threads=1
 )
 PACED = Paced(rate=500, duration_s=2.5, streams_per_connection=10)
+LIVE = Live(streams=1000, rate=10, duration_s=2.5)
 CAPACITY = Capacity(limit_s=0.01, duration_s=60.0)
 COLD = Cold(rate=500, duration_s=40.0, streams_per_connection=10)
-LOADS = (CLOSED, SCHEDULED, PACED, CAPACITY, COLD, BLAST, USERS)
+LOADS = (CLOSED, SCHEDULED, PACED, LIVE, CAPACITY, COLD, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
     assert list(KINDS) == [
-        "closed", "scheduled", "paced", "capacity", "cold", "blast", "scenario",
+        "closed", "scheduled", "paced", "live", "capacity", "cold", "blast", "scenario",
     ]  # fmt: skip
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
@@ -53,6 +55,7 @@ def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
         (USERS, 32, 5.0, Scenario(scenario=FILE, streams_per_connection=4, duration_s=2.0)),
         (CAPACITY, 800, 60.0, Closed(concurrency=100, duration_s=2.0)),
         (PACED, 80, 2.5, Closed(concurrency=80, duration_s=2.0)),
+        (LIVE, 1000, 2.5, Closed(concurrency=100, duration_s=2.0)),
         (ITERATIONS, 32, 5.0, ITERATIONS.overridden(2.0, None)),
     ],
 )
@@ -80,6 +83,14 @@ def test_a_cold_start_is_ranked_in_blocks_by_its_first_reply_and_has_one_run() -
     assert profile.overridden(duration_s=2.0).window_s == 2.0
     with pytest.raises(UsageError, match="runs must be 1: a start has one run; --blocks makes"):
         profile.overridden(runs=3)
+
+
+def test_streams_that_live_have_messages_due_in_each_second() -> None:
+    assert LIVE.due() == [10_000, 10_000, 5_000]
+    assert LIVE.has_blocks
+    assert LIVE.follows_schedule
+    assert LIVE.words == "1,000 streams, 10 messages a second on each"
+    assert LIVE.changed(rate=1).words == "1,000 streams, a message a second on each"
 
 
 def test_a_warm_up_has_no_more_connections_than_calls() -> None:
@@ -114,7 +125,9 @@ def test_what_is_due_and_what_is_swept() -> None:
 
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
-    assert said == ["5s", "100 requests in 2.5 s", "2500ms", "60s", "40s", "at most 60s", "5s"]
+    assert said == [
+        "5s", "100 requests in 2.5 s", "2500ms", "2500ms", "60s", "40s", "at most 60s", "5s",
+    ]  # fmt: skip
 
 
 def test_a_rate_makes_a_scenario_a_load_by_a_schedule() -> None:
@@ -140,13 +153,14 @@ def test_a_generator_uses_no_more_cpus_than_it_has_threads() -> None:
         (Metric.MESSAGES, "messages", "messages_per_s", "7 messages/s"),
         (Metric.REQUESTS, "requests", "requests_per_s", "7 requests/s"),
         (Metric.P99, "requests", "p99_ns", "p99 latency 7"),
+        (Metric.CPU_MESSAGE, "messages", "cpu_ns_per_message", "CPU a message 7"),
     ],
 )
 def test_a_metric_knows_its_unit_its_column_and_its_words(
     metric: Metric, unit: str, column: str, words: str
 ) -> None:
     assert (metric.unit, metric.column, metric.of("7")) == (unit, column, words)
-    assert metric.lower_is_better == (metric is Metric.P99)
+    assert metric.lower_is_better == metric.is_time
 
 
 def test_a_load_of_another_kind_is_refused() -> None:
