@@ -1,9 +1,11 @@
 //! `--stream-rate`: streams that live, with messages that are each due at their own time.
 
+use volley::http2::ErrorCode;
+use volley::http2::frame::{Kind, flag, write_rst_stream};
 use volley::serve::Faults;
 
 use crate::common::shape::{BOTH_STREAM, UNARY};
-use crate::common::{Report, faulty, freeze_of, one, reference, served, settled};
+use crate::common::{Report, faulty, freeze_of, one, reference, scripted, served, settled};
 
 /// Counts of paced streams, by name.
 fn counts<const N: usize>(report: &Report, names: [&str; N]) -> [u64; N] {
@@ -78,6 +80,38 @@ fn a_stream_that_breaks_is_counted_and_its_worker_goes_on_with_the_next_message(
     assert_eq!(counts(&report, streams), [4, 4, 1, 0]);
     let messages = ["due", "sent", "answered", "unanswered"];
     assert_eq!(counts(&report, messages), [80, 80, 80, 0]);
+}
+
+#[test]
+fn a_stream_that_the_server_refuses_is_opened_again_and_counted() {
+    // The first message comes on a stream that is refused; all others are on the second one.
+    let address = scripted::serve(|_| {
+        let mut begun = false;
+        move |header, peer| {
+            if header.kind != Kind::Data {
+                return true;
+            }
+            if header.stream == 1 {
+                write_rst_stream(&mut peer.out, 1, ErrorCode::RefusedStream);
+            } else if header.has(flag::END_STREAM) {
+                peer.headers(header.stream, &[("grpc-status", "0")], true);
+            } else {
+                if !std::mem::replace(&mut begun, true) {
+                    peer.begin(header.stream);
+                }
+                peer.message(header.stream, 0, &[]);
+            }
+            true
+        }
+    });
+    let report = BOTH_STREAM
+        .run("--stream-rate 20 -c 1 -z 1s --duration-stop wait")
+        .report(address);
+    assert_eq!(report.all_ok(), 1);
+    let streams = ["open_last", "broken", "refused"];
+    assert_eq!(counts(&report, streams), [1, 0, 1]);
+    let messages = ["due", "sent", "answered", "unanswered"];
+    assert_eq!(counts(&report, messages), [20, 20, 19, 1]);
 }
 
 #[test]
