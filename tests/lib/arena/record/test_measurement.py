@@ -42,7 +42,7 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "generators", "sampled", "started",
+    "generators", "sampled", "started", "streams",
 }  # fmt: skip
 
 

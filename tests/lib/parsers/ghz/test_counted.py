@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parse_ghz import GhzReport, ParseError, parse, parse_file
-from parsers.common.figures import Calls, Latency
+from parsers.common.figures import Calls, Latency, Streams
 from parsers.ghz.report import Rate
 from tests.lib.arena.load.volley_reports import a_report
 
@@ -153,3 +153,16 @@ def test_a_report_without_its_first_calls_has_no_rate(*, is_volleys: bool) -> No
     report["options"]["skipFirst"] = 100
     with pytest.raises(ParseError, match=r"--skipFirst 100: .* no rate; run it without"):
         parse(json.dumps(report))
+
+
+def test_streams_that_live_are_counted_with_their_messages_and_the_latency_of_replies() -> None:
+    report = parse_file(FIXTURES / "streams-live.json")
+    assert report.streams
+    assert report.streams == Streams(
+        connections=2, wanted=50, open_first=50, open_last=50, broken=0, refused=0,
+        due=500, sent=500, late=report.streams.late, answered=500, unanswered=0,
+    )  # fmt: skip
+    assert report.streams.lost == 0
+    assert report.reply_latency
+    assert (report.reply_latency.kind, report.reply_latency.samples) == ("response", 500)
+    assert parsed().streams is None
