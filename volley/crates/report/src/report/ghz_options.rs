@@ -96,6 +96,7 @@ pub fn of(spec: &Spec) -> Value {
     some("expect", json!(spec.checks.expect));
     some("expect-replies", json!(spec.checks.replies));
     some("fail-if", json!(spec.checks.fail_if));
+    some("stream-rate", json!(request.stream.rate));
     some("warmup", ns(load.warmup));
     some("spin", json!(load.spin));
     some("reconnect-every", json!(target.reconnect_every));
