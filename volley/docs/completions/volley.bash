@@ -68,7 +68,7 @@ _volley() {
 
     case "${cmd}" in
         volley)
-            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit find import list man merge run schema serve try"
+            opts="-i -d -D -b -B -m -M -n -z -x -c -r -t -e -o -O -h -v --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-rate --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --timeout --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --fail-if --output --format --name --tags --skipFirst --count-errors --details --show-secrets --quiet --debug --live-json --metrics --control --print-replies --save-replies --control-token --help --version blast check compare completions describe edit find import list man merge run schema serve try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -143,6 +143,10 @@ _volley() {
                     return 0
                     ;;
                 --stream-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-rate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -426,7 +430,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__blast)
-            opts="-i -d -D -b -B -m -M -x -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --disable-template-data --requests --connections --repetitions --seed --max-duration --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --disable-template-functions --fail-if --keepalive --lb-strategy --reconnect-every --resolve-every --skipFirst --stream-call-count --stream-call-duration --stream-dynamic-messages --stream-interval --tags"
+            opts="-i -d -D -b -B -m -M -x -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --disable-template-data --requests --connections --repetitions --seed --max-duration --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --disable-template-functions --fail-if --keepalive --lb-strategy --reconnect-every --resolve-every --skipFirst --stream-call-count --stream-call-duration --stream-dynamic-messages --stream-interval --stream-rate --tags"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -648,6 +652,10 @@ _volley() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stream-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tags)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -838,7 +846,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__find)
-            opts="-i -d -D -b -B -m -M -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --p99 --failed --budget --connections --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --fail-if --skipFirst --tags"
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O --proto --protoset --import-paths --reflect-metadata --call --data --data-file --binary --binary-file --metadata --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --p99 --failed --budget --connections --timeout --cpus --threads --insecure --skipTLS --cacert --cert --key --cname --authority --lb-strategy --resolve-every --reconnect-every --connect-timeout --keepalive --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --expect --expect-replies --output --name --show-secrets --quiet --help --format --config --count-errors --details --fail-if --skipFirst --stream-rate --tags"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1049,6 +1057,10 @@ _volley() {
                     return 0
                     ;;
                 --skipFirst)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-rate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1442,7 +1454,7 @@ _volley() {
             return 0
             ;;
         volley__subcmd__try)
-            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
+            opts="-i -d -D -b -B -m -M -t -e -o -h -O -n -z -x -c -r --proto --protoset --import-paths --reflect-metadata --call --config --data --data-file --binary --binary-file --metadata --metadata-file --stream-call-duration --stream-call-count --stream-dynamic-messages --disable-template-functions --disable-template-data --timeout --insecure --skipTLS --cacert --cert --key --cname --authority --connect-timeout --enable-compression --max-recv-message-size --max-memory --max-send-message-size --window --output --show-secrets --quiet --max-replies --help --format --stream-interval --stream-rate --total --duration --max-duration --duration-stop --concurrency --connections --rps --async --cpus --threads --share --start-at --coalesce-sends --spin --warmup --open-on-stdin --warmup-at-most --drain-timeout --load-schedule --load-start --load-step --load-end --load-step-duration --load-max-duration --concurrency-schedule --concurrency-start --concurrency-step --concurrency-end --concurrency-step-duration --concurrency-max-duration --lb-strategy --resolve-every --reconnect-every --keepalive --expect --expect-replies --fail-if --name --tags --skipFirst --count-errors --details --debug --live-json --metrics --control --print-replies --save-replies --control-token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1593,6 +1605,10 @@ _volley() {
                     return 0
                     ;;
                 --stream-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream-rate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

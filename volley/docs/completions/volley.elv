@@ -318,6 +318,7 @@ set edit:completion:arg-completer[volley] = {|@words|
             cand --details 'Calls to list one by one: the first N to end (default 0), or all, as ghz does: at most 1000000, the default of csv and influx-details; each takes 40 bytes of memory'
             cand --fail-if 'Exit with status 99 if this is so: ''p99 > 20ms'', ''failed > 0.1%'', ''rate < 9000''; repeatable. Figures: any percentile (p99.9), mean, min, max, also after first-message, gap, service or send-delay; rate and messages (both per second); ok, failed, wrong, cut, sent, missed, late. A condition that cannot be decided fails, too: a time that is only a lower bound ("≥": too many calls had no end), or a percentile of too few calls'
             cand --skipFirst 'Leave the first N finished calls out of the report'
+            cand --stream-rate 'Messages a second that each stream sends, until the window''s end; -c streams take turns, and each message is due at its own time, from which its reply is timed. For a client and a server that both stream'
             cand --tags 'Tags of the run, for the report, as a JSON object of strings'
             cand -b 'Read the request from stdin as protobuf: one message, or several, each preceded by its length (varint)'
             cand --binary 'Read the request from stdin as protobuf: one message, or several, each preceded by its length (varint)'

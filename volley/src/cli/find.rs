@@ -23,8 +23,8 @@ const PROGRAM: &str = "volley find";
 pub(super) const TITLE: &str = "Find the highest rate that keeps a limit on response times";
 
 /// Flags of a run that have no effect in a search, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 6] = words! {
-    config count_errors details fail_if skip_first tags
+const UNUSED: [&str; 7] = words! {
+    config count_errors details fail_if skip_first stream_rate tags
 };
 
 const FAILED: f64 = 0.001;
