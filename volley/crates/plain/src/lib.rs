@@ -7,6 +7,7 @@
 //! - *script*: what each call sends. *Recorder*: where the ends of calls are noted; a tally is one.
 //! - *context*: a thread's recorder, script and rules. *Sink*: takes the events of one read for the calls of one link.
 //! - *stage*: setup, warm-up, window, drain, over. *Edge*: the moment when the next one begins.
+//! - *pacer*: knows when the messages of a thread's streams that live are due, and which were sent.
 //! - *adrift*: due calls of a thread that has lost its connections, for others to send.
 //! - *blast*: calls that leave together, of all threads. *Sweep*: many of them.
 //! - *conduct*: starts the threads, and gives them orders. *Order*: a change of the load while it runs.
