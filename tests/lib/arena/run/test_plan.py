@@ -96,7 +96,7 @@ def test_a_schedule_that_more_requests_would_make_endless_is_refused(
         (a_request("tonic", requests=9), r"^REQUESTS \(--requests\): is for blast and scheduled"),
         (
             a_request("timed", duration=9.0),
-            r"^DURATION \(--duration\): is for blast, capacity, closed, cold, pac",
+            r"^DURATION \(--duration\): is for blast, capacity, closed, cold, live, pac",
         ),
     ],
 )
