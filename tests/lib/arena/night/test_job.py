@@ -49,9 +49,10 @@ def test_an_uncertain_figure_is_measured_again_before_an_older_one_that_is_sure(
 def test_of_equally_long_ones_that_were_never_measured_the_subscription_tells_the_order(
     shop: Shop,
 ) -> None:
-    shop.add("alpha", "stream-grpc-tls", "stream-grpc", "bidi-grpc")
+    tests = ["stream-grpc-tls", "stream-grpc", "client-stream-grpc"]
+    shop.add("alpha", *tests)
     shop.night("alpha")
-    assert [name for _, name in shop.measured()] == ["stream-grpc-tls", "stream-grpc", "bidi-grpc"]
+    assert [name for _, name in shop.measured()] == tests
 
 
 def test_trials_and_other_machines_do_not_count_as_measured(
