@@ -35,6 +35,7 @@ IDLE = "server_idle_cpu_s_per_s"
 LISTENS = "listens_ns"
 IMAGE = "image_bytes"
 LOST_STREAMS = "lost_streams"
+STREAM = "server_anonymous_bytes_per_stream"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
 
@@ -101,6 +102,7 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
     if not is_unknown:
         for figure, held in _memories(run.server, connections):
             yield figure, float(held), float(held)
+        yield from _of_stream(run)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
     if run.started:
@@ -112,6 +114,14 @@ def of_image(record: Record) -> Iterator[Bounds]:
     it = record.provenance.runtime
     if it and it.image_bytes and not it.standin and record.profile.load.is_start:
         yield IMAGE, it.image_bytes, it.image_bytes
+
+
+def _of_stream(run: Run) -> Iterator[Bounds]:
+    """Yield the anonymous memory that an open stream holds, beyond that of the idle server."""
+    memory = run.server.memory
+    if run.streams and run.streams.open_last and memory and memory.idle_bytes is not None:
+        each = (memory.anonymous_bytes - memory.idle_bytes) / run.streams.open_last
+        yield STREAM, each, each
 
 
 def _memories(server: Cost, connections: int) -> Iterator[tuple[str, float]]:

@@ -22,6 +22,7 @@ from arena.judge.beside import (
     LISTENS,
     LOST_STREAMS,
     MEMORY,
+    STREAM,
     Beside,
 )
 from arena.judge.figure_words import is_bound, rank_words, rounded_interval, rounded_words
@@ -55,6 +56,7 @@ TITLES = {
     KERNEL: "Kernel memory",
     CONNECTION: "Memory a connection",
     LOST_STREAMS: "Lost streams",
+    STREAM: "Memory a stream",
     MEMORY: "Peak memory",
 }
 
@@ -148,6 +150,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
             "KiB",
             beside(CONNECTION, partial(_memory, unit=1 << 10)),
         ),
+        Column("stream", TITLES[STREAM], "KiB", beside(STREAM, partial(_memory, unit=1 << 10))),
         Column("image", "Image", "MiB", beside(IMAGE, _memory)),
         Column("loaded", data, "under load", tuple(_packed(packed_under_load(it)) for it in rows)),
         Column("packed", data, "without load", alone),
