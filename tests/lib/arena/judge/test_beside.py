@@ -6,10 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from arena.judge.beside import CPU, MEMORIES, MEMORY, Beside, Bounds, of_run, over_blocks
+from arena.judge.beside import (
+    CPU,
+    LOST_STREAMS,
+    MEMORIES,
+    MEMORY,
+    STREAM,
+    Beside,
+    Bounds,
+    of_run,
+    over_blocks,
+)
 from arena.judge.entry import Entry, entry_from, entry_of
 from arena.judge.leaderboard import Board, rank
-from arena.record.measurement import Cost, Memory, Run, Step
+from arena.record.measurement import Cost, Memory, Run, Step, Streams
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.judge.visits import blocks
@@ -162,3 +172,16 @@ def test_an_entry_from_the_cache_has_the_same_figures() -> None:
     assert again == entry
     assert again.turn
     assert again.turn.beside
+
+
+def test_an_open_stream_holds_what_is_more_than_the_idle_server_has() -> None:
+    held = Memory(anonymous_bytes=50_000, highest_bytes=60_000, kernel_bytes=0, idle_bytes=10_000)
+    streams = Streams(
+        connections=2, wanted=9, open_first=9, open_last=8, broken=1, refused=2, due=90, sent=90,
+        late=0, answered=90, unanswered=0,
+    )  # fmt: skip
+    run = a_run()
+    run = run.changed(streams=streams, server=run.server.changed(memory=held))
+    found = {name: least for name, least, _ in of_run(run)}
+    assert (found[STREAM], found[LOST_STREAMS]) == (5000.0, 4.0)
+    assert STREAM not in {name for name, *_ in of_run(a_run())}
