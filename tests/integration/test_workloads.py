@@ -98,7 +98,7 @@ def test_streams_of_the_client_are_counted_by_their_messages(
     [
         (
             ["tiny-const", "--duration", "1s"],
-            "(--duration): is for blast, capacity, closed, cold, paced and scenario loads",
+            "(--duration): is for blast, capacity, closed, cold, live, paced and scenario loads",
         ),
         (
             ["tiny-echo", "--requests", "9"],
