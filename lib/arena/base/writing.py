@@ -120,8 +120,10 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
     try:
-        if not os.access(folder, os.W_OK):
-            raise HostError(f"{shown(folder)}: cannot be written")
+        try:
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise HostError(f"{shown(folder)}: cannot be written ({error.strerror})") from error
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:

@@ -142,6 +142,12 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_folder_that_takes_no_file_is_said_with_the_reason() -> None:
+    said = r"^/proc/self/task: cannot be written \(.+\)$"
+    with pytest.raises(HostError, match=said), writing.locked(Path("/proc/self/task")):
+        pytest.fail("it is locked")
+
+
 def test_a_folder_in_the_way_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HostError, match="cannot be written"):
