@@ -102,10 +102,7 @@ def compare(
     """
     known = sorted({each.load.profile for each in archive.entries.values()})
     if profile not in known:
-        raise UsageError(
-            f"there is no record of `{profile}`{nearest(profile, known)}; "
-            "a round's records are not compared here, but on its page Compare"
-        )
+        raise UsageError(f"there is no record of `{profile}`{nearest(profile, known)}")
     nights = sorted({each.turn.night for each in archive.entries.values() if each.turn})
     if night is not None and night not in nights:
         raise UsageError(f"--night: there is no night `{night}`{nearest(night, nights)}")

@@ -151,7 +151,9 @@ def test_a_choice_that_fits_no_record_is_refused(
 
 def test_an_unknown_profile_is_refused(tmp_path: Path) -> None:
     save(tmp_path, *blocks(RATES))
-    with pytest.raises(UsageError, match="there is no record of `unary`"):
+    with pytest.raises(
+        UsageError, match=r"^there is no record of `unary` \(there are: stream-grpc\)$"
+    ):
         compare(open_archive(tmp_path), NO_LOOKS, "slow", "fast", "unary")
 
 
