@@ -73,6 +73,12 @@ class Archive:
     _records: "_Records" = field(repr=False, compare=False)
     bare: Mapping[str, Bundle] = field(default_factory=dict, compare=False)
 
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """What is wrong with each record that does not count: it is broken, or was altered."""
+        altered = {path: each.problem for path, each in self.entries.items() if each.problem}
+        return {**self.broken, **altered}
+
     def read(self, path: str) -> Record:
         """Return one of the records in full; HostError if it has changed since."""
         try:

@@ -115,11 +115,16 @@ class Round(Frozen):
 
 @dataclass(frozen=True)
 class Frost:
-    """The result of freezing: the round's file, how many records it names, and their bundles."""
+    """The result of freezing: the round's file, how many records it names, and their bundles.
+
+    So many records `moved` into `new` bundles; the others were in bundles already.
+    """
 
     file: Path
     records: int
     bundles: Sequence[Path]
+    moved: int
+    new: int
 
 
 def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Frost:
@@ -136,7 +141,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
     with locked(workspace.rounds), archive_to_pack(workspace.results) as archive:
         if file.exists() or file.is_symlink():
             raise UsageError(f"{shown(file)}: exists already, and a round is never changed")
-        for path, problem in archive.broken.items():
+        for path, problem in archive.left_out.items():
             progress.say(f"warning: {shown(archive.folder / path)} is left out: {problem}")
         entries, book = archive.entries.values(), read_book(workspace.host)
         every = rank_entries(entries, archive.read, book).boards
@@ -162,17 +167,17 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         )
         made = _with_boards(made, archive)
         write_new(file, made.text)
-    return Frost(file, len(kept), sorted(each.folder for each in bundles))
+    moved = sum(map(len, loose.values()))
+    return Frost(file, len(kept), sorted(each.folder for each in bundles), moved, len(loose))
 
 
 def _is_sound(archive: Archive, path: str, progress: Progress) -> bool:
-    """Return whether a record can be frozen; report one that cannot."""
+    """Return whether a record can be frozen; report one that lacks a part of its proof."""
     entry = archive.entries[path]
-    if entry.is_proven:
-        return True
-    why = entry.problem or archive.missing_proof(path)
-    progress.say(f"warning: {shown(archive.folder / path)} is left out: {why}")
-    return False
+    if not entry.is_proven and not entry.problem:
+        why = archive.missing_proof(path)
+        progress.say(f"warning: {shown(archive.folder / path)} is left out: {why}")
+    return entry.is_proven
 
 
 def _refusal(error: pydantic.ValidationError) -> str:

@@ -21,6 +21,9 @@ def parse_record(data: bytes) -> Record:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(f"{where}: {first['msg']}") from error
+    except json.JSONDecodeError as error:
+        said = f"is not a whole JSON file (line {error.lineno}: {error.msg})"
+        raise ValueError(said) from error
     except RecursionError as error:
         raise ValueError(str(error)) from error
 

@@ -119,7 +119,7 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     The history of twins is that of all records here.
     """
     archive = open_archive(workspace.results, kept, progress)
-    for name, problem in archive.broken.items():
+    for name, problem in archive.left_out.items():
         where = shown(workspace.results / name)
         progress.say(printable(f"warning: {where} is left out: {problem}"))
     frozen: list[Edition] = []

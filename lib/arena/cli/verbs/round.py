@@ -35,6 +35,11 @@ def freeze(workspace: Workspace, /, name: str, note: str) -> None:
     made = rounds.freeze(workspace, name, note, progress())
     what = f"{_count(made.records, 'record')} in {_count(len(made.bundles), 'bundle')}"
     click.echo(f"round: {shown(made.file)}: {what}")
+    into = "a new bundle" if made.new == 1 else _count(made.new, "new bundle")
+    parts = [f"{_count(made.moved, 'record')} moved into {into}"] if made.moved else []
+    if already := made.records - made.moved:
+        parts.append(f"{already:,} {'is' if already == 1 else 'are'} in bundles already")
+    click.echo(", ".join(parts))
     files = " ".join(map(shown, [made.file, *made.bundles]))
     click.echo(f"publish it with: git add --force {files}")
 
@@ -141,4 +146,4 @@ def _file(workspace: Workspace, name: str) -> Path:
 
 
 def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -8,6 +8,7 @@ import pytest
 from arena.judge import leaderboard, rounds
 from arena.judge.archive import open_archive
 from arena.judge.derive import RULES
+from arena.judge.packing import pack
 from arena.judge.rounds import read_round
 from arena.record.bundle import RAW
 from arena.record.record import Record
@@ -120,6 +121,50 @@ def test_a_file_beside_a_record_is_written_as_it_is(line: Line) -> None:
     assert line("raw", record.path, "run-1.json").out == raw
     assert line("round", "freeze", "first").code == 0
     assert line("raw", record.path, "run-1.json").out == raw
+
+
+def test_what_was_altered_is_shown_with_a_warning(line: Line) -> None:
+    edited, nicer = save(line.workspace.results, a_record("edited"), a_record("nicer"))
+    file = line.workspace.results / edited.path
+    file.write_text(file.read_text() + " ")
+    (line.workspace.results / nicer.runs[0].raw.path).write_text("nicer")
+    done = line("raw", edited.path)
+    assert (done.code, done.out) == (0, file.read_text())
+    (warning,) = (each for each in done.err.splitlines() if each.startswith("warning: "))
+    assert warning.startswith(f"warning: {edited.path}: its file was altered after it was saved")
+    done = line("raw", nicer.path, "run-1.json")
+    assert (done.code, done.out) == (0, "nicer")
+    assert done.err == f"warning: {nicer.path}: run-1.json is not what was measured\n"
+
+
+def test_a_bundled_raw_output_that_is_not_its_records_has_a_warning(line: Line) -> None:
+    (record,) = save(line.workspace.results, a_record())
+    archive = open_archive(line.workspace.results)
+    (line.workspace.results / record.runs[0].raw.path).write_text("nicer")
+    assert pack(archive, [record.path])
+    done = line("raw", record.path, "run-1.json")
+    assert (done.code, done.out) == (0, "nicer")
+    assert done.err == f"warning: {record.path}: run-1.json is not what was measured\n"
+
+
+@pytest.mark.parametrize("ending", ["", ".json"])
+def test_a_record_that_is_cut_short_is_said_to_be(line: Line, ending: str) -> None:
+    (record,) = save(line.workspace.results, a_record())
+    file = line.workspace.results / record.path
+    file.write_text(file.read_text()[:500])
+    done = line("raw", record.path.removesuffix(".json") + ending)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert done.err.startswith(f"error: {record.path}: is not a whole JSON file (line ")
+
+
+def test_a_freeze_says_what_moved_and_what_was_there(line: Line, first: Record) -> None:
+    save(line.workspace.results, a_record("second"))
+    done = line("round", "freeze", "again")
+    assert done.out.splitlines()[:2] == [
+        "round: results/rounds/again.json: 2 records in 2 bundles",
+        "1 record moved into a new bundle, 1 is in bundles already",
+    ]
+    assert line("round", "freeze", "third").out.splitlines()[1] == "2 are in bundles already"
 
 
 @pytest.mark.parametrize(

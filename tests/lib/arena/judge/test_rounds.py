@@ -101,7 +101,8 @@ def test_what_is_bundled_already_is_frozen_where_it_is(workspace: Workspace) -> 
     frozen(workspace)
     before = files(workspace.results / NIGHTS)
     save(workspace, a_record("b", minute=1))
-    assert len(frozen(workspace, "second").bundles) == 2
+    made = frozen(workspace, "second")
+    assert (len(made.bundles), made.records, made.moved, made.new) == (2, 2, 1, 1)
     after = files(workspace.results / NIGHTS)
     assert before.items() < after.items()
     assert round_of(workspace).records.items() < round_of(workspace, "second").records.items()
@@ -212,9 +213,24 @@ def test_a_record_without_its_proof_is_no_part_of_a_round(
 def test_an_edited_raw_output_is_in_no_round(workspace: Workspace) -> None:
     good, bad = save(workspace, a_record("one", 1e6)), save(workspace, a_record("two", 9e6))
     (workspace.results / bad.runs[0].raw.path).write_text("nicer")
-    frozen(workspace)
+    shows = FakeProgress()
+    freeze(workspace, "first", "", shows)
+    (line,) = shows.lines
+    assert line.startswith("warning: ")
+    assert line.endswith(f"{bad.path} is left out: run-1.json is not what was measured")
     assert list(round_of(workspace).records) == [good.path]
     assert (workspace.results / bad.path).is_file()
+
+
+def test_an_altered_visit_is_said_once_and_is_in_no_round(workspace: Workspace) -> None:
+    fakes.save(workspace.results, *(visits := list(blocks({"one": 1e6, "two": 2e6}, 7))))
+    path = workspace.results / (bad := visits[-1]).path
+    path.write_text(path.read_text() + " ")
+    shows = FakeProgress()
+    freeze(workspace, "first", "", shows)
+    (line,) = shows.lines
+    assert f"{bad.path} is left out: its file was altered after it was saved" in line
+    assert len(round_of(workspace).records) == len(visits) - 1
 
 
 def link_a_log(beside: Path) -> None:

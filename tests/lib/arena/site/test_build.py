@@ -201,6 +201,15 @@ def test_a_proof_that_is_lost_is_said_on_board_and_record_at_once(whole: Workspa
     assert "The row has no rank. SHA256SUMS is missing." in page
 
 
+def test_an_altered_record_is_one_line(whole: Workspace) -> None:
+    _, bad = save(whole.results, a_record("a"), a_record("b"))
+    path = whole.results / bad.path
+    path.write_text(path.read_text() + " ")
+    (line,) = published(whole)
+    said = "is left out: its file was altered after it was saved"
+    assert line.startswith(f"warning: results/{bad.path} {said}")
+
+
 def test_a_broken_review_of_twins_is_one_line(whole: Workspace) -> None:
     save(whole.results, a_record("a"))
     review = whole.host / "reviewed.json"

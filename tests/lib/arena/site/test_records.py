@@ -209,6 +209,7 @@ def test_a_bundled_record_names_its_bundle(tmp_path: Path) -> None:
     (html,) = pages_of(site_of(Edition("", None, ranked, found)), records).values()
     said = text_of(html)
     assert f"are in the bundle results/nights/{bundle.name} of the repository" in said
+    assert f"takes the record's name: {found.entries[record.path].sha256[:16]} ." in said
     assert "The last lines of server.log :" in said
     assert "last words</pre>" in html
 
