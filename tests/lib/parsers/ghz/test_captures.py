@@ -56,7 +56,7 @@ def test_a_classic_stream_summary_gives_what_text_can_tell() -> None:
 @pytest.mark.parametrize("form", ["json", "txt"])
 def test_the_servers_own_count_lies_between_low_and_high(version: str, form: str) -> None:
     name = f"ghz-{version}-stream.{form}"
-    sent = json.loads((FIXTURES / f"{name}.server.json").read_text())["messages_sent"]
+    sent = json.loads((FIXTURES / "servers.json").read_text())[name]["messages_sent"]
     report = report_of(name)
     rate = report.rate(5000)
 
