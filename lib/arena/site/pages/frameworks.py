@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from arena.base.errors import UsageError
-from arena.base.model import Frozen, to_json
+from arena.base.model import Frozen
 from arena.base.reading import read_input
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
@@ -369,7 +369,8 @@ def _framework_json(edition: Edition, name: str) -> str:
         for it in edition.standings[name]
     ]
     framework = edition.read(entries[-1].path).framework
-    return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
+    # For scripts: no spaces.
+    return FrameworkData(framework=framework, histories=tuple(histories)).model_dump_json() + "\n"
 
 
 def _result(edition: Edition, entry: Entry) -> HistoryPoint:
