@@ -21,6 +21,8 @@ from arena.record.record import Cpus, Host, Record
 # Parts of a CPU's name that do not tell CPUs apart.
 _NOISE = re.compile(r"\(.*?\)|@.*|\b(cpu|processor)\b", re.IGNORECASE)
 _NOT_IN_ID = re.compile(r"[^a-z0-9]+")
+# What tells apart x86 CPUs, behind their vendor.
+_X86 = re.compile(r"[A-Za-z]+ (\d+) (\d+) (\d+)")
 _LONGEST_NAME = 24
 _DIGITS = 8
 
@@ -54,6 +56,13 @@ class HostClass(Frozen):
     named_cpus: str | None
     generator_hosts: str | None = None
     server_quota: float | None = Field(default=None, exclude_if=is_none)
+
+    @property
+    def kind_of_cpu(self) -> str:
+        """What else tells CPUs of one name apart: `family 26, model 2, stepping 1`."""
+        if found := _X86.fullmatch(self.family or ""):
+            return "family {}, model {}, stepping {}".format(*found.groups())
+        return f"family {self.family or 'unknown'}"
 
 
 def host_class_of(record: Record) -> HostClass:

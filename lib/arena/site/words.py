@@ -1,10 +1,12 @@
 """Texts of the pages about types, loads and stand-ins."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rank_words, rounded_words
 from arena.judge.flags import SLOW_START_S
+from arena.judge.host_class import HostClass
 from arena.judge.leaderboard import Board, has_place
 from arena.judge.row import Row
 from arena.load.generators import descriptions
@@ -80,6 +82,14 @@ def apart(texts: Sequence[str]) -> list[str]:
     shared = set[str]().union(*parts[:1]).intersection(*parts) if parts[1:] else set()
     own = (", ".join(each for each in found if each not in shared) for found in parts)
     return [short or text for short, text in zip(own, texts, strict=True)]
+
+
+def hosts_apart(classes: Sequence[HostClass]) -> list[str]:
+    """Return what tells classes of hosts apart: of those in equal words, the kind of CPU too."""
+    counts = Counter(each.words for each in classes)
+    return apart(
+        [f"{it.words}, {it.kind_of_cpu}" if counts[it.words] > 1 else it.words for it in classes]
+    )
 
 
 def entry_words(entry: Entry) -> str:

@@ -19,14 +19,14 @@ from arena.site.outputs import Page
 from arena.site.strips import Scale, Strip, scale_of
 from arena.site.template import frame, render
 
-# What boards of one profile differ in: its label, its field, and a board's own value in words.
-_DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
-    ("Connections", "connections", lambda each: f"{each.connections:,}"),
-    ("Generator", "generator", lambda each: each.generator),
-    ("Type", "division", lambda each: words.DIVISIONS[each.division]),
-    ("Host", "host_class", lambda each: each.host_class.words),
-    ("Framing", "framing", lambda each: words.FRAMINGS[each.framing]),
-    ("Load", "load_digest", words.load),
+# What boards of one profile differ in: its label, its field, and the boards' values in words.
+_DIFFERENCES: tuple[tuple[str, str, Callable[[Sequence[Board]], list[str]]], ...] = (
+    ("Connections", "connections", lambda all_: [f"{each.connections:,}" for each in all_]),
+    ("Generator", "generator", lambda all_: [each.generator for each in all_]),
+    ("Type", "division", lambda all_: [words.DIVISIONS[each.division] for each in all_]),
+    ("Host", "host_class", lambda all_: words.hosts_apart([each.host_class for each in all_])),
+    ("Framing", "framing", lambda all_: [words.FRAMINGS[each.framing] for each in all_]),
+    ("Load", "load_digest", lambda all_: list(map(words.load, all_))),
 )
 
 # The factor from which the scale of blocks is logarithmic: the intervals are narrow, and those of
@@ -243,7 +243,7 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
     Each leads to the board that differs least in everything else.
     """
     found = []
-    for label, field, name in _DIFFERENCES:
+    for label, field, names in _DIFFERENCES:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
         # Of equal loads, one may have a warm-up by its generator.
         choice = "load" if field == "load_digest" else field
@@ -255,8 +255,7 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
                 groups[getattr(each, choice)].append(each)
         if len(groups) > 1:
             best = [max(own, key=partial(_likeness, board, rest)) for own in groups.values()]
-            # Long names of hosts differ in little.
-            every = zip(words.apart(list(map(name, best))), best, strict=True)
+            every = zip(names(best), best, strict=True)
             choices = ((shown, edition.board(each), each is board) for shown, each in every)
             found.append(Switch(label, tuple(choices)))
     return found

@@ -94,8 +94,8 @@ def _field(board: Board) -> Strip:
 def _hosts(*editions: Edition) -> dict[str, str]:
     """Return the classes of hosts by id, in words that tell them apart."""
     boards = (board for each in editions for board in each.boards)
-    found = {board.host_class.id: board.host_class.words for board in boards}
-    return dict(zip(found, words.apart([*found.values()]), strict=True))
+    found = {board.host_class.id: board.host_class for board in boards}
+    return dict(zip(found, words.hosts_apart([*found.values()]), strict=True))
 
 
 def _figure(row: Row) -> float:

@@ -227,6 +227,28 @@ def test_each_class_of_hosts_has_its_own_board_and_a_switch_leads_to_the_others(
     assert "another CPU, 4 CPUs on 2 cores, 8 GiB" in text_of(texts[edition.board(there)])
 
 
+def test_classes_of_hosts_in_equal_words_are_told_apart_by_the_kind_of_their_cpu() -> None:
+    families = ["AuthenticAMD 26 2 1", "AuthenticAMD 25 17 1", None]
+    host = a_provenance().host
+    every = [
+        made(
+            a_record(f"f{number}", 1e6, minute=number),
+            host=host.model_copy(update={"family": family}),
+        )
+        for number, family in enumerate(families)
+    ]
+    both = {"family 26, model 2", "family 25, model 17"}
+    site = a_site(*every[:2])
+    (switch,) = switches(site.current, site.current.boards[0])
+    assert {label for label, *_ in switch.choices} == both
+    found = re.findall('<small aria-hidden="true">(.*?)</small>', made_page(site, "index.html"))
+    assert len(found) == 1
+    assert set(found) < both
+    edition = a_site(*every).current
+    (switch,) = switches(edition, edition.boards[0])
+    assert "family unknown" in {label for label, *_ in switch.choices}
+
+
 def test_what_all_rows_say_is_said_once_above_them() -> None:
     flags, overrides = ["unpinned", "client-bound"], {"DURATION": "1s"}
     text = page(
