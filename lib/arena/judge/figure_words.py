@@ -87,4 +87,4 @@ def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
         return ""
     if load.has_median:
         return f"median within {bar_words(low, high)}" if low < high else ""
-    return bar_words(low, high)
+    return bar_words(low, high) if low == high else f"the run's error bar {bar_words(low, high)}"

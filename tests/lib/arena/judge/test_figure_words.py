@@ -25,7 +25,9 @@ def test_figures_are_said_with_their_metric() -> None:
 
 
 def test_an_error_bar_is_said_as_what_it_is() -> None:
-    assert bar_of(Metric.MESSAGES, a_profile().load, 1e6, 2e6) == "1.00 M to 2.00 M"
+    assert bar_of(Metric.MESSAGES, a_profile().load, 1e6, 2e6) == (
+        "the run's error bar 1.00 M to 2.00 M"
+    )
     assert bar_of(Metric.MESSAGES, a_profile().load, 1e6, 1e6) == "counted"
     assert bar_of(Metric.REQUESTS, BLAST.load, 1e6, 2e6) == "median within 1.00 M to 2.00 M"
     assert bar_of(Metric.REQUESTS, BLAST.load, 1e6, 1e6) == ""

@@ -187,7 +187,7 @@ def test_where_no_call_finished_the_median_is_unknown(shop: Shop) -> None:
     slow = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
     assert shop(a_request("tonic"), generator=FakeGenerator([slow])) == 0
     assert shop.capsys.readouterr().out.startswith(
-        "tonic stream-grpc: < 256 k messages/s (best of 3 runs; 0 to 256 k; "
+        "tonic stream-grpc: < 256 k messages/s (best of 3 runs; the run's error bar 0 to 256 k; "
         "median unknown; cut-calls, none-finished)\n"
     )
 
