@@ -108,7 +108,8 @@ SMALL = an_edition(a_record("a", 1e6), of=a_round("first", note="on a small mach
 
 def test_where_there_are_only_rounds_the_newest_is_shown_and_that_is_said() -> None:
     text = pages_of(a_site(rounds=[SMALL]), home)["index.html"]
-    assert "Nothing has been measured here yet." in text
+    assert "No record of this checkout is outside of rounds." in text
+    assert "Nothing has been measured" not in text
     assert len(rows(text)) == 1
     assert 'href="rounds/first/boards/stream-grpc/64/ghz/index.html"' in text
     assert 'href="rounds/first/frameworks/index.html"' in text
