@@ -136,13 +136,15 @@ def _background(limits: Limits, progress: Progress) -> Background | None:
     share = middle([value for value in values if value is not None])
     if share is None:
         return None
-    who = f" ({names(busy)})" if busy else ""
     if share > MOST:
+        largest = f" (largest: {names(busy)})" if busy else ""
         progress.say(
-            f"warning: this host is not idle: {share_words(share)} of its CPUs{who}; "
-            f"more than {share_words(MOST)} is not lived with"
+            f"warning: other programs use {share_words(share)} of this host's CPUs{largest}. "
+            f"Above {share_words(limits.in_force('foreign') or 0)}, runs are marked as disturbed: "
+            "stop them, or wait."
         )
         return None
+    who = f" ({names(busy)})" if busy else ""
     if share >= _WORTH_A_WORD:
         quiet = share_words(share + FIRST["foreign"])
         progress.say(f"background: {share_words(share)} of the CPUs{who}; up to {quiet} is quiet")

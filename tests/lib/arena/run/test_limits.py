@@ -156,8 +156,11 @@ def test_a_host_that_is_busy_has_no_background_and_is_looked_at_again_after_an_h
     shows = FakeProgress()
     limits = limits_here(workspace, shows)
     assert limits.background is None
-    assert (limits.in_force("foreign") or 1) <= 0.03
-    assert told(shows)[0].startswith("warning: this host is not idle: 30 % of its CPUs (agent (7)")
+    assert limits.in_force("foreign") == pytest.approx(0.017)
+    assert told(shows)[0] == (
+        "warning: other programs use 30 % of this host's CPUs (largest: agent (7) 30 %). "
+        "Above 1.7 %, runs are marked as disturbed: stop them, or wait."
+    )
     now[0] = "2026-05-01T10-59-00.000000Z"
     limits_here(workspace, shows)
     assert idle.times == 1
