@@ -9,7 +9,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from arena.machine.sentinel.limits import Limits, busiest, judged, names, share_words, words
+from arena.machine.sentinel.limits import (
+    Limits,
+    busiest,
+    judged,
+    names,
+    seconds_words,
+    share_words,
+    value_of,
+    words,
+)
 from arena.machine.sentinel.watch import (
     Calibration,
     HostFiles,
@@ -22,7 +31,7 @@ from arena.record.measurement import Watch
 
 __all__ = [
     "Away", "Calibration", "HostFiles", "Limits", "Sample", "Sentinel", "Window", "busiest",
-    "judged", "names", "share_words", "watch_of", "words",
+    "judged", "names", "seconds_words", "share_words", "value_of", "watch_of", "words",
 ]  # fmt: skip
 
 # The time between two samples while a load runs. Each costs the host about 1 ms.

@@ -259,6 +259,9 @@ _OF_CPUS = frozenset({"steal", "foreign"})
 _OF_TIME = frozenset({"io", "memory"})
 _SHARES = _OF_CPUS | _OF_TIME | {"spin_off", "copy_off"}
 
+# No number in words is smaller.
+_LEAST_WORDS = 0.001
+
 _NAMES = {
     "steal": "steal", "foreign": "foreign CPU", "io": "waiting for I/O",
     "memory": "waiting for memory", "spin_off": "CPU speed off by",
@@ -294,8 +297,9 @@ def _words(it: Disturbance) -> str:
     if it.signal in _SHARES:
         value, limit = share_words(it.value), f"{it.limit * 100:.3g} %"
         return f"{name} {'over ' if value == limit else ''}{value} (limit {limit})"
-    unit = " s" if it.signal.endswith("_s") else ""
-    return f"{name} {_short(it.value)}{unit} (limit {it.limit:g}{unit})"
+    if it.signal.endswith("_s"):
+        return f"{name} {seconds_words(it.value)} (limit {it.limit:g} s)"
+    return f"{name} {_short(it.value)} (limit {it.limit:g})"
 
 
 def names(busy: Sequence[Busy]) -> str:
@@ -304,9 +308,16 @@ def names(busy: Sequence[Busy]) -> str:
 
 
 def share_words(share: float) -> str:
-    """Return a share in percent, with two digits: `0.45 %`, `12 %`."""
+    """Return a share in percent, with two digits: `< 0.001 %`, `0.45 %`, `12 %`."""
     return f"{_short(share * 100)} %"
 
 
+def seconds_words(seconds: float) -> str:
+    """Return a time with two digits: `0.12 s`, `3,600 s`."""
+    return f"{_short(seconds)} s"
+
+
 def _short(value: float) -> str:
+    if 0 < abs(value) < _LEAST_WORDS:
+        return f"< {_LEAST_WORDS}"
     return f"{value:.2g}" if abs(value) < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits

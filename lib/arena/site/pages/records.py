@@ -22,9 +22,9 @@ from arena.judge.host_class import host_class_of
 from arena.judge.load_key import Key
 from arena.judge.row import GRAVITY
 from arena.machine.cpus import quota_words
-from arena.machine.sentinel import share_words
+from arena.machine.sentinel import seconds_words, share_words, value_of
 from arena.record.bundle import RAW
-from arena.record.measurement import Disturbance, Run
+from arena.record.measurement import Disturbance, Watch
 from arena.record.record import Record
 from arena.site import words
 from arena.site.charts.latency import latency_picture
@@ -33,7 +33,15 @@ from arena.site.kinds import SHOWN, run_picture
 from arena.site.outputs import Page
 from arena.site.strips import Strip, line
 from arena.site.template import frame, render
-from arena.what.environment import FLEET_GENERATOR, PROGRAMS, REPEATABLE, TRIAL
+from arena.what.environment import (
+    FLEET_GENERATOR,
+    IMAGES,
+    PROGRAMS,
+    REPEATABLE,
+    TRIAL,
+    image_variable,
+    program_variable,
+)
 
 # The maximum length of a log, and of a command line, on a page.
 _LOG_LINES = 30
@@ -142,7 +150,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     runs, kind, checks = record.runs, type(record.profile.load), _checked(record)
     log = _name(record.failure.log) if record.failure and record.failure.log else None
     logged = edition.archive.log(path, log) if log else None
-    provenance, derived = record.provenance, derive(record)
+    provenance, derived, overrides = record.provenance, derive(record), _overrides(record)
     it = derived.headline
     figures = (record.profile.metric, it.value, it.low, it.high) if it else None
     number = it.run if it else None
@@ -158,7 +166,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         derived=derived,
         about_runs=SHOWN[kind].about_runs,
         warm_ups=_warm_ups(record),
-        watched=_watched(runs, derived.disturbed),
+        watched=_watched(record, derived.disturbed),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
@@ -192,7 +200,8 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         served_by=_command(provenance.runtime.argv) if provenance.runtime else "",
         commit=_commit(record),
         repeat=_repeat(record),
-        program=[name for name in PROGRAMS if name in provenance.overrides],
+        overrides=overrides,
+        program=[name for name in PROGRAMS if name in overrides],
     )
 
 
@@ -238,6 +247,14 @@ def _commit(record: Record) -> str | None:
     return git.commit if git and _COMMIT.fullmatch(git.commit) else None
 
 
+def _overrides(record: Record) -> dict[str, str]:
+    """Return the overrides without the programs and the images of generators that took no part."""
+    name = "volley" if record.profile.generator == FLEET_GENERATOR else record.profile.generator
+    own = {program_variable(name), image_variable(name)}
+    others = {*PROGRAMS, *IMAGES} - own
+    return {key: it for key, it in record.provenance.overrides.items() if key not in others}
+
+
 def _repeat(record: Record) -> str:
     """Return shell commands that repeat the measurement: this load, and no other of its profile.
 
@@ -246,7 +263,7 @@ def _repeat(record: Record) -> str:
     lines = []
     if commit := _commit(record):
         lines.append(f"git checkout {commit}")
-    overrides, runtime, visit = record.provenance.overrides, record.provenance.runtime, record.visit
+    overrides, runtime, visit = _overrides(record), record.provenance.runtime, record.visit
     parts = [f"{name}={shlex.quote(overrides[name])}" for name in REPEATABLE if name in overrides]
     parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
     if record.profile.generator == FLEET_GENERATOR:
@@ -289,27 +306,39 @@ _SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("io", "Time in which all waited for a disk", share_words),
     ("memory", "Time in which all waited for memory", share_words),
     ("cpu", "Time in which some waited for a CPU: mostly our own load", share_words),
-    ("throttled_s", "Throttled by a control group", "{:.3g} s".format),
+    ("throttled_s", "Throttled by a control group", seconds_words),
     ("thermal", "Throttled because of heat", "{:,} times".format),
     ("oom_kills", "Killed for lack of memory", "{:,} processes".format),
     ("swapped_pages", "Pages swapped", "{:,}".format),
     ("involuntary_switches", "Involuntary context switches", "{:,}".format),
-    ("clock_jump_s", "Jump of the clock", "{:.3g} s".format),
+    ("clock_jump_s", "Jump of the clock", seconds_words),
     ("spin_s", "A fixed computation on each CPU took", _times),
     ("copy_s", "A fixed copy on each CPU took", _times),
 )
 
 
+def _foreign(watch: Watch, *, in_tasks: bool | None) -> float | None:
+    """Return the CPU time of others as it is judged, but never less than nothing."""
+    value = value_of("foreign", watch, softirq_in_tasks=in_tasks)
+    return None if value is None else max(0.0, value)
+
+
 def _watched(
-    runs: Sequence[Run], disturbed: Sequence[Sequence[Disturbance]]
+    record: Record, disturbed: Sequence[Sequence[Disturbance]]
 ) -> list[tuple[str, list[tuple[str, bool]]]]:
     """Return the signals that some run has, each with a cell for each run.
 
     That is a text, and whether the signal was over its limit.
     """
+    in_tasks = record.limits.softirq_in_tasks if record.limits else None
     found = []
     for field, title, shown in _SIGNALS:
-        values = [getattr(run.watch, field) if run.watch else None for run in runs]
+        values = [
+            _foreign(run.watch, in_tasks=in_tasks)
+            if run.watch and field == "foreign"
+            else getattr(run.watch, field, None)
+            for run in record.runs
+        ]
         # The verdict on a calibration is about its change, which has a name of its own.
         names = {field, field.replace("_s", "_off")}
         over = [not names.isdisjoint(it.signal for it in own) for own in disturbed]

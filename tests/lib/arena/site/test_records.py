@@ -431,6 +431,27 @@ def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_ma
     assert '<b class="bad">0.4 %</b>' not in html
 
 
+def test_the_cpu_time_of_others_is_the_same_in_the_table_and_in_the_words() -> None:
+    watch = Watch(elapsed_s=5.0, foreign=0.6374, softirq=0.0075, clock_jump_s=2.38e-7)
+    record = a_record("a", runs=[a_run().changed(watch=watch), a_run()])
+    html = page(record.changed(limits=LIMITS.changed(most={"foreign": 0.01})))
+    assert "foreign CPU 63 % (limit 1 %)" in text_of(html)
+    rows = rows_of(html[html.index("The host during the runs") :])
+    assert "CPU time of other processes 63 % –" in rows
+    assert "Jump of the clock < 0.001 s –" in [row.replace("&lt;", "<") for row in rows]
+
+
+def test_only_the_generator_that_ran_is_named() -> None:
+    given = {"VOLLEY": "/my/volley", "VOLLEY_IMAGE": "mine", "RUNS": "1"}
+    text = text_of(page(made(a_record("a", overrides=given))))
+    assert "VOLLEY" not in text
+    assert "named by" not in text
+    assert "RUNS=1" in text
+    text = text_of(page(made(a_record("a", overrides={**given, "GHZ": "/my/ghz"}))))
+    assert "a program on the host, named by GHZ;" in text
+    assert "GHZ=/my/ghz" in text
+
+
 def test_a_warm_up_that_was_counted_is_drawn() -> None:
     run = a_run().model_copy(update={"warm_up": (300_000, 800_000, 1_000_000, 2)})
     html = a_visited(block=2, runs=[run])

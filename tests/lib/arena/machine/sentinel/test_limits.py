@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from arena.machine.sentinel import Limits, Sentinel, judged, names, words
+from arena.machine.sentinel import (
+    Limits,
+    Sentinel,
+    judged,
+    names,
+    seconds_words,
+    share_words,
+    words,
+)
 from arena.machine.sentinel.limits import MOST, Background, busiest, look, middle
 from arena.machine.sentinel.watch import Process, Tree
 from arena.record.measurement import Watch
@@ -277,3 +285,10 @@ def test_a_disturbance_is_told_with_its_limit() -> None:
         "a clock jumped by 3,600 s (limit 0.1 s)"
     )
     assert words(judged(a_watch(steal=0.01004), VM)) == "steal over 1 % (limit 1 %)"
+
+
+def test_no_number_is_smaller_than_a_thousandth() -> None:
+    assert [share_words(each) for each in (0.0, 6.8e-7, 1e-4)] == ["0 %", "< 0.001 %", "0.01 %"]
+    assert [seconds_words(each) for each in (2.38e-7, 0.123)] == ["< 0.001 s", "0.12 s"]
+    throttled = judged(a_watch(throttled_s=2e-5), VM)
+    assert words(throttled) == "throttled by a quota < 0.001 s (limit 0 s)"
