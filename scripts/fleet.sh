@@ -6,9 +6,14 @@
 #   ./scripts/fleet.sh down local
 #   ./scripts/fleet.sh --help
 #
-# The first call installs Dask.distributed into a folder of its own. docs/fleet.md has the rest.
+# The first command installs Dask.distributed into a folder of its own. docs/fleet.md has the rest.
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# The help needs no Dask.
+for word in "$@"; do
+    [[ $word != -h && $word != --help ]] || exec "$root/scripts/arena.sh" fleet "$@"
+done
 
 # shellcheck source=scripts/venv.sh
 source "$root/scripts/venv.sh"

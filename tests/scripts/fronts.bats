@@ -106,6 +106,18 @@ TABLE
     [ "$output" = '<wheel><--out><a folder>' ]
 }
 
+@test "the help of the fleet installs nothing" {
+    local words
+    rm -r "$root/.venv-fleet"
+    for words in --help -h 'up -h'; do
+        # shellcheck disable=SC2086 # words
+        run "$root/scripts/fleet.sh" $words
+        [ "$status" -eq 0 ]
+        [ "$output" = "<$root/lib><fleet><${words// /><}>" ]
+        [ ! -e "$root/.venv-fleet" ]
+    done
+}
+
 @test "site.sh alone builds" {
     run "$root/scripts/site.sh"
     [ "$output" = "<$root/lib><site><build>" ]
