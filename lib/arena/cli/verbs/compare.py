@@ -7,8 +7,9 @@ from arena.cli import options
 
 
 @click.command(
+    short_help="Compare two frameworks by the blocks of a night.",
     epilog="Exit codes: 0 not told apart; 10 A is slower; 11 A is faster; 12 not comparable; "
-    "2 bad usage or input."
+    "2 bad usage or input.",
 )
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")

@@ -6,7 +6,10 @@ from arena.base.workspace import Workspace
 from arena.cli import options
 
 
-@click.command(epilog="Exit codes: 0 printed; 2 bad usage, or no such night.")
+@click.command(
+    short_help="Print what a framework costs at a fixed rate.",
+    epilog="Exit codes: 0 printed; 2 bad usage, or no such night.",
+)
 @click.argument("framework", metavar="FRAMEWORK")
 @click.option(
     "--rate", type=options.Integer(1, 1_000_000), required=True, help="Calls a second."

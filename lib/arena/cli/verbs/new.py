@@ -5,7 +5,7 @@ import click
 from arena.base.workspace import Workspace
 
 
-@click.command()
+@click.command(short_help="Create a framework that lacks only its RPC methods.")
 @click.argument("name")
 @click.option(
     "--language", required=True,

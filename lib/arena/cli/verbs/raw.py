@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.judge.archive import Archive
 
 
-@click.command()
+@click.command(short_help="Show a record, and the files that were saved beside it.")
 @click.argument("record")
 @click.argument("file", required=False)
 @click.pass_obj

@@ -11,14 +11,15 @@ from arena.base.workspace import Workspace
 from arena.cli.verbs.list import print_table
 
 
-@click.group()
+@click.group(short_help="Freeze, list, verify, derive and export rounds.")
 def command() -> None:
     """Freeze the records on the boards, and list, verify, derive and export the rounds."""
 
 
 @command.command(
+    short_help="Freeze the boards, with the names of their records.",
     epilog="A round is made as a whole or not at all. Commit its file, and the bundles that it "
-    "names below results/nights/."
+    "names below results/nights/.",
 )
 @click.argument("name")
 @click.option("--note", default="", metavar="TEXT", help="Text for its pages: purpose, host.")
@@ -44,7 +45,7 @@ def freeze(workspace: Workspace, /, name: str, note: str) -> None:
     click.echo(f"publish it with: git add --force {files}")
 
 
-@command.command(name="list")
+@command.command(name="list", short_help="List all rounds.")
 @click.pass_obj
 def list_rounds(workspace: Workspace) -> int:
     """List each round: its name, the time of its freeze, its number of records, its rules.
@@ -67,7 +68,7 @@ def list_rounds(workspace: Workspace) -> int:
     return UsageError.exit_code if is_broken else 0
 
 
-@command.command()
+@command.command(short_help="Check rounds: their bundles, records and boards.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--raw", is_flag=True, help="Check every raw output, too; all must be there.")
 @click.pass_obj
@@ -101,7 +102,7 @@ def verify(workspace: Workspace, /, names: tuple[str, ...], *, raw: bool) -> int
     return UsageError.exit_code if is_broken else 0
 
 
-@command.command()
+@command.command(short_help="Add the boards by this runner's rules to a round.")
 @click.argument("name")
 @click.pass_obj
 def derive(workspace: Workspace, /, name: str) -> None:
@@ -115,7 +116,7 @@ def derive(workspace: Workspace, /, name: str) -> None:
     click.echo(f"round: {shown(file)}: has boards by today's rules")
 
 
-@command.command()
+@command.command(short_help="Write the records of a round as loose files.")
 @click.argument("name")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.pass_obj

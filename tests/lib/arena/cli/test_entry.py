@@ -131,6 +131,16 @@ def test_each_command_has_help(line: Line, words: list[str], said: str) -> None:
         assert said in " ".join(outcome.out.split())
 
 
+@pytest.mark.parametrize("words", [[], ["round"], ["fleet"], ["site"]])
+def test_a_list_of_commands_cuts_no_sentence_and_fits_80_columns(
+    line: Line, words: list[str]
+) -> None:
+    commands = line(*words, "--help").out.partition("Commands:")[2]
+    assert commands
+    assert "..." not in commands
+    assert max(map(len, commands.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("words", ["schema", "list", "--help"])
 def test_where_the_reader_of_the_output_has_gone_the_end_is_silent(line: Line, words: str) -> None:
     reading, writing = os.pipe()
