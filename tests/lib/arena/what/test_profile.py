@@ -69,6 +69,12 @@ def test_every_profile_of_the_checkout_can_be_read(folder: Path) -> None:
     assert profile_names(folder) == sorted(profile_names(folder))
 
 
+def test_titles_have_commas_in_their_numbers(folder: Path) -> None:
+    titles = [load_profile(folder, name).title for name in profile_names(folder)]
+    assert any("10,000 a second" in title for title in titles)
+    assert not [title for title in titles if re.search("[0-9]{4}", title)]
+
+
 def test_a_mistyped_name_is_answered_with_the_nearest(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"no profile `stream-grp` \(did you mean stream-grpc,"):
         load_profile(folder, "stream-grp")
