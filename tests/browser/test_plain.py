@@ -9,9 +9,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import sites
 from tests.browser.conftest import Open, Site
 from tests.browser.plumbing import loaded_sizes
 from tests.browser.sites import KINDS
+from tests.fakes import a_provenance, a_record
+from tests.lib.arena.site.loads import made
 
 KB = 1000
 BOARD = KINDS["board"]
@@ -62,6 +65,23 @@ def test_from_a_disk_every_page_is_readable_and_its_links_lead_somewhere(
             target = Path(unquote(parts.path))
             assert target.is_file(), f"{path}: {link}"
             assert everyday.public in target.parents, f"{path}: {link}"
+
+
+def test_the_words_of_a_host_stay_in_their_column(visit: Open, tmp_path: Path) -> None:
+    host = a_provenance().host.model_copy(update={"virtualisation": "kvm"})
+    records = [
+        made(a_record("a", 1e6, minute=2), host=host),
+        a_record("b", 1e6),
+        made(a_record("c", 1e6), host=host.model_copy(update={"family": "AuthenticAMD 26 2 1"})),
+    ]
+    public = sites.a_site(tmp_path / "hosts", records)
+    page = visit(public.as_uri(), *NO_MODULES, viewport={"width": 1300, "height": 900}).open(
+        "/index.html"
+    )
+    words = page.locator(".boards td:first-of-type small")
+    assert words.count() == 2
+    for each in words.all():
+        assert each.evaluate("it => it.scrollWidth <= it.parentElement.clientWidth")
 
 
 def test_from_a_disk_one_gets_from_the_home_to_a_record(visit: Open, everyday: Site) -> None:
