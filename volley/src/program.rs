@@ -180,7 +180,7 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
         print_own(report, output);
     }
     print_failed(&report.thresholds)?;
-    Ok(status::of_calls(report.calls.ok > 0, &report.thresholds))
+    Ok(status::of_calls(report.has_success(), &report.thresholds))
 }
 
 /// Even `--quiet` does not hide them.

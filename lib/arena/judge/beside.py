@@ -96,7 +96,7 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
         yield LOST_STREAMS, float(run.streams.lost), float(run.streams.lost)
     is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
-    for name, cost in costs[is_unknown:] if run.search is None else ():
+    for name, cost in costs[is_unknown:] if has_cost(run) else ():
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
@@ -107,6 +107,14 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
             yield IDLE, idle, idle
     if run.started:
         yield LISTENS, run.started.listens_s * 1e9, run.started.listens_s * 1e9
+
+
+def has_cost(run: Run) -> bool:
+    """Return whether the CPU time of a run has a meaning by the million of its messages.
+
+    A search has windows at many rates; of streams that live, the headline is the cost of a message.
+    """
+    return run.search is None and run.streams is None
 
 
 def of_image(record: Record) -> Iterator[Bounds]:

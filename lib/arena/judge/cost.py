@@ -114,15 +114,26 @@ def bill(
     if not at:
         rates = ", ".join(f"{each:,}" for each in sorted({load.rate for load, *_ in own}))
         raise UsageError(f"--rate: {framework} was measured at {rates} calls a second")
-    _, board, row, estimate = max(at, key=lambda each: each[1].is_home)
+    of_home = [each for each in at if each[1].is_home] or at
+    loads = sorted({f"{it.profile}/{it.connections}/{it.generator}" for _, it, *_ in of_home})
+    if len(loads) > 1:
+        raise UsageError(
+            f"{framework} was measured at {rate:,} calls a second as {' and '.join(loads)}: choose "
+            "one by --connections or --generator"
+        )
+    _, board, row, estimate = of_home[0]
     if estimate.cannot_keep:
         raise UsageError(f"{framework} cannot keep {rate:,} calls a second ({board.profile})")
+    if estimate.levels:
+        levels = " and ".join(
+            f"{each.value / 1e3:.3g} µs in {each.blocks} blocks" for each in estimate.levels
+        )
+        raise UsageError(f"{framework} has no estimate: its calls cost {levels} ({board.profile})")
     return _bill(board, row, estimate, rate, hours).changed(
-        comparison=against
-        and compare(
+        comparison=compare(
             archive, book, framework, against, board.profile,
             connections=board.connections, generator=board.generator,
-        )
+        ) if against else None
     )  # fmt: skip
 
 

@@ -242,7 +242,7 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
 
 
 def _in_block(metric: Metric, run: Run) -> Figure:
-    """Return a run's figure as blocks compare it: how far searches scatter, they say themselves."""
+    """Return a run's figure as blocks compare it: the scatter of the blocks says how sure it is."""
     figure = figure_of(metric, run)
     is_found = run.search is not None and run.search.answer == "found"
     return Figure(figure.value, figure.value, figure.value) if is_found else figure

@@ -51,7 +51,9 @@ def rounded_words(
     """
     if (not value and high) or (metric is Metric.CAPACITY and value <= LOWEST_RATE):
         return value_words(metric, value, high, flags)
-    place, bound = place_of(value, low, high), is_bound(metric, flags)
+    bound = is_bound(metric, flags)
+    has_no_end = bound and metric is Metric.CAPACITY
+    place = place_of(value, value, value) if has_no_end else place_of(value, low, high)
     units = TIMES_NS if metric.is_time else RATES
     return at_least(rounded(value, place, units, down=bound), is_bound=bound)
 
@@ -61,10 +63,10 @@ def rounded_interval(
 ) -> str:
     """Return a figure's interval in the digits that it justifies; empty if its width is 0.
 
-    That of a latency that is only a lower bound has no end: `2.00 s or more`.
+    That of a latency or a capacity that is only a lower bound has no end: `2.00 s or more`.
     """
     units = TIMES_NS if metric.is_time else RATES
-    if metric.is_latency and is_bound(metric, flags):
+    if (metric.is_latency or metric is Metric.CAPACITY) and is_bound(metric, flags):
         return f"{rounded(low, place_of(low, low, low), units, down=True)} or more"
     if low == high:
         return ""
@@ -83,7 +85,8 @@ def rank_words(ranks: tuple[int, int]) -> str:
 
 def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
-    if metric.is_time or (metric is Metric.CAPACITY and high >= HIGHEST_RATE):
+    is_open = metric is Metric.CAPACITY and (high >= HIGHEST_RATE or high <= LOWEST_RATE)
+    if metric.is_time or is_open:
         return ""
     if load.has_median:
         return f"median within {bar_words(low, high)}" if low < high else ""

@@ -6,7 +6,7 @@ Counts, lateness, failures, the CPU time of generators and p99.9 are shown and n
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, Bounds
+from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, STREAM, Bounds
 from arena.judge.ranking import Figure
 from parsers.common.figures import LEAST, MOST
 
@@ -49,6 +49,7 @@ RANKED = {
         RankedFigure(IDLE, "s", 1e-5),
         *(RankedFigure(name, "bytes", 4096.0) for name in (MEMORY, *MEMORIES)),
         RankedFigure(CONNECTION, "bytes", 64.0),
+        RankedFigure(STREAM, "bytes", 64.0),
     )
 }
 

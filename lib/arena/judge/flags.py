@@ -210,7 +210,8 @@ FLAGS: tuple[Flag, ...] = (
         "client-bound",
         _is_client_bound,
         "The generator used all of its CPUs, or more CPU time than the server; of a fleet, one "
-        "host is enough. The server may be faster than this figure.",
+        "host is enough. In a search for a capacity, it sent calls late where the limit was "
+        "broken, or the limit never was. The server may be faster than this figure.",
     ),
     Flag(
         "littles-law",

@@ -16,6 +16,7 @@ from arena.judge.beside import (
     Beside,
     Bounds,
     alone,
+    has_cost,
     of_image,
     of_latency,
     of_response,
@@ -200,7 +201,10 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
     connections = record.profile.connection_count
 
     def cost_at(rate: float) -> float | None:
-        return per_million(best, best.server, rate) if is_known else None
+        return per_million(best, best.server, rate) if is_known and has_cost(best) else None
+
+    def made_at(rate: float) -> float | None:
+        return per_million(best, best.generator, rate) if has_cost(best) else None
 
     return Result(
         value=headline.value,
@@ -223,8 +227,8 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         latency_kind=best.latency_ns.kind,
         server_cpu_s_per_million_at_least=cost_at(best.rate_at_most),
         server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
-        generator_cpu_s_per_million_at_least=per_million(best, best.generator, best.rate_at_most),
-        generator_cpu_s_per_million_at_most=per_million(best, best.generator, best.rate_at_least),
+        generator_cpu_s_per_million_at_least=made_at(best.rate_at_most),
+        generator_cpu_s_per_million_at_most=made_at(best.rate_at_least),
         server_peak_bytes=best.server.peak_bytes if is_known and not best.server.memory else None,
         sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
         or None,

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen, Number
 from arena.record.times import UtcTime
+from arena.what.metrics import HIGHEST_RATE
 from parsers.common.figures import (
     LEAST,
     MOST,
@@ -47,7 +48,7 @@ class Memory(Frozen):
 
     `anonymous_bytes` are those at the end of the window, and `highest_bytes` the highest of ten
     samples a second over the window. `idle_bytes` are those of the server that had just become
-    ready, before the first call. `kernel_bytes` are those that the kernel held for its control
+    ready, after its first answer. `kernel_bytes` are those that the kernel held for its control
     group at the end of the window; None where none counts them.
     """
 
@@ -125,7 +126,7 @@ class SearchWindow(Frozen, revalidate_instances="always"):
     few enough were over the limit, or failed.
     """
 
-    rate: Most
+    rate: Annotated[int, Field(ge=1, le=HIGHEST_RATE)]
     calls: Whole
     over: Whole
     failed: Whole
@@ -184,7 +185,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     steps: tuple[Step, ...] = ()
     data_frames: Whole | None = None
     warm_up: tuple[Whole, ...] = ()
-    streams: Streams | None = None
+    streams: Streams | None = Field(default=None, exclude_if=operator.not_)
     approximate: bool = False
     wrong: Annotated[Wrong, Field(exclude=True)] = NOTHING_WRONG
 

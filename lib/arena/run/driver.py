@@ -112,7 +112,7 @@ class Driver:
     """Runs a plan's load against its server, watched. Raw outputs go to `folder`.
 
     `sampler` makes what checks replies during a run, if the generator checks none. `idle_bytes` are
-    the server's anonymous memory from before the first call.
+    the server's anonymous memory from after its first answer.
     """
 
     plan: Plan

@@ -30,7 +30,7 @@ from arena.what.releases import Release
 class Observed:
     """What a session has observed so far.
 
-    `idle_bytes` are the server's anonymous memory from before the first call. `stages_s` are
+    `idle_bytes` are the server's anonymous memory from after its first answer. `stages_s` are
     seconds by stage; `warm_up` is what the generator of a visit was told. `release` is what the
     entry says of its library.
     """

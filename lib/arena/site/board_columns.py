@@ -108,9 +108,8 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first = Column(
             "value", board.metric, "estimate", tuple(_estimate(board, it) for it in rows)
         )
-        # A start has one run, so there is no best of several.
         classic = tuple(
-            Cell(_NONE) if board.shape.is_start else _classic(board, row) for row in rows
+            _classic(board, row) if has_best_of_three(board) else Cell(_NONE) for row in rows
         )
         second = Column(CLASSIC, "Best of three", "classic", classic)
     else:
@@ -180,6 +179,11 @@ def _levels(levels: Sequence[Level], say: Callable[[float], str]) -> tuple[str, 
     return f"{low} or {high}", shares
 
 
+def has_best_of_three(board: Board) -> bool:
+    """Return whether some row has several runs of one start, whose best is its classic figure."""
+    return any(row.result and len(row.result.rates) > 1 for row in board.rows)
+
+
 def has_estimates(board: Board) -> bool:
     """Return whether figures beside the headline have estimates: by older rules, none has."""
     return any(it.estimate for row in board.rows for it in figures_of(board, row).values())
@@ -211,7 +215,7 @@ def headline_words(board: Board, result: Result) -> str:
 
 def interval_words(board: Board, of: Result | BlockEstimate) -> str:
     """Return the interval as text; empty if it has no width."""
-    flags = of.flags if isinstance(of, Result) else ()
+    flags = of.flags if isinstance(of, Result) else ("client-bound",) * of.is_bound
     return rounded_interval(board.metric, of.value, of.low, of.high, flags)
 
 
@@ -377,7 +381,7 @@ def _of_starts(found: Sequence[SteadyAfter | None]) -> list[Column]:
     return [
         Column("steady", "Steady after", "s of load", each(after)),
         Column("steady-cpu", "CPU until steady", "s", each(cost)),
-        Column("steady-memory", "Memory until steady", "MiB", each(memory)),
+        Column("steady-memory", "Peak memory until steady", "MiB", each(memory)),
     ]
 
 

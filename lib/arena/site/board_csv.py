@@ -157,10 +157,12 @@ def _of_beside(board: Board) -> dict[str, _Value]:
     for short, name in LATENCIES.items():
         at = f"latency_{short}"
         add(board.beside, name, at_least=f"{at}_ns", low=f"{at}_low_ns", high=f"{at}_high_ns")
+        if any((it := board.beside(row).get(name)) and it.is_between for row in board.rows):
+            add(board.beside, name, at_least=f"{at}_ns", at_most=f"{at}_at_most_ns")
     found["latency_at_least"] = lambda row: " ".join(
         short
         for short, name in LATENCIES.items()
-        if (it := board.beside(row).get(name)) and it.is_bound
+        if (it := board.beside(row).get(name)) and it.at_most is None
     )
     for step in step_names(board, board.rows):
         name, at = printable(step), "latency_p99"
@@ -208,7 +210,7 @@ def _part(of: _Figures, name: str, part: str, row: Row) -> _Plain:
 
 def _bound(metric: Metric, result: Result) -> str:
     """Return how the value bounds the truth: `>=` it, or `<` the high end if there is no value."""
-    if not result.value:
+    if not result.value or "below-lowest" in result.flags:
         return "" if metric.is_time else "<"
     return ">=" if is_bound(metric, result.flags) else ""
 

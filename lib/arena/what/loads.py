@@ -493,6 +493,10 @@ class Blast(LoadShape):
         return f"at most {format_duration(self.duration_s)}"
 
 
+# A shorter search does not get far enough.
+_LEAST_SEARCH_S = 20.0
+
+
 class Capacity(LoadShape):
     """A search for the highest rate at which 99 % of the calls take at most `limit_s` seconds.
 
@@ -505,7 +509,7 @@ class Capacity(LoadShape):
 
     kind: Literal["capacity"] = "capacity"
     limit_s: Duration
-    duration_s: Annotated[float, Bounds(ge=20, le=DAY_S)]
+    duration_s: Annotated[float, Bounds(ge=_LEAST_SEARCH_S, le=DAY_S)]
 
     @property
     def metrics(self) -> frozenset[Metric]:
@@ -525,6 +529,11 @@ class Capacity(LoadShape):
     def in_flight(self, connections: int) -> int:
         """Return how many calls its warm-up has open: the search itself has no maximum."""
         return connections * _WARM_UP_CALLS
+
+    def overridden(self, duration_s: float | None, requests: int | None) -> Self:
+        """Return the search with another length: as short as a search can be, at most."""
+        del requests
+        return self.changed(duration_s=max(duration_s or self.duration_s, _LEAST_SEARCH_S))
 
     @property
     def words(self) -> str:

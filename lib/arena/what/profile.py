@@ -179,14 +179,12 @@ class Profile(Frozen):
     ) -> "Profile":
         """Return the profile with the overrides that its load accepts; None changes nothing.
 
-        UsageError if the resulting load is invalid.
+        A start has one run, whatever is asked for. UsageError if the resulting load is invalid.
         """
         load = self.load.overridden(duration_s, requests)
         for key, problem in load.problems(self.connections):
             raise UsageError(f"{self.name} with {requests} requests: {key}: {problem}")
-        if load.is_start and runs not in {None, 1}:
-            raise UsageError(f"{self.name}: runs {_ONE_RUN}; --blocks makes several starts")
-        return self.changed(load=load, runs=runs or self.runs)
+        return self.changed(load=load, runs=self.runs if load.is_start else runs or self.runs)
 
     def with_connections(self, counts: Sequence[int]) -> "Profile":
         """Return the profile with these counts; UsageError if they do not fit the load."""

@@ -339,11 +339,11 @@ Register-ArgumentCompleter -Native -CommandName 'volley' -ScriptBlock {
             [CompletionResult]::new('--skipTLS', '--skipTLS', [CompletionResultType]::ParameterName, 'Use TLS, but accept any certificate')
             [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Compress requests with gzip')
             [CompletionResult]::new('--enable-compression', '--enable-compression', [CompletionResultType]::ParameterName, 'Compress requests with gzip')
-            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the report: no live line, no warnings')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--count-errors', '--count-errors', [CompletionResultType]::ParameterName, 'Include failed calls in the latency figures')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there')
             break
         }
         'volley;import' {

@@ -329,11 +329,11 @@ set edit:completion:arg-completer[volley] = {|@words|
             cand --skipTLS 'Use TLS, but accept any certificate'
             cand -e 'Compress requests with gzip'
             cand --enable-compression 'Compress requests with gzip'
-            cand --show-secrets 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
             cand --quiet 'Print nothing but the report: no live line, no warnings'
             cand -h 'Print this help'
             cand --help 'Print this help'
             cand --count-errors 'Include failed calls in the latency figures'
+            cand --show-secrets 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
         }
         &'volley;import'= {
             cand -o 'Write the scenario to a file: JSON if its name ends with .json, otherwise YAML (default: stdout)'

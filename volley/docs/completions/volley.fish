@@ -277,10 +277,10 @@ complete -c volley -n "__fish_volley_using_subcommand find" -l disable-template-
 complete -c volley -n "__fish_volley_using_subcommand find" -l insecure -d 'Use plaintext HTTP/2 (h2c) instead of TLS'
 complete -c volley -n "__fish_volley_using_subcommand find" -l skipTLS -d 'Use TLS, but accept any certificate'
 complete -c volley -n "__fish_volley_using_subcommand find" -s e -l enable-compression -d 'Compress requests with gzip'
-complete -c volley -n "__fish_volley_using_subcommand find" -l show-secrets -d 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
 complete -c volley -n "__fish_volley_using_subcommand find" -l quiet -d 'Print nothing but the report: no live line, no warnings'
 complete -c volley -n "__fish_volley_using_subcommand find" -s h -l help -d 'Print this help'
 complete -c volley -n "__fish_volley_using_subcommand find" -l count-errors -d 'Include failed calls in the latency figures'
+complete -c volley -n "__fish_volley_using_subcommand find" -l show-secrets -d 'Show secret metadata (authorization, cookie, names with key, token, secret, password) in reports; otherwise *** stands there'
 complete -c volley -n "__fish_volley_using_subcommand import" -s o -l output -d 'Write the scenario to a file: JSON if its name ends with .json, otherwise YAML (default: stdout)' -r -F
 complete -c volley -n "__fish_volley_using_subcommand import" -l as-run -d 'Do what h2loadrunner does, not what its schema says'
 complete -c volley -n "__fish_volley_using_subcommand import" -s h -l help -d 'Print this help'

@@ -12,8 +12,8 @@ use super::usage::UsageError;
 use super::{files, payload};
 use crate::plain::StartAt;
 use crate::spec::{
-    CheckSpec, CountSpec, LoadSpec, RequestSpec, SchemaSource, Spec, StreamSpec, TargetSpec,
-    Templates,
+    CheckSpec, CountSpec, LoadSpec, RequestSpec, SchemaSource, Spec, StreamSpec, TIMEOUT,
+    TargetSpec, Templates,
 };
 
 /// Sets what the flags give, and checks the whole. Reads payloads and metadata; reads `stdin` only if a flag names it.
@@ -86,7 +86,7 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set_templates(&args.data, &mut to.templates);
     set_stream(&args.data, &mut to.stream);
     // Streams that live have no limit unless one is asked for, which is refused.
-    if args.data.stream_rate.is_some() && args.load.limits.timeout.is_none() {
+    if to.stream.rate > 0 && to.timeout == TIMEOUT {
         to.timeout = Duration::ZERO;
     }
     set(&mut to.show_secrets, args.output.show_secrets);

@@ -23,8 +23,8 @@ const PROGRAM: &str = "volley find";
 pub(super) const TITLE: &str = "Find the highest rate that keeps a limit on response times";
 
 /// Flags of a run that have no effect in a search, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 7] = words! {
-    config count_errors details fail_if skip_first stream_rate tags
+const UNUSED: [&str; 8] = words! {
+    config count_errors details fail_if show_secrets skip_first stream_rate tags
 };
 
 const FAILED: f64 = 0.001;
@@ -118,6 +118,10 @@ fn resolve(args: FindArgs, stdin: &mut impl Read) -> Result<Find, UsageError> {
         budget,
     };
     apply(&run, &mut spec.run, stdin)?;
+    let timeout = spec.run.request.timeout;
+    if !timeout.is_zero() && timeout <= limit {
+        return Err(UsageError::ShortTimeout);
+    }
     if !matches!(output.format, Format::Summary | Format::Json) {
         return Err(UsageError::FindFormat);
     }
@@ -129,8 +133,8 @@ fn percent(text: &str) -> Result<f64, &'static str> {
     let number = text
         .strip_suffix('%')
         .and_then(|text| text.trim().parse().ok());
-    let number = number.filter(|number: &f64| (0.0..=50.0).contains(number));
-    let number = number.ok_or("a number from 0 to 50 with a `%` is needed, such as `0.1%`")?;
+    let number = number.filter(|number: &f64| (0.0..=4.0).contains(number));
+    let number = number.ok_or("a number from 0 to 4 with a `%` is needed, such as `0.1%`")?;
     Ok(number / 100.0)
 }
 
@@ -200,8 +204,10 @@ mod tests {
             r"
             --insecure => `--p99` is missing: the longest time that 99 % of the calls may take, such as `10ms`
             --p99 0 => `--p99`: invalid value `0`: a duration above 0 is needed
-            --p99 10ms --failed 0.1 => `--failed`: invalid value `0.1`: a number from 0 to 50 with a `%` is needed, such as `0.1%`
-            --p99 10ms --failed 51% => `--failed`: invalid value `51%`: a number from 0 to 50 with a `%` is needed, such as `0.1%`
+            --p99 10ms --failed 0.1 => `--failed`: invalid value `0.1`: a number from 0 to 4 with a `%` is needed, such as `0.1%`
+            --p99 10ms -t 10ms => `--timeout` must be longer than `--p99`: a call that is given up says nothing about the limit
+            --p99 10ms --show-secrets => `--show-secrets` has no effect in `volley find`: drop it
+            --p99 10ms --failed 5% => `--failed`: invalid value `5%`: a number from 0 to 4 with a `%` is needed, such as `0.1%`
             --p99 10ms --budget 5s => `--budget`: invalid value `5s`: at least 20s is needed
             --p99 10ms --skipFirst 5 => `--skipFirst` has no effect in `volley find`: drop it
             --p99 10ms -O csv => `--format`: `volley find` writes only `summary` and `json`

@@ -97,6 +97,10 @@ pub enum UsageError {
     FindFormat,
     #[error("`--p99` is missing: the longest time that 99 % of the calls may take, such as `10ms`")]
     NoLimit,
+    #[error(
+        "`--timeout` must be longer than `--p99`: a call that is given up says nothing about the limit"
+    )]
+    ShortTimeout,
     #[error("`--format`: `volley try` writes only `pretty` and `json`")]
     TrialFormat,
     #[error("nothing to describe: give the full name of a service, method, message or enum")]

@@ -1,12 +1,14 @@
 //! `volley find`: makes a search and prints its windows and its answer.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::{Failure, Out, live_line, warn};
 use crate::cli::{Find, Format};
+use crate::find::search::{Answer, Step};
 use crate::find::{report, run};
 
-/// Makes a search and prints what it has found. Succeeds with any answer.
+/// Makes a search and prints what it has found. Succeeds if that is anything.
 ///
 /// # Errors
 ///
@@ -15,32 +17,48 @@ pub fn find(find: &Find) -> Result<ExitCode, Failure> {
     let Find { spec, output } = find;
     warn(spec.run.request.raised_words().as_slice(), output);
     let out = Out::open(output.file.as_deref())?;
-    let mut line = live_line(output);
     let is_text = output.format == Format::Summary;
-    let mut problem = None;
-    out.print(|mut out| {
-        if is_text {
-            report::write_heads(&mut out)?;
-        }
-        let found = run::run(spec, &mut |step| {
-            // What cannot be written now is an error at the end.
-            let _ = match is_text {
-                true => report::write_step(step, &mut out).and_then(|()| out.flush()),
-                false => line.draw(&report::line(step)),
-            };
-        });
-        let _ = line.clear();
-        match found {
-            Ok(found) if is_text => report::write_answer(&found, &mut out),
-            Ok(found) => report::write(&found, &mut out),
-            Err(error) => {
-                problem = Some(error);
-                Ok(())
+    // Without a file, a person sees each window as soon as it is over.
+    let shows_steps = is_text && output.file.is_none();
+    let mut line = live_line(output);
+    let mut shown = 0;
+    let found = run::run(spec, &mut |step| {
+        // What cannot be written now is an error at the end.
+        let _ = match shows_steps {
+            true => show(step, shown == 0),
+            false => line.draw(&report::line(step)),
+        };
+        shown += 1;
+    });
+    let _ = line.clear();
+    let (found, error) = found?;
+    out.print(|mut out| match is_text {
+        false => report::write(&found, &mut out),
+        true => {
+            if !shows_steps {
+                report::write_heads(&mut out)?;
+                for step in &found.steps {
+                    report::write_step(step, &mut out)?;
+                }
             }
+            report::write_answer(&found, &mut out)
         }
     })?;
-    match problem {
-        Some(error) => Err(error.into()),
-        None => Ok(ExitCode::SUCCESS),
+    if let Some(error) = error {
+        return Err(error.into());
     }
+    Ok(match found.answer {
+        Answer::Unknown => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Prints a window, and the heads before the first one.
+fn show(step: &Step, is_first: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if is_first {
+        report::write_heads(&mut out)?;
+    }
+    report::write_step(step, &mut out)?;
+    out.flush()
 }

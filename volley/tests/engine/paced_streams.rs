@@ -66,6 +66,7 @@ fn messages_that_never_get_a_reply_are_counted_and_make_percentiles_lower_bounds
         assert!(answered > 0 && unanswered > 40, "{answered} {unanswered}");
         let bounds = report.own("/paced_streams/reply_latency_ns/at_least");
         assert!(bounds.as_array().unwrap().contains(&"p99".into()));
+        assert_eq!(report.exit, 0);
     }
 }
 

@@ -23,6 +23,8 @@ fn a_refused_call_is_made_again_and_counted_once() {
     let report = UNARY.run("-n 10 -c 1").report(address);
     assert_eq!(report.all_ok(), 10);
     assert_eq!((report.sent(), report.number("/retried")), (10, 10));
+    // No streams were to live.
+    assert!(report.json["volley"]["paced_streams"].is_null());
 }
 
 #[test]

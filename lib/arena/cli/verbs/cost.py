@@ -15,7 +15,7 @@ from arena.cli import options
     "--rate", type=options.Integer(1, 1_000_000), required=True, help="Calls a second."
 )  # fmt: skip
 @click.option(
-    "--hours", type=click.FloatRange(0, 1e6, min_open=True), default=730.0, show_default=True,
+    "--hours", type=options.Number(0, 1e6, min_open=True), default=730.0, show_default=True,
     help="How long; a month has 730.",
 )  # fmt: skip
 @click.option("--against", metavar="OTHER", help="A framework to compare its CPU time with.")

@@ -83,6 +83,7 @@ def view_of(board: Board) -> dict[str, Any]:
         "common_overrides": _in_all([sorted(it.overrides.items()) for it in results]),
         "latencies": dict.fromkeys(it.latency_kind for it in results if it.p50_ns is not None),
         "has_estimates": board_columns.has_estimates(board),
+        "has_best_of_three": board_columns.has_best_of_three(board),
         "title_of": board_columns.title_of,
         "has_bounds": has_bounds or any("unreached" in it.flags for it in results),
         "generators": list(dict.fromkeys(it.generator for it in results if it.generator)),

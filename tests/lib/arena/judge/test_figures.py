@@ -15,6 +15,7 @@ from arena.judge.beside import (
     IDLE,
     MEMORIES,
     MEMORY,
+    STREAM,
     Beside,
     FigureEstimate,
 )
@@ -114,7 +115,7 @@ def test_each_figure_ranks_by_itself_the_lowest_first() -> None:
 
 def test_a_value_below_its_floor_counts_as_the_floor() -> None:
     floors = {name: it.floor for name, it in RANKED.items()}
-    memories = dict.fromkeys((MEMORY, *MEMORIES), 4096) | {CONNECTION: 64}
+    memories = dict.fromkeys((MEMORY, *MEMORIES), 4096) | {CONNECTION: 64, STREAM: 64}
     assert floors == {"p50_ns": 1e3, "p99_ns": 1e3, CPU: 1e-5, IDLE: 1e-5, **memories}
     assert RANKED["p99_ns"].of(("p99_ns", 10.0, 10.0)) == Figure(1e-3, 1e-3, 1e-3)
     assert RANKED["p99_ns"].of(("p99_ns", 10.0, 2e3)) == Figure(5e-4, 1 / 1.5e3, 1e-3)

@@ -14,7 +14,7 @@ from tests.lib.parsers.changes import put
 NEVER_KEPT = {"wrong"}
 
 # What is written only if there is any.
-LEFT_OUT = {"search", "written_ns"}
+LEFT_OUT = {"search", "streams", "written_ns"}
 
 
 def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:

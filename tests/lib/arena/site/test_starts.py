@@ -25,7 +25,7 @@ def test_a_board_of_starts_shows_when_they_are_steady_and_what_that_cost() -> No
     shown = heads(text)
     assert {
         "time to first reply estimate", "Listens after ms", "Steady after s of load",
-        "CPU until steady s", "Memory until steady MiB",
+        "CPU until steady s", "Peak memory until steady MiB",
     } <= set(shown)  # fmt: skip
     assert not any("Best of three" in each for each in shown)
     assert "it was started once before" in text.lower()

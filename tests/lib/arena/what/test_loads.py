@@ -81,8 +81,13 @@ def test_a_cold_start_is_ranked_in_blocks_by_its_first_reply_and_has_one_run() -
         kind="cold", runs=1, warmup_s=0.0, **UNARY | {"metric": "time to first reply"}
     )
     assert profile.overridden(duration_s=2.0).window_s == 2.0
-    with pytest.raises(UsageError, match="runs must be 1: a start has one run; --blocks makes"):
-        profile.overridden(runs=3)
+    assert profile.overridden(runs=3).runs == 1
+
+
+def test_a_search_that_is_to_be_shorter_is_as_short_as_one_can_be() -> None:
+    assert CAPACITY.overridden(1.0, None).duration_s == 20.0
+    assert CAPACITY.overridden(30.0, None).duration_s == 30.0
+    assert CAPACITY.overridden(None, 7) == CAPACITY
 
 
 def test_streams_that_live_have_messages_due_in_each_second() -> None:

@@ -95,7 +95,7 @@ fn words(found: &Found) -> String {
     let whole = |rate: f64| grouped(rate.round() as u64);
     match found.answer {
         Answer::Found { rate, low, high } => {
-            let [rate, low, high] = [rate, low, high].map(three_digits).map(whole);
+            let [rate, low, high] = [rate, low, high].map(four_digits).map(whole);
             format!("{rate}/s keeps p99 ≤ {limit} (95 %: {low}–{high})")
         }
         Answer::Below(lowest) => {
@@ -104,10 +104,16 @@ fn words(found: &Found) -> String {
                 "< {lowest}/s: the lowest rate that is tried does not keep p99 ≤ {limit}, or too many calls fail"
             )
         }
+        Answer::Unknown => {
+            format!("nothing is known: the search ended before a window kept p99 ≤ {limit}")
+        }
         Answer::AtLeast { rate, why } => {
-            let rate = whole(three_digits(rate));
+            let rate = whole(four_digits(rate));
             match why {
                 Why::Volley => format!("≥ {rate}/s: volley was the limit"),
+                Why::Streams => format!(
+                    "≥ {rate}/s: calls waited, as the server allows no more streams on a connection; raise `--connections`"
+                ),
                 Why::Unbroken => {
                     format!("≥ {rate}/s: no rate that was tried has broken p99 ≤ {limit}")
                 }
@@ -117,7 +123,7 @@ fn words(found: &Found) -> String {
 }
 
 /// No interval is narrower than the fourth digit.
-fn three_digits(rate: f64) -> f64 {
+fn four_digits(rate: f64) -> f64 {
     let unit = 10_f64.powf(rate.max(1.0).log10().floor() - 3.0).max(1.0);
     (rate / unit).round() * unit
 }
@@ -147,7 +153,7 @@ view! {
     }
 }
 
-/// `kind` is `found`, `below` or `at-least`. What does not apply is null.
+/// `kind` is `found`, `below`, `at-least` or `unknown`. What does not apply is null.
 #[derive(Serialize)]
 struct AnswerView {
     kind: &'static str,
@@ -163,14 +169,20 @@ impl AnswerView {
             Answer::Found { rate, low, high } => ("found", rate, Some(low), Some(high)),
             Answer::Below(rate) => ("below", rate.into(), None, Some(rate.into())),
             Answer::AtLeast { rate, .. } => ("at-least", rate, Some(rate), None),
+            Answer::Unknown => ("unknown", 0.0, None, None),
         };
-        let why = Why::Volley;
         Self {
             kind,
             rate,
             low,
             high,
-            volley_was_the_limit: matches!(answer, Answer::AtLeast { why: limit, .. } if *limit == why),
+            volley_was_the_limit: matches!(
+                answer,
+                Answer::AtLeast {
+                    why: Why::Volley,
+                    ..
+                }
+            ),
         }
     }
 }
@@ -208,6 +220,7 @@ mod tests {
             wrong: 0,
             p99_ns: Some(10_100_000),
             is_late: true,
+            is_full: false,
         };
         Found {
             name: String::new(),

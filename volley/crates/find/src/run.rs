@@ -24,12 +24,15 @@ pub struct FindSpec {
     pub budget: Duration,
 }
 
-/// Makes the search.
+/// Makes the search; one that a load's failure has ended comes with that failure.
 ///
 /// # Errors
 ///
-/// [`LoadError`] if a load could not be started.
-pub fn run(spec: &FindSpec, on_step: &mut dyn FnMut(&Step)) -> Result<Found, LoadError> {
+/// [`LoadError`] if the first load could not be started.
+pub fn run(
+    spec: &FindSpec,
+    on_step: &mut dyn FnMut(&Step),
+) -> Result<(Found, Option<LoadError>), LoadError> {
     let stop = net::watch()?;
     let (started, wall_start) = (Instant::now(), SystemTime::now());
     let mut steps: Vec<Step> = Vec::new();
@@ -43,11 +46,11 @@ pub fn run(spec: &FindSpec, on_step: &mut dyn FnMut(&Step)) -> Result<Found, Loa
         let is_stopped = stop.load(Ordering::Relaxed);
         Ok::<_, LoadError>(counts.filter(|_| !is_stopped))
     };
-    let answer = search::search(spec.failed, spec.budget, &mut measure, &mut |step| {
+    let (answer, error) = search::search(spec.failed, spec.budget, &mut measure, &mut |step| {
         steps.push(*step);
         on_step(step);
     })?;
-    Ok(Found {
+    let found = Found {
         name: spec.run.name.clone(),
         target: spec.run.target.host.clone(),
         call: spec.run.request.call.clone(),
@@ -57,5 +60,6 @@ pub fn run(spec: &FindSpec, on_step: &mut dyn FnMut(&Step)) -> Result<Found, Loa
         elapsed: started.elapsed(),
         answer,
         steps,
-    })
+    };
+    Ok((found, error))
 }

@@ -66,6 +66,8 @@ pub struct Counts {
     pub p99_ns: Option<u64>,
     /// volley sent late.
     pub is_late: bool,
+    /// Calls waited because the server allowed no more streams.
+    pub is_full: bool,
 }
 
 /// A window that is over.
@@ -86,6 +88,8 @@ pub enum Answer {
     Below(u32),
     /// At least this rate.
     AtLeast { rate: f64, why: Why },
+    /// The search was ended before a window kept the limits.
+    Unknown,
 }
 
 /// Why there is no upper bound.
@@ -93,6 +97,8 @@ pub enum Answer {
 pub enum Why {
     /// Where the limits were not kept, volley itself was late.
     Volley,
+    /// There, calls waited for a stream: the server allows too few on so many connections.
+    Streams,
     /// No rate that was tried has broken the limits.
     Unbroken,
 }
@@ -102,25 +108,29 @@ pub type Measure<'a, E> = &'a mut dyn FnMut(&Order) -> Result<Option<Counts>, E>
 
 /// A search: it tries rates for `budget` of load, waits not included, with at most `failed` as the share of failed calls.
 ///
+/// A failure after the first window ends it: what is known by then comes with the failure.
+///
 /// # Errors
 ///
-/// Those of `measure`.
+/// That of the first window's `measure`.
 pub fn search<E>(
     failed: f64,
     budget: Duration,
     measure: Measure<'_, E>,
     on_step: &mut dyn FnMut(&Step),
-) -> Result<Answer, E> {
+) -> Result<(Answer, Option<E>), E> {
     let mut search = Search {
         failed: failed.max(LEAST_SHARE),
         left: budget,
         steps: Vec::new(),
+        is_below: false,
         measure,
         on_step,
     };
     match search.go() {
-        Err(Stop::Failed(error)) => Err(error),
-        Ok(()) | Err(Stop::Over) => Ok(search.answer()),
+        Err(Stop::Failed(error)) if search.steps.is_empty() => Err(error),
+        Err(Stop::Failed(error)) => Ok((search.answer(), Some(error))),
+        Ok(()) | Err(Stop::Over) => Ok((search.answer(), None)),
     }
 }
 
@@ -128,6 +138,8 @@ struct Search<'a, E> {
     failed: f64,
     left: Duration,
     steps: Vec<Step>,
+    /// The lowest rate had all its chances.
+    is_below: bool,
     measure: Measure<'a, E>,
     on_step: &'a mut dyn FnMut(&Step),
 }
@@ -148,7 +160,10 @@ impl<E> Search<'_, E> {
                 false => high = Some(rate),
             }
             rate = match (low, high) {
-                (None, _) => return Ok(()),
+                (None, _) => {
+                    self.is_below = true;
+                    return Ok(());
+                }
                 (Some(low), None) if low > HIGHEST / 2 => return Ok(()),
                 (Some(low), None) => 2 * low,
                 (Some(low), Some(high)) if f64::from(high) < ROUGH * f64::from(low) => break,
@@ -244,7 +259,10 @@ impl<E> Search<'_, E> {
             steps.map(|step| step.order.rate)
         };
         let Some(highest) = rates(true).max() else {
-            return Answer::Below(LOWEST);
+            return match self.is_below {
+                true => Answer::Below(LOWEST),
+                false => Answer::Unknown,
+            };
         };
         let unbroken = Answer::AtLeast {
             rate: highest.into(),
@@ -263,7 +281,11 @@ impl<E> Search<'_, E> {
         let (late, punctual): (Vec<&Step>, Vec<&Step>) =
             broken.partition(|step| step.counts.is_late);
         if late.len() > punctual.len() {
-            let why = Why::Volley;
+            let full = late.iter().filter(|step| step.counts.is_full).count();
+            let why = match 2 * full > late.len() {
+                true => Why::Streams,
+                false => Why::Volley,
+            };
             return Answer::AtLeast { rate: low, why };
         }
         Answer::Found { rate, low, high }

@@ -6,7 +6,7 @@ use super::search::{Counts, Order};
 use volley_load::pace::whole_ns;
 use volley_load::spec::{DurationStop, Spec};
 use volley_plain::{self as plain, LoadError, Session, StartAt};
-use volley_report::measure::{DetailOutcome, EndedBy};
+use volley_report::measure::{DetailOutcome, EndedBy, Warning};
 use volley_report::report::Report;
 
 /// What is waited for open calls after a window, at least: a queue must be empty before the next one.
@@ -26,7 +26,6 @@ pub fn spec(base: &Spec, order: &Order, limit: Duration, seed: u64) -> Spec {
     (load.warmup, load.duration) = (order.settle, order.length);
     load.duration_stop = DurationStop::Wait;
     load.drain_timeout = Some(DRAIN.max(4 * limit));
-    spec.count.count_errors = true;
     // All of them: twice as many as are due on average, and more.
     spec.count.details = 1000 + (2.0 * f64::from(order.rate) * order.length.as_secs_f64()) as u64;
     spec
@@ -63,6 +62,10 @@ pub fn counts(report: &Report, limit_ns: u64) -> Counts {
         over: calls - within,
         failed: details().filter(|call| failed(&call.outcome)).count() as u64,
         wrong: report.checks.failed,
+        is_full: report
+            .warnings
+            .iter()
+            .any(|warning| matches!(warning, Warning::StreamLimit { .. })),
         p99_ns,
         is_late: missed > 0 || delay.is_some_and(|delay| delay.ns > limit_ns / LATE_PART),
     }

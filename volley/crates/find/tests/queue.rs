@@ -87,7 +87,7 @@ const BUDGET: Duration = Duration::from_secs(60);
 
 fn find(window: &mut dyn FnMut(&Order) -> Counts) -> Answer {
     let mut measure = |order: &Order| Ok::<_, Infallible>(Some(window(order)));
-    let Ok(answer) = search(0.001, BUDGET, &mut measure, &mut |_| {});
+    let Ok((answer, _)) = search(0.001, BUDGET, &mut measure, &mut |_| {});
     answer
 }
 
@@ -199,7 +199,64 @@ fn a_search_that_is_ended_says_what_it_knows() {
         };
         Ok::<_, Infallible>((windows <= 3).then_some(counts))
     };
-    let Ok(answer) = search(0.001, BUDGET, &mut measure, &mut |_| {});
+    let Ok((answer, _)) = search(0.001, BUDGET, &mut measure, &mut |_| {});
     let why = Why::Unbroken;
     assert_eq!(answer, Answer::AtLeast { rate: 400.0, why });
+}
+
+#[test]
+fn what_ends_a_search_early_leaves_what_is_known_and_a_slow_first_window_is_no_answer() {
+    let slow = |order: &Order| Counts {
+        calls: order.rate.into(),
+        over: order.rate.into(),
+        ..Counts::default()
+    };
+    let mut windows = 0;
+    let mut measure = |order: &Order| {
+        windows += 1;
+        Ok::<_, Infallible>((windows <= 1).then(|| slow(order)))
+    };
+    let Ok((answer, _)) = search(0.001, BUDGET, &mut measure, &mut |_| {});
+    assert_eq!(answer, Answer::Unknown);
+
+    let fast = |order: &Order| Counts {
+        calls: order.rate.into(),
+        ..Counts::default()
+    };
+    let mut windows = 0;
+    let mut measure = |order: &Order| {
+        windows += 1;
+        match windows {
+            3 => Err("gone"),
+            _ => Ok(Some(fast(order))),
+        }
+    };
+    let (answer, error) = search(0.001, BUDGET, &mut measure, &mut |_| {}).unwrap();
+    let why = Why::Unbroken;
+    assert_eq!(answer, Answer::AtLeast { rate: 200.0, why });
+    assert_eq!(error, Some("gone"));
+    let mut measure = |_: &Order| Err::<Option<Counts>, _>("gone");
+    assert_eq!(
+        search(0.001, BUDGET, &mut measure, &mut |_| {}),
+        Err("gone")
+    );
+}
+
+#[test]
+fn where_calls_waited_for_streams_more_connections_are_asked_for() {
+    let full = |order: &Order| Counts {
+        calls: order.rate.into(),
+        over: if order.rate > 300 {
+            order.rate.into()
+        } else {
+            0
+        },
+        is_late: order.rate > 300,
+        is_full: order.rate > 300,
+        ..Counts::default()
+    };
+    let Answer::AtLeast { why, .. } = find(&mut |order| full(order)) else {
+        panic!("no bound");
+    };
+    assert_eq!(why, Why::Streams);
 }

@@ -40,7 +40,8 @@ const MAX_MESSAGE: u32 = i32::MAX as u32;
 const WINDOW: u32 = 16 << 20;
 
 const CALLS: u64 = 200;
-const TIMEOUT: Duration = Duration::from_secs(20);
+/// A call's time limit, unless another one is given.
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Names are not looked up more often than this.

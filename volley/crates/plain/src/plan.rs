@@ -139,10 +139,10 @@ impl Plan {
                 return Err(LoadError::NoPacedStreams);
             }
             // All streams are to be open at the same time.
-            Some(_) => {
-                let each = streams_allowed(spec, signal)?.max(1);
-                connections.max(most_workers.div_ceil(each))
-            }
+            Some(_) => match streams_allowed(spec, signal)? {
+                0 => connections,
+                each => connections.max(most_workers.div_ceil(each)),
+            },
         };
         Ok(Self {
             target: named,

@@ -153,10 +153,12 @@ impl<B: Recorder, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
             self.context
                 .recorder
                 .retried(u64::from(self.counts(&call.ticket)));
-            self.context.recorder.stream(StreamEvent::Refused);
-            let answered = call.first + call.replies;
-            self.context
-                .leave_unanswered(&call.ticket, answered, self.now_ns);
+            if self.context.pacer.is_some() {
+                self.context.recorder.stream(StreamEvent::Refused);
+                let answered = call.first + call.replies;
+                self.context
+                    .leave_unanswered(&call.ticket, answered, self.now_ns);
+            }
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket

@@ -99,6 +99,12 @@ pub struct Report {
 const MOST_ORDERS: usize = 6;
 
 impl Report {
+    /// Whether any call succeeded; of streams that live, whether any message was answered.
+    pub fn has_success(&self) -> bool {
+        let answered = self.paced.as_ref().map_or(0, |it| it.counts.answered);
+        self.calls.ok > 0 || answered > 0
+    }
+
     /// What was ordered while the run went on, as text: `pause at 0.53 s, rps 500 at 1.05 s`.
     #[must_use]
     pub fn orders(&self) -> Option<String> {
