@@ -21,7 +21,7 @@ CPU, GENERATOR_CPU = "server_cpu_s_per_million", "generator_cpu_s_per_million"
 MEMORY = "server_peak_bytes"
 ANONYMOUS, HIGHEST = "server_anonymous_bytes", "server_highest_anonymous_bytes"
 IDLE_MEMORY, KERNEL = "server_idle_anonymous_bytes", "server_kernel_bytes"
-# What each of many connections holds: the memory at the end without the idle one.
+# What each of many connections, or open streams, holds: memory at the end without the idle one.
 CONNECTION = "server_anonymous_bytes_per_connection"
 _MANY_CONNECTIONS = 1_000
 # The figures of memory, and their fields in a record.
@@ -100,9 +100,8 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
-        for figure, held in _memories(run.server, connections):
+        for figure, held in _memories(run, connections):
             yield figure, float(held), float(held)
-        yield from _of_stream(run)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
     if run.started:
@@ -124,24 +123,21 @@ def of_image(record: Record) -> Iterator[Bounds]:
         yield IMAGE, it.image_bytes, it.image_bytes
 
 
-def _of_stream(run: Run) -> Iterator[Bounds]:
-    """Yield the anonymous memory that an open stream holds, beyond that of the idle server."""
+def _memories(run: Run, connections: int) -> Iterator[tuple[str, float]]:
     memory = run.server.memory
-    if run.streams and run.streams.open_last and memory and memory.idle_bytes is not None:
-        each = (memory.anonymous_bytes - memory.idle_bytes) / run.streams.open_last
-        yield STREAM, each, each
-
-
-def _memories(server: Cost, connections: int) -> Iterator[tuple[str, float]]:
-    memory = server.memory
     if memory is None:
-        yield MEMORY, server.peak_bytes
+        yield MEMORY, run.server.peak_bytes
         return
     for figure, name in MEMORIES.items():
         if (held := getattr(memory, name)) is not None:
             yield figure, held
-    if memory.idle_bytes is not None and connections >= _MANY_CONNECTIONS:
-        yield CONNECTION, (memory.anonymous_bytes - memory.idle_bytes) / connections
+    if memory.idle_bytes is None:
+        return
+    grown = memory.anonymous_bytes - memory.idle_bytes
+    if connections >= _MANY_CONNECTIONS:
+        yield CONNECTION, grown / connections
+    if run.streams and run.streams.open_last:
+        yield STREAM, grown / run.streams.open_last
 
 
 def of_response(figure: str, run: Run, name: str) -> Iterator[Bounds]:

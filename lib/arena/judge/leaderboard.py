@@ -15,9 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.beside import (
-    Beside,
-)
+from arena.judge.beside import Beside
 from arena.judge.derive import RULES
 from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of
 from arena.judge.flags import UNPLACED

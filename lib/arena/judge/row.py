@@ -16,12 +16,9 @@ from arena.judge.beside import (
     Beside,
     Bounds,
     alone,
-    has_cost,
     of_image,
     of_latency,
-    of_response,
     of_run,
-    per_million,
 )
 from arena.judge.derive import derive
 from arena.judge.entry import Entry, packed_under_load
@@ -200,11 +197,18 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
     is_known = "cost-unknown" not in flags
     connections = record.profile.connection_count
 
-    def cost_at(rate: float) -> float | None:
-        return per_million(best, best.server, rate) if is_known and has_cost(best) else None
-
-    def made_at(rate: float) -> float | None:
-        return per_million(best, best.generator, rate) if has_cost(best) else None
+    figures = {
+        name: (least, most)
+        for name, least, most in (
+            *of_run(best, connections=connections, is_known=is_known),
+            *of_image(record),
+        )
+    }
+    # The others of its own are in fields without bounds.
+    late = {figure for name, figure in LATENCIES.items() if is_late(best, name)}
+    unknown = None, None
+    cpu_least, cpu_most = figures.get(CPU, unknown)
+    made_least, made_most = figures.get(GENERATOR_CPU, unknown)
 
     return Result(
         value=headline.value,
@@ -225,32 +229,17 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
         p999_ns=best.latency_ns.p999,
         latency_at_least=best.latency_ns.at_least,
         latency_kind=best.latency_ns.kind,
-        server_cpu_s_per_million_at_least=cost_at(best.rate_at_most),
-        server_cpu_s_per_million_at_most=cost_at(best.rate_at_least),
-        generator_cpu_s_per_million_at_least=made_at(best.rate_at_most),
-        generator_cpu_s_per_million_at_most=made_at(best.rate_at_least),
+        server_cpu_s_per_million_at_least=cpu_least,
+        server_cpu_s_per_million_at_most=cpu_most,
+        generator_cpu_s_per_million_at_least=made_least,
+        generator_cpu_s_per_million_at_most=made_most,
         server_peak_bytes=best.server.peak_bytes if is_known and not best.server.memory else None,
         sampled=sum(run.sampled.calls - run.sampled.failed for run in record.runs if run.sampled)
         or None,
         messages_per_data_frame=record.messages_per_data_frame,
         messages_per_data_frame_under_load=packed_under_load(record.profile, best),
         more=alone(
-            [
-                it
-                for it in (
-                    *of_run(best, connections=connections, is_known=is_known),
-                    *of_image(record),
-                )
-                if it[0] not in OWN
-            ]
-        )
-        | alone(
-            [
-                bounds
-                for name, figure in LATENCIES.items()
-                if is_late(best, name)
-                for bounds in of_response(figure, best, name)
-            ]
+            [(name, *each) for name, each in figures.items() if name not in OWN or name in late]
         ),
         checks_passed=sum(check.status == "pass" for check in checks),
         checks_warned=tuple(check for check in checks if check.status == "warn"),

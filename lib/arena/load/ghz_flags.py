@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from arena.base.units import format_duration
-from arena.what.loads import AtRate, Closed, Live, Scheduled
+from arena.what.loads import CallsAtRate, Closed, Live, Scheduled
 from arena.what.profile import MeasuredProfile
 
 # ghz and volley give a call up after this time.
@@ -41,7 +41,7 @@ def scheduled(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
 
 def paced(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return the flags for calls at a fixed rate; those that are open at the end may end."""
-    load = profile.load_as(AtRate)
+    load = profile.load_as(CallsAtRate)
     length = ["-z", format_duration(load.duration_s), "--rps", str(load.rate), "--async"]
     return _arguments(profile, [*length, *_END], "json", more)
 

@@ -47,9 +47,7 @@ def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
 def of_told_volley(raw: Path, profile: MeasuredProfile) -> tuple[Measurement, float]:
     """Return the same, and the CPU seconds that volley used inside its window."""
     report = _counted(raw)
-    if report.cpu_s is None:
-        raise ValueError(f"{raw}: key `volley.cpu_s` is missing")
-    return of_report(report, profile), report.cpu_s
+    return of_report(report, profile), _own_cpu_s(report, raw)
 
 
 def of_live(raw: Path, profile: MeasuredProfile) -> Measurement:
@@ -64,9 +62,13 @@ def of_live(raw: Path, profile: MeasuredProfile) -> Measurement:
 def of_told_live(raw: Path, profile: MeasuredProfile) -> tuple[Measurement, float]:
     """Return the same, and the CPU seconds that volley used inside its window."""
     report = _counted(raw)
+    return _of_streams(report, raw, profile), _own_cpu_s(report, raw)
+
+
+def _own_cpu_s(report: GhzReport, raw: Path) -> float:
     if report.cpu_s is None:
         raise ValueError(f"{raw}: key `volley.cpu_s` is missing")
-    return _of_streams(report, raw, profile), report.cpu_s
+    return report.cpu_s
 
 
 def _of_streams(report: GhzReport, raw: Path, profile: MeasuredProfile) -> Measurement:

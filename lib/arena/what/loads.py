@@ -282,16 +282,12 @@ class Scheduled(LoadShape):
 
 
 class AtRate(LoadShape):
-    """The base of loads of `rate` calls a second for `duration_s` seconds, at even distances.
-
-    At most `streams_per_connection` calls are open on each connection.
-    """
+    """The base of loads whose calls, or messages, are due at even distances for `duration_s` s."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
 
     rate: Rps
     duration_s: Duration
-    streams_per_connection: Count
 
     @property
     def has_blocks(self) -> bool:
@@ -300,27 +296,23 @@ class AtRate(LoadShape):
 
     @property
     def follows_schedule(self) -> bool:
-        """It does: a generator that cannot keep up misses the schedule."""
+        """It does: a generator that cannot keep up misses the schedule, or is late."""
         return True
 
     @property
     def window_s(self) -> float:
-        """The seconds in which calls are due."""
+        """The seconds in which something is due."""
         return self.duration_s
 
-    def in_flight(self, connections: int) -> int:
-        """Return the maximum number of open calls."""
-        return connections * self.streams_per_connection
+    @property
+    def due_a_second(self) -> int:
+        """How many calls, or messages, are due in a second."""
+        return self.rate
 
     def due(self) -> list[int]:
-        """Return how many calls are due in each second."""
-        whole, rest = divmod(round(self.rate * self.duration_s), self.rate)
-        return [self.rate] * whole + [rest] * (rest > 0)
-
-    @property
-    def words(self) -> str:
-        """How many calls are due."""
-        return f"{self.rate:,} calls a second"
+        """Return how many of them are due in each second."""
+        whole, rest = divmod(round(self.due_a_second * self.duration_s), self.due_a_second)
+        return [self.due_a_second] * whole + [rest] * (rest > 0)
 
     @property
     def each_run(self) -> str:
@@ -328,7 +320,25 @@ class AtRate(LoadShape):
         return self.run_words
 
 
-class Paced(AtRate):
+class CallsAtRate(AtRate):
+    """The base of loads of `rate` calls a second.
+
+    At most `streams_per_connection` calls are open on each connection.
+    """
+
+    streams_per_connection: Count
+
+    def in_flight(self, connections: int) -> int:
+        """Return the maximum number of open calls."""
+        return connections * self.streams_per_connection
+
+    @property
+    def words(self) -> str:
+        """How many calls are due."""
+        return f"{self.rate:,} calls a second"
+
+
+class Paced(CallsAtRate):
     """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open."""
 
     closed_first_s: ClassVar[float] = 5.0
@@ -342,7 +352,7 @@ class Paced(AtRate):
         return frozenset({Metric.CPU})
 
 
-class Cold(AtRate):
+class Cold(CallsAtRate):
     """A start of the server, and from its first good reply on, `rate` calls a second.
 
     Nothing warms the server up, so a start has one run.
@@ -364,7 +374,7 @@ class Cold(AtRate):
         return f"a start, then {super().words}"
 
 
-class Live(LoadShape):
+class Live(AtRate):
     """`streams` that are open all the time; on each, `rate` messages a second, each answered.
 
     All are open before the window of `duration_s` seconds. Their messages are due in turn, at even
@@ -372,56 +382,32 @@ class Live(LoadShape):
     on each.
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
     answers_messages: ClassVar[bool] = True
     steadies: ClassVar[bool] = True
 
     kind: Literal["live"] = "live"
     streams: Count
-    rate: Rps
-    duration_s: Duration
 
     @property
     def metrics(self) -> frozenset[Metric]:
         """The CPU time of a message and its reply: the rate is given."""
         return frozenset({Metric.CPU_MESSAGE})
 
-    @property
-    def has_blocks(self) -> bool:
-        """They do."""
-        return True
-
-    @property
-    def follows_schedule(self) -> bool:
-        """It does: a generator that cannot keep up is late."""
-        return True
-
-    @property
-    def window_s(self) -> float:
-        """The seconds in which messages are due."""
-        return self.duration_s
-
     def in_flight(self, connections: int) -> int:
         """Return the number of streams."""
         del connections
         return self.streams
 
-    def due(self) -> list[int]:
-        """Return how many messages are due in each second."""
-        a_second = self.streams * self.rate
-        whole, rest = divmod(round(a_second * self.duration_s), a_second)
-        return [a_second] * whole + [rest] * (rest > 0)
+    @property
+    def due_a_second(self) -> int:
+        """How many messages are due in a second."""
+        return self.streams * self.rate
 
     @property
     def words(self) -> str:
         """How many streams there are, and their rate."""
         each = "a message" if self.rate == 1 else f"{self.rate:,} messages"
         return f"{self.streams:,} streams, {each} a second on each"
-
-    @property
-    def each_run(self) -> str:
-        """The length of each run."""
-        return self.run_words
 
 
 class Blast(LoadShape):

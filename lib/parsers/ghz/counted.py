@@ -33,9 +33,6 @@ _CODE = re.compile(r"[A-Za-z]{1,32}")
 
 _KINDS: Mapping[str, LatencyKind] = {"service": "service", "response": "response"}
 
-# The member about streams that live.
-_PACED = "paced_streams"
-
 _ORDERED = ("p50", "p75", "p90", "p95", "p99", "p999", "max")
 
 
@@ -90,11 +87,14 @@ def _written(own: JsonObject, ok: int) -> Latency | None:
     return read_latency(own.child("service_latency_ns"), ok) if has_both else None
 
 
+def _paced(own: JsonObject) -> JsonObject | None:
+    return own.child("paced_streams") if "paced_streams" in own.members else None
+
+
 def _streams(own: JsonObject) -> Streams | None:
     """Read the counts of streams that live; None without any. ParseError if they contradict."""
-    if _PACED not in own.members:
+    if (told := _paced(own)) is None:
         return None
-    told = own.child(_PACED)
     names = [each.name for each in fields(Streams) if each.name != "connections"]
     counts = {name: told.whole(name, INT64_MAX) for name in names}
     if counts["answered"] + counts["unanswered"] != counts["sent"] or (
@@ -106,7 +106,7 @@ def _streams(own: JsonObject) -> Streams | None:
 
 def _reply_latency(own: JsonObject) -> Latency | None:
     """Read the latency of their replies; None if no message was sent."""
-    told = own.child(_PACED) if _PACED in own.members else None
+    told = _paced(own)
     if told is None or told.members.get("reply_latency_ns") is None:
         return None
     return read_latency(told.child("reply_latency_ns"), told.whole("answered", INT64_MAX))
