@@ -1,11 +1,11 @@
 """Starts of real servers, under a sentinel that is timed and says when a window opens."""
 
-import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
@@ -26,10 +26,10 @@ class TimedFiles(HostFiles):
 
     spent_s: list[float] = field(default_factory=list)
 
-    def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
+    def sample(self, away_s: float | None = 0.0, **more: bool) -> Sample:
         """Look at the host."""
         began = time.thread_time()
-        found = super().sample(away_s, in_full=in_full)
+        found = super().sample(away_s, **more)
         self.spent_s.append(time.thread_time() - began)
         return found
 
@@ -40,9 +40,9 @@ class Trial(Sentinel):
 
     opened: Callable[[], None] = lambda: None
 
-    def window(self, away: Away, *, seconds: float = math.inf, is_steady: bool = True) -> Window:
+    def window(self, away: Away, **more: Any) -> Window:
         """Open a window now."""
-        window = super().window(away, seconds=seconds, is_steady=is_steady)
+        window = super().window(away, **more)
         self.opened()
         return window
 

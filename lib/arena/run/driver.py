@@ -244,6 +244,7 @@ class Driver:
             at_most_s,
             self.progress.say,
             is_away=self.server.is_away or self.generator.is_away,
+            by_process=self.plan.profile.load.follows_schedule,
         )
 
     def _told(self, number: int, runs: int, warm_up_s: float, quiet_wait_s: float) -> Warmed:
@@ -334,7 +335,12 @@ class Driver:
 
     def _open(self, label: str, calibration: Calibration, seconds: float) -> _Opened:
         server, is_steady = self._cost(label), not self.generator.is_away
-        window = self.sentinel.window(self._away_s, seconds=seconds, is_steady=is_steady)
+        window = self.sentinel.window(
+            self._away_s,
+            seconds=seconds,
+            is_steady=is_steady,
+            by_process=self.plan.profile.load.follows_schedule,
+        )
         sampler = self.sampler() if self.sampler else None
         if sampler:
             sampler.start()

@@ -38,7 +38,8 @@ _AGAIN_S = 30.0
 class Quiet:
     """The wait of one warm-up, of `at_most_s` (0: it does not wait).
 
-    It `is_away` if some of our programs are in containers.
+    It `is_away` if some of our programs are in containers. Beside a load by a schedule, the time of
+    the CPUs is to be that of processes: `by_process`.
 
     Each wait that ends without quiet is counted in the sentinel.
 
@@ -55,9 +56,11 @@ class Quiet:
         clock: Callable[[], float] = time.monotonic,
         *,
         is_away: bool = False,
+        by_process: bool = False,
     ) -> None:
         self.at_most_s = at_most_s
         self._is_away = is_away
+        self._by_process = by_process
         self._sentinel = sentinel
         self._away = away
         self._say = say
@@ -86,7 +89,8 @@ class Quiet:
             # A container that starts or ends makes others work for us: that is not foreign.
             self._samples.clear()
             return
-        self._samples.append(self._sentinel.files.sample(away_s, in_full=False))
+        sample = self._sentinel.files.sample
+        self._samples.append(sample(away_s, in_full=False, by_process=self._by_process))
         while len(self._samples) > 1 and self._span_s(1) >= NEEDED_S:
             self._samples.popleft()
 

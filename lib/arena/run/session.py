@@ -156,7 +156,7 @@ class Session:
         with self._stage("warm-up"), self._serving(folder / "server-before.log"):
             pass
         self.sentinel.calibrate()
-        window = self.sentinel.window(away_s, is_steady=not self.generator.is_away)
+        window = self.sentinel.window(away_s, is_steady=not self.generator.is_away, by_process=True)
 
         def wait(server: Server) -> None:
             running.append(server)

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from arena.machine.sentinel.limits import (
     Limits,
@@ -77,9 +78,19 @@ class Sentinel:
         """Return the median of all calibrations so far; None while there are too few."""
         return median_of(self._calibrations)
 
-    def window(self, away: Away, *, seconds: float = math.inf, is_steady: bool = True) -> "Window":
-        """Open a window of `seconds` now; `is_steady` unless `away` comes and goes with it."""
-        return Window(self, away, seconds, is_steady=is_steady)
+    def window(
+        self,
+        away: Away,
+        *,
+        seconds: float = math.inf,
+        is_steady: bool = True,
+        by_process: bool = False,
+    ) -> "Window":
+        """Open a window of `seconds` now; `is_steady` unless `away` comes and goes with it.
+
+        Beside a load by a schedule, the time of the CPUs is to be that of processes: `by_process`.
+        """
+        return Window(self, away, seconds, is_steady=is_steady, by_process=by_process)
 
 
 class Window:
@@ -89,14 +100,22 @@ class Window:
     first and the last sample while it ran: its own seconds begin with the first.
     """
 
-    def __init__(self, sentinel: Sentinel, away: Away, seconds: float, *, is_steady: bool) -> None:
-        self._files = sentinel.files
+    def __init__(
+        self,
+        sentinel: Sentinel,
+        away: Away,
+        seconds: float,
+        *,
+        is_steady: bool,
+        by_process: bool,
+    ) -> None:
+        self._sample = partial(sentinel.files.sample, by_process=by_process)
         self._usual = sentinel.usual
         self._away = away
         self._seconds = seconds
         self._is_steady = is_steady
         self.is_closed = False
-        self._first = self._last = self._files.sample(away())
+        self._first = self._last = self._sample(away())
 
     def tick(self) -> None:
         """Call this about ten times a second: it closes the window after its seconds."""
@@ -106,7 +125,7 @@ class Window:
         if self.is_closed or self._is_steady or now - self._last.at < BETWEEN_S:
             return
         if (away_s := self._away()) is not None:
-            self._last = self._files.sample(away_s)
+            self._last = self._sample(away_s)
             if "own" not in self._first.totals:
                 self._first = self._last
 
@@ -115,7 +134,7 @@ class Window:
         if self.is_closed:
             return
         self.is_closed = True
-        sample = self._files.sample(self._away())
+        sample = self._sample(self._away())
         if "own" in sample.totals or "own" not in self._last.totals:
             self._last = sample
 

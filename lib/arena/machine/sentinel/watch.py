@@ -56,6 +56,13 @@ class Tree:
                 seen = True
         return ticks / os.sysconf("SC_CLK_TCK") if seen else None
 
+    def others_s(self) -> float:
+        """Return the CPU seconds of all other processes, ended children included."""
+        own = set(self.pids())
+        others = (_fields(each) for each in _numbered(self.proc) if int(each.name) not in own)
+        ticks = sum(sum(map(int, fields[_TIMES])) for fields in others if fields)
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def involuntary_switches(self) -> int | None:
         """Return how often threads of the tree, and ended children, were taken off their CPU."""
         count, seen = 0, False
@@ -147,19 +154,30 @@ class HostFiles:
     cpus: frozenset[int] = field(default_factory=lambda: frozenset(os.sched_getaffinity(0)))
     pid: int = field(default_factory=os.getpid)
 
-    def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
+    def sample(
+        self, away_s: float | None = 0.0, *, in_full: bool = True, by_process: bool = False
+    ) -> Sample:
         """Return the totals now.
 
         `away_s` are the CPU seconds of our programs outside this process's tree, such as in
         containers; None if they are unknown, and `own` with them. Only a full sample has the
         involuntary context switches, which take a look at every thread.
+
+        A kernel that counts the time of its CPUs by ticks sees a load at even distances at work
+        always, or never, if the ticks are at such distances, too: busy time may be three times what
+        it is, or nothing. The times of processes are exact. So, `by_process`, theirs are added up;
+        but only if we may use all CPUs, as those of the other CPUs do not count.
         """
         at = time.monotonic()
-        cpus, totals = self._cpu_times()
+        cpus, has_others, totals = self._cpu_times()
         tree = Tree(self.proc, self.pid)
         own_s = None if away_s is None else tree.cpu_s()
         if own_s is not None and away_s is not None:
             totals["own"] = own_s + away_s
+            if by_process and not has_others:
+                # What tasks are not charged for is not in it.
+                totals.pop("softirq", None)
+                totals["busy"] = own_s + tree.others_s()
         if in_full and (switches := tree.involuntary_switches()) is not None:
             totals["involuntary_switches"] = switches
         totals.update(self._pressure())
@@ -172,23 +190,29 @@ class HostFiles:
         """Return the processes outside our tree by their ids; it takes a look at every process."""
         return Tree(self.proc, self.pid).others()
 
-    def _cpu_times(self) -> tuple[int, dict[str, float]]:
-        """Return how many of our CPUs /proc/stat has, and their times in seconds."""
-        found, sums = 0, [0] * _COLUMNS
+    def _cpu_times(self) -> tuple[int, bool, dict[str, float]]:
+        """Return how many of our CPUs /proc/stat has, whether it has others, and their times."""
+        found, others, sums = 0, 0, [0] * _COLUMNS
         for line in _lines(self.proc / "stat"):
             name, *values = line.split()
             number = name.removeprefix("cpu")
             if number.isdigit() and int(number) in self.cpus and len(values) >= _COLUMNS:
                 found += 1
                 sums = [total + int(value) for total, value in zip(sums, values, strict=False)]
+            elif number.isdigit():
+                others += 1
         if not found:
-            return 0, {}
+            return 0, True, {}
         tick_s = 1 / os.sysconf("SC_CLK_TCK")
-        return found, {
-            "busy": sum(sums[column] for column in _BUSY) * tick_s,
-            "steal": sums[_STEAL] * tick_s,
-            "softirq": (sums[_SOFTIRQ] + sums[_IRQ]) * tick_s,
-        }
+        return (
+            found,
+            bool(others),
+            {
+                "busy": sum(sums[column] for column in _BUSY) * tick_s,
+                "steal": sums[_STEAL] * tick_s,
+                "softirq": (sums[_SOFTIRQ] + sums[_IRQ]) * tick_s,
+            },
+        )
 
     def _pressure(self) -> Iterator[tuple[str, float]]:
         for signal, (name, kind) in _PRESSURE.items():

@@ -40,13 +40,17 @@ class Host:
     calibrations: int = 0
     total: float = 0.0
     away: list[float | None] = field(default_factory=list)
+    by_process: set[bool] = field(default_factory=set)
     cpus: frozenset[int] = frozenset({0, 1})
 
     def strangers(self) -> dict[int, Process]:
         return {}
 
-    def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
+    def sample(
+        self, away_s: float | None = 0.0, *, in_full: bool = True, by_process: bool = False
+    ) -> Sample:
         del in_full
+        self.by_process.add(by_process)
         self.looks += 1
         self.total += 2 * self.stolen(self.looks)
         self.away.append(away_s)
@@ -93,9 +97,9 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
 def _on_the_hosts_clock(rig: Rig) -> Callable[..., Any]:
     from arena.run.quiet import Quiet
 
-    def made(sentinel: Any, away: Any, at_most_s: float, say: Any, *, is_away: bool) -> Quiet:
+    def made(sentinel: Any, away: Any, at_most_s: float, say: Any, **more: bool) -> Quiet:
         clock = lambda: float(rig.host.looks)  # noqa: E731
-        return Quiet(sentinel, away, at_most_s, say, clock, is_away=is_away)
+        return Quiet(sentinel, away, at_most_s, say, clock, **more)
 
     return made
 
@@ -254,8 +258,10 @@ def test_at_a_fixed_rate_a_closed_load_comes_first_and_the_server_must_be_steady
     driver, cpu_s = rig.driver(), iter(math.exp(-look / 40) for look in range(10_000))
     monkeypatch.setattr(rig.server, "cost", lambda: Cost(cpu_s=1 - next(cpu_s), peak_bytes=1))
     driver = replace(driver, plan=replace(driver.plan, profile=a_profile(kind="paced", **PACED)))
-    warmed = driver.warmed_run(1, 1, warm_up_s=10, quiet_wait_s=0)
+    warmed = driver.warmed_run(1, 1, warm_up_s=10, quiet_wait_s=60)
     assert [seconds for _, seconds in rig.generator.fired] == [5.0, 10.0]
+    # By ticks, a CPU that works at even distances is always at work, or never.
+    assert rig.host.by_process == {True}
     # What it uses falls by a fifth from one 5 s to the next, for ever: it is not waited for longer.
     assert warmed.warm_up_s == 40.0
     assert warmed.run.server.idle
@@ -265,6 +271,7 @@ def test_a_generator_that_is_told_goes_on_until_the_host_is_quiet(rig: Rig) -> N
     rig.generator.is_told = True
     rig.host.stolen = lambda look: 0.3 if look < 120 else 0.0
     warmed = rig.driver().warmed_run(1, 1, warm_up_s=10, quiet_wait_s=120)
+    assert rig.host.by_process == {False}
     # It looks ten times a second of warm-up, and each look takes a second here.
     assert 18 <= warmed.waited_s <= 30
     assert signals(warmed.run) == []

@@ -23,8 +23,11 @@ class Host:
     cpus: frozenset[int] = frozenset({0, 1})
     said: list[str] = field(default_factory=list)
 
-    def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
+    def sample(
+        self, away_s: float | None = 0.0, *, in_full: bool = True, by_process: bool = False
+    ) -> Sample:
         assert not in_full
+        assert not by_process
         assert away_s is not None
         totals = {"steal": self.stolen_s, "realtime": 0.0, "boottime": 0.0}
         return Sample(self.now, 2, {**totals, "busy": self.used_s, "own": 0.0})

@@ -19,6 +19,9 @@ class FakeHost:
     softirq: int = 0
     own: int = 500
     ended: int = 100
+    stranger: int = 999_999
+    by_process: bool = False
+    has_others: bool = True
     files: dict[str, str] = field(default_factory=dict)
 
     def put(self, path: str, text: str) -> None:
@@ -49,13 +52,14 @@ class FakeHost:
         lines = [
             f"cpu0 {half} 0 0 5000 0 0 {self.softirq} {self.steal} 0 0",
             "cpu1 0 0 0 5000 0 0 0 0 0 0",
-            f"cpu2 {self.busy * 7} 0 0 5000 0 0 0 {self.busy} 0 0",
         ]
+        if self.has_others:
+            lines.append(f"cpu2 {self.busy * 7} 0 0 5000 0 0 0 {self.busy} 0 0")
         self.put("proc/stat", "\n".join(["cpu  1 2 3 4 5 6 7 8 9 10", *lines, "intr 1 2 3"]))
         self._process(10, 1, 0, self.ended, switches=3)
         self._process(11, 10, self.own, 0, switches=4)
-        self._process(12, 1, 999_999, 0, switches=5)
-        return self.host.sample(away_s, in_full=in_full)
+        self._process(12, 1, self.stranger, 0, switches=5)
+        return self.host.sample(away_s, in_full=in_full, by_process=self.by_process)
 
     @property
     def host(self) -> HostFiles:

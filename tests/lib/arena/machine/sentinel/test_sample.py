@@ -23,6 +23,23 @@ def test_only_our_cpus_and_our_processes_count(host: FakeHost) -> None:
     assert watch.foreign == pytest.approx(0.10)
 
 
+@pytest.mark.parametrize(
+    ("by_process", "has_others", "foreign"),
+    [(True, False, 0.03), (False, False, 0.4), (True, True, 0.4)],
+)
+def test_beside_a_load_by_schedule_foreign_cpu_is_that_of_the_other_processes(
+    host: FakeHost, by_process: bool, has_others: bool, foreign: float
+) -> None:
+    host.by_process, host.has_others = by_process, has_others
+    before = host.sample(1.0)
+    # The ticks say that the CPUs were busy for six seconds, two of them ours and in a container.
+    host.busy, host.own, host.stranger = host.busy + 600, host.own + 100, host.stranger + 130
+    after = host.sample(2.0)
+    watch = watch_of(before, moved(after, before.at + 5 - after.at))
+    assert watch.foreign == pytest.approx(foreign)
+    assert (watch.softirq is None) == (by_process and not has_others)
+
+
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_child_that_ended_counts(host: FakeHost, listed: bool) -> None:
     if listed:
