@@ -107,7 +107,7 @@ pub fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
 impl<'a> From<&'a Report> for Figures<'a> {
     fn from(report: &'a Report) -> Self {
         let Report { calls, sends, .. } = report;
-        let counts = Counts {
+        let mut counts = Counts {
             elapsed_s: report.elapsed_s(),
             messages: report.messages,
             ok: calls.ok,
@@ -118,11 +118,22 @@ impl<'a> From<&'a Report> for Figures<'a> {
             missed: sends.missed,
             late: sends.late,
         };
+        let (mut latency, mut send_delay) = (&report.latency, report.send_delay.as_ref());
+        // Of streams that live, conditions are of their messages: their calls do not end.
+        if let Some(paced) = &report.paced {
+            counts.ok = paced.counts.answered;
+            counts.cut = paced.counts.unanswered;
+            counts.sent = paced.counts.sent;
+            counts.missed = paced.unsent();
+            counts.late = paced.counts.late;
+            latency = paced.reply.as_ref().unwrap_or(latency);
+            send_delay = paced.delay.as_ref();
+        }
         Self {
             counts,
-            latency: &report.latency,
+            latency,
             service: report.service_latency.as_ref(),
-            send_delay: report.send_delay.as_ref(),
+            send_delay,
             first_message: report.first_message.as_ref(),
             gap: report.gap.as_ref(),
             silence: report
@@ -367,6 +378,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::measure::PacedCounts;
+    use crate::report::model::PacedStreams;
     use crate::report::samples;
 
     fn judged(report: &Report, text: &str) -> Verdict {
@@ -425,6 +438,33 @@ mod tests {
             ("gap max > 8ns", true, "9 ns"),
             ("first-message p99 > 1s", true, "missing"),
             ("service mean > 1s", true, missing),
+        ];
+        expect(&report, &conditions);
+    }
+
+    #[test]
+    fn conditions_on_streams_that_live_are_of_their_messages() {
+        let reply_ns: Vec<u64> = (1..=2000).map(|n| n * 1000).collect();
+        let mut paced = PacedStreams {
+            rate: 1,
+            counts: PacedCounts::default(),
+            reply: Some(Latency::from_samples(LatencyKind::Response, reply_ns)),
+            delay: Some(Latency::from_samples(LatencyKind::Response, vec![70_000])),
+        };
+        (paced.counts.due, paced.counts.sent, paced.counts.late) = (2010, 2004, 3);
+        (paced.counts.answered, paced.counts.unanswered) = (2000, 4);
+        let report = Report {
+            paced: Some(paced),
+            ..samples::no_calls()
+        };
+        let conditions = [
+            ("p99 > 1.9ms", true, "1.98 ms"),
+            ("p99 > 2ms", false, "1.98 ms"),
+            ("send-delay max > 60us", true, "70.0 µs"),
+            ("ok < 2000", false, "2,000"),
+            ("cut > 3", true, "4"),
+            ("missed > 5", true, "6"),
+            ("late > 3", false, "3"),
         ];
         expect(&report, &conditions);
     }
