@@ -5,6 +5,7 @@ Counts, lateness, failures, the CPU time of generators and p99.9 are shown and n
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from arena.judge.beside import CONNECTION, CPU, IDLE, LATENCIES, MEMORIES, MEMORY, STREAM, Bounds
 from arena.judge.ranking import Figure
@@ -63,11 +64,21 @@ def step_key(step: str) -> str:
 
 
 def knows_p999(calls: Iterable[int]) -> bool:
-    """Return whether blocks with so many timed calls each have enough of them beyond p99.9.
-
-    Records have no histogram that could be pooled, so what is shown is the median of the blocks.
-    """
+    """Return whether blocks with so many timed calls each have enough of them beyond p99.9."""
     return sum(calls) * _BEYOND >= _LEAST_BEYOND
+
+
+def pooled_p999(calls: int, tails: Sequence[Sequence[tuple[float, int]]]) -> float | None:
+    """Return the p99.9 of all `calls` of the blocks together, whose longest are in `tails`.
+
+    A tail has (ns, count), the longest first. None if a block has none, or one that is too short.
+    """
+    left = calls * _BEYOND
+    for ns, count in sorted(chain(*tails), reverse=True):
+        left -= count
+        if left < 0:
+            return ns if all(tail and tail[-1][0] <= ns for tail in tails) else None
+    return None
 
 
 def sampled(

@@ -118,6 +118,7 @@ def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
         rate_at_most=rate.at_most,
         reported_calls_per_s=report.reported_calls_per_s,
         latency_ns=report.latency,
+        tail=report.tail,
         written_ns=report.written if profile.load.steadies or profile.load.is_start else None,
         unchecked=_unchecked(report.replies_checked, report.messages or 0, report.calls.ok),
         seconds=_seconds(report, profile),

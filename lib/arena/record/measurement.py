@@ -19,6 +19,7 @@ from parsers.common.figures import (
     Bounds,
     Calls,
     Latency,
+    LatencyNs,
     Second,
     Streams,
     Whole,
@@ -165,8 +166,9 @@ class Measurement(Frozen, revalidate_instances="always"):
     cannot make this load exactly; docs/measuring.md states the difference. `wrong` replies are in
     no record: a run that has any is not kept.
 
-    At a fixed rate, `latency_ns` is from when calls were due, and `written_ns` from when they were
-    written: the generator itself can be late.
+    `tail` has the longest of them, 1 % at least, as (ns, how many), the longest first, if the
+    generator has a histogram. At a fixed rate, `latency_ns` is from when calls were due, and
+    `written_ns` from when they were written: the generator itself can be late.
     """
 
     elapsed_s: Annotated[float, Bounds(ge=LEAST, le=1e9)]
@@ -178,6 +180,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     reported_calls_per_s: Rate | None
     latency_ns: Latency
     written_ns: Latency | None = Field(default=None, exclude_if=operator.not_)
+    tail: tuple[tuple[LatencyNs, Whole], ...] = Field(default=(), exclude_if=operator.not_)
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()
     points: tuple[BlastPoint, ...] = ()

@@ -20,6 +20,7 @@ from parsers.common.figures import (
     Streams,
     Wrong,
 )
+from parsers.common.hdr import tail_of
 from parsers.common.values import INT64_MAX, JsonObject, ParseError, quoted
 from parsers.ghz.calls import MOST_SECONDS
 
@@ -44,6 +45,7 @@ class Counted:
     calls: Calls
     latency: Latency
     written: Latency | None
+    tail: tuple[tuple[int, int], ...]
     seconds: tuple[Second, ...]
     replies_checked: int | None
     wrong: Wrong
@@ -70,6 +72,7 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         calls=calls,
         latency=read_latency(own.child("latency_ns"), calls.ok),
         written=_written(own, calls.ok),
+        tail=_tail(_replies(own) or own.child("latency_ns")),
         seconds=_seconds(own, total_ns),
         replies_checked=read_replies_checked(own.child("checks")),
         wrong=read_wrong(own.child("checks")),
@@ -104,12 +107,27 @@ def _streams(own: JsonObject) -> Streams | None:
     return Streams(connections=own.whole("connections", INT64_MAX), **counts)
 
 
-def _reply_latency(own: JsonObject) -> Latency | None:
-    """Read the latency of their replies; None if no message was sent."""
+def _replies(own: JsonObject) -> JsonObject | None:
+    """Return what is known of the latency of their replies; None if no message was sent."""
     told = _paced(own)
     if told is None or told.members.get("reply_latency_ns") is None:
         return None
-    return read_latency(told.child("reply_latency_ns"), told.whole("answered", INT64_MAX))
+    return told.child("reply_latency_ns")
+
+
+def _reply_latency(own: JsonObject) -> Latency | None:
+    told, replies = _paced(own), _replies(own)
+    return read_latency(replies, told.whole("answered", INT64_MAX)) if told and replies else None
+
+
+def _tail(told: JsonObject) -> tuple[tuple[int, int], ...]:
+    """Read the longest times; none without a histogram, or if calls were still open."""
+    if not told.members.get("histogram") or told.members.get("open"):
+        return ()
+    try:
+        return tail_of(told.string("histogram"), told.whole("max", INT64_MAX))
+    except ValueError as error:
+        raise ParseError(f"`{told.where}.histogram` {error}") from error
 
 
 def _seconds(own: JsonObject, total_ns: int) -> tuple[Second, ...]:

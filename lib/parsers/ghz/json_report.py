@@ -76,6 +76,7 @@ def parse_json(text: str) -> GhzReport:
         data_frames=counted.data_frames if counted is not None else None,
         warm_up=counted.warm_up if counted is not None else (),
         cpu_s=counted.cpu_s if counted is not None else None,
+        tail=counted.tail if counted is not None else (),
         written=counted.written if counted is not None else None,
         streams=counted.streams if counted is not None else None,
         reply_latency=counted.reply_latency if counted is not None else None,

@@ -71,6 +71,8 @@ class GhzReport:
     """Messages of each second of volley's warm-up, from its first call on; the last may be cut."""
     cpu_s: float | None = None
     """CPU seconds of volley itself inside the run; None for ghz, which does not tell."""
+    tail: tuple[tuple[int, int], ...] = ()
+    """The longest times as (ns, count), from volley's histogram: of replies, or else of calls."""
     written: Latency | None = None
     """Latency since requests were written, if `latency` is from when calls were due."""
     streams: Streams | None = None

@@ -20,7 +20,7 @@ from arena.judge.beside import (
     FigureEstimate,
 )
 from arena.judge.entry import TWIN, entry_of
-from arena.judge.figures import RANKED, STEP, knows_p999
+from arena.judge.figures import RANKED, STEP, knows_p999, pooled_p999
 from arena.judge.leaderboard import Board, rank, rank_entries
 from arena.judge.ranking import Figure
 from arena.judge.rounds import Round
@@ -141,6 +141,41 @@ def test_p999_is_shown_from_twenty_calls_beyond_it() -> None:
         records = with_runs(blocks(RATES), lambda *_, of=samples: {"samples": of})
         board = board_of(records)
         assert ("p999_ns" in board.beside(board.rows[0])) == is_shown
+
+
+def test_p999_is_that_of_all_calls_of_the_blocks() -> None:
+    # Of 20,000 calls, 20 may be slower: all of them are in the second block.
+    fast, slow = ((2e6, 60), (1e6, 40)), ((9e6, 15), (8e6, 6), (7e6, 79))
+    assert pooled_p999(20_000, [fast, slow]) == 8e6
+    assert pooled_p999(20_000, [fast, fast]) == 2e6
+    # Some of what is not in a tail may be among the slowest 20.
+    assert pooled_p999(20_000, [((9e6, 15),), ((9.5e6, 1),)]) is None
+    assert pooled_p999(20_000, [fast, ((9e6, 30),)]) == 9e6
+    assert pooled_p999(20_000, [fast, ((9e6, 10),)]) is None
+    assert pooled_p999(20_000, [fast, ()]) is None
+
+
+def test_a_board_shows_the_p999_of_the_blocks_together() -> None:
+    def tails(name: str, block: int) -> dict[str, Any]:
+        ns = 5e6 if (name, block) == ("a", 3) else 3e6
+        return {"tail": ((ns, 100), (1e6, 100))}
+
+    records = with_runs(blocks(RATES), lambda *_: {"samples": 10_000})
+    found = board_of(
+        each.model_copy(
+            update={
+                "runs": tuple(
+                    run.model_copy(update=tails(each.framework.name, each.visit.block))
+                    for run in each.runs
+                )
+            }
+        )
+        if each.visit
+        else each
+        for each in records
+    )
+    shown = {row.framework: found.beside(row)["p999_ns"].at_least for row in found.rows}
+    assert shown == {"a": 5e6, "b": 3e6, "c": 3e6}
 
 
 def bounded(name: str, block: int, *, open_in: Sequence[int] = range(1, 9)) -> dict[str, Any]:

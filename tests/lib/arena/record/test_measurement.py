@@ -14,7 +14,7 @@ from tests.lib.parsers.changes import put
 NEVER_KEPT = {"wrong"}
 
 # What is written only if there is any.
-LEFT_OUT = {"search", "streams", "written_ns"}
+LEFT_OUT = {"search", "streams", "tail", "written_ns"}
 
 
 def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:
@@ -42,7 +42,7 @@ def a_read_run(**changes: Any) -> Run:
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
     "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
-    "generators", "sampled", "started", "streams",
+    "generators", "sampled", "started", "streams", "tail",
 }  # fmt: skip
 
 
