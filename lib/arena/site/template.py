@@ -54,7 +54,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         finalize=_harmless,
         auto_reload=False,
     )
-    of_words = ("count", "load_note", "host_note", "rank", "leads", "share", "starts_slowly")
+    of_words = ("count", "load_note", "host_note", "rank", "leads", "share")
     environment.filters.update(
         {name: getattr(words, name) for name in of_words},
         rate=format_rate,

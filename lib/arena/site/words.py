@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rank_words, rounded_words
-from arena.judge.flags import SLOW_START_S
 from arena.judge.host_class import HostClass
 from arena.judge.leaderboard import Board, has_place
 from arena.judge.row import Row
@@ -106,12 +105,6 @@ def ranks(row: Row, board: Board) -> tuple[int, int] | None:
     if board.night:
         return row.rank_set
     return None if row.rank is None else (row.rank, row.rank)
-
-
-def starts_slowly(row: Row, board: Board) -> bool:
-    """Return whether a row of measured starts shows one that took very long."""
-    shown = row.estimate or row.result
-    return board.shape.is_start and shown is not None and shown.value >= SLOW_START_S * 1e9
 
 
 def has_only_failed(row: Row) -> bool:

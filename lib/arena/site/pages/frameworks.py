@@ -13,15 +13,17 @@ from pydantic import Field
 from arena.base.errors import UsageError
 from arena.base.model import Frozen
 from arena.base.reading import read_input
+from arena.judge.beside import LOST_STREAMS
 from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
-from arena.judge.flags import FlagName
+from arena.judge.flags import CANNOT_KEEP, KEPT_SHARE, SLOW_START_S, FlagName
 from arena.judge.proofs import CONTRACT, PortProof, Proof
 from arena.judge.row import Row
 from arena.judge.verdicts import BlockEstimate
 from arena.record.record import MeasuredFramework
 from arena.record.times import parse_utc
 from arena.site import words
+from arena.site.board_columns import figure_words
 from arena.site.edition import Edition, Site, Standing
 from arena.site.outputs import Page
 from arena.site.pages.texts import beginning, read
@@ -183,8 +185,31 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         notes=read(known.readme, lambda _: None, prefix="readme-") if known.readme else None,
         offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
+        failings=[(it, *each) for it in standings for each in _failings(edition, it)],
         histories=list(_histories(entries, standings)),
     )
+
+
+def _failings(edition: Edition, it: Standing) -> Iterator[tuple[str, str]]:
+    """Yield what a server does that no service should, in one sentence of two parts each."""
+    board, row = it.board, it.row
+    shown, flags = row.estimate or row.result, {*(row.result.flags if row.result else ())}
+    for path in row.estimate.records if row.estimate else ():
+        if path in edition.entries:
+            flags |= {"stalled"}.intersection(edition.entries[path].flags)
+    if board.shape.is_start and shown and shown.value >= SLOW_START_S * 1e9:
+        yield (
+            f"takes {figure_words(board, row)} to start",
+            "so long after its start came its first good reply",
+        )
+    if CANNOT_KEEP in flags or (row.estimate and row.estimate.cannot_keep):
+        least = f"less than {KEPT_SHARE:.0%} of what was due was answered within a second"
+        yield "cannot keep the rate", least
+    if "stalled" in flags:
+        yield "stalls", "for a whole second or longer, it answered none of the open calls"
+    if (lost := board.beside(row).get(LOST_STREAMS)) and lost.at_least:
+        count = words.count(round(lost.at_least), "stream")
+        yield f"loses {count}", "so many broke, were refused, or were not open at the end"
 
 
 def _readme(site: Site, name: str) -> str:
