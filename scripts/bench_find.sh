@@ -31,6 +31,8 @@ for ((seed = 1; seed <= seeds; seed++)); do
     answer=$("$volley" find --p99 10ms --insecure --call benchmark.BenchmarkService/GetSum --connections 4 --threads 1 \
         "$address" | tail -n 1)
     kill "$server"
+    # It prints its counts when it stops: its output is read until then.
+    cat <&"$lines" >/dev/null
     server=
     exec {lines}<&-
     verdict=no

@@ -65,6 +65,9 @@ _LOADS: dict[str, dict[str, Any]] = {
     },
     "capacity": {"limit_s": 0.01, "duration_s": 60.0},
     "paced": {"rate": 2000, "duration_s": 10.0, "streams_per_connection": 100},
+    "share": {
+        "share": 0.5, "of": "unary-grpc", "duration_s": 10.0, "streams_per_connection": 100,
+    },
     "cold": {"rate": 2000, "duration_s": 40.0, "streams_per_connection": 100},
     "live": {"streams": 1000, "rate": 10, "duration_s": 10.0},
     "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},

@@ -12,6 +12,8 @@ from arena.judge.flags import has_unknown_cost, is_late
 from arena.judge.levels import Level
 from arena.record.measurement import Cost, Latency, Run
 from arena.record.record import Record
+from arena.what.loads import Share
+from arena.what.profile import MeasuredProfile
 from parsers.common.figures import Whole
 
 # The latencies beside a rate, by the names of their fields and as figures.
@@ -35,6 +37,8 @@ IDLE = "server_idle_cpu_s_per_s"
 LISTENS = "listens_ns"
 IMAGE = "image_bytes"
 LOST_STREAMS = "lost_streams"
+# Where each framework has a rate of its own.
+DUE = "due_calls_per_s"
 STREAM = "server_anonymous_bytes_per_stream"
 # The figures that a result has in fields of its own; all others are in its `more`.
 OWN = frozenset({*LATENCIES.values(), CPU, GENERATOR_CPU, MEMORY})
@@ -88,7 +92,7 @@ class Beside(Frozen):
         return self.at_least if self.at_most is None else (self.at_least + self.at_most) / 2
 
 
-def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator[Bounds]:
+def of_run(profile: MeasuredProfile, run: Run, *, is_known: bool = True) -> Iterator[Bounds]:
     """Yield the figures of a run that are known; the server's cost only if it `is_known`."""
     for name, figure in LATENCIES.items():
         yield from of_response(figure, run, name)
@@ -96,24 +100,27 @@ def of_run(run: Run, *, connections: int = 1, is_known: bool = True) -> Iterator
         yield LOST_STREAMS, float(run.streams.lost), float(run.streams.lost)
     is_unknown = not is_known or has_unknown_cost(run)
     costs = [(CPU, run.server), (GENERATOR_CPU, run.generator)]
-    for name, cost in costs[is_unknown:] if has_cost(run) else ():
+    for name, cost in costs[is_unknown:] if has_cost(profile, run) else ():
         if (least := per_million(run, cost, run.rate_at_most)) is not None:
             yield name, least, per_million(run, cost, run.rate_at_least)
     if not is_unknown:
-        for figure, held in _memories(run, connections):
+        for figure, held in _memories(run, profile.connection_count):
             yield figure, float(held), float(held)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
+    if isinstance(profile.load, Share):
+        yield DUE, profile.load.rate, profile.load.rate
     if run.started:
         yield LISTENS, run.started.listens_s * 1e9, run.started.listens_s * 1e9
 
 
-def has_cost(run: Run) -> bool:
-    """Return whether the CPU time of a run has a meaning by the million of its messages.
+def has_cost(profile: MeasuredProfile, run: Run) -> bool:
+    """Return whether the CPU time of a run can be compared by the million of its messages.
 
     A search has windows at many rates; of streams that live, the headline is the cost of a message.
+    A call costs more at a lower rate, so that it cannot be compared where rates differ.
     """
-    return run.search is None and run.streams is None
+    return not (run.search or run.streams or profile.load.differs)
 
 
 def of_image(record: Record) -> Iterator[Bounds]:

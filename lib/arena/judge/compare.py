@@ -4,9 +4,12 @@ A pair that was chosen beforehand needs no allowance for all the other pairs of 
 smaller differences apart than the board's rank sets.
 """
 
+import operator
 from collections.abc import Iterable
 from math import ceil, floor
 from typing import Literal
+
+from pydantic import Field
 
 from arena.base.errors import UsageError
 from arena.base.model import Frozen
@@ -18,6 +21,7 @@ from arena.judge.nights import Night, compared, nights_of
 from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
 from arena.judge.verdicts import SUSPENDED
+from arena.what.metrics import Metric
 
 Outcome = Literal["faster", "slower", "not told apart", "not comparable"]
 
@@ -29,15 +33,16 @@ EXIT_CODES: dict[Outcome, int] = {
 }
 
 
-# What the verdicts are called of what a call costs.
+# What the verdicts are called of what a call costs, and of a start.
 _OF_COST = {"faster": "cheaper", "slower": "dearer"}
+_OF_START = {"faster": "sooner", "slower": "later"}
 
 
 class Comparison(Frozen):
     """How `a` compares to `b`: the ratio of their figures, with its 95 % interval, in a night.
 
     Of figures of which lower is better, such as the CPU a call, the lower one is the faster one;
-    if it `is_cost`, words call it cheaper.
+    if it `is_cost`, words call it cheaper, and of a start (`is_start`), sooner.
     `host_class` is an id, `host` the class in words. If they are not comparable, `why` is a
     sentence; a comparable night may have something to `note`.
     """
@@ -56,6 +61,7 @@ class Comparison(Frozen):
     night: str | None = None
     blocks: int = 0
     is_cost: bool = False
+    is_start: bool = Field(default=False, exclude_if=operator.not_)
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
@@ -78,8 +84,10 @@ class Comparison(Frozen):
             span = f"{floor(100 * self.low) / 100:.2f}–{ceil(100 * self.high) / 100:.2f} ×"
             return f"{self.a} and {self.b} are not told apart ({span}; {how}).{note}"
         share = 100 * abs(self.ratio - 1)
-        verdict = _OF_COST.get(self.verdict, "") if self.is_cost else self.verdict
-        return f"{self.a} is {share:.1f} % {verdict} than {self.b} ({how}).{note}"
+        called = _OF_COST if self.is_cost else _OF_START if self.is_start else {}
+        verdict = called.get(self.verdict, self.verdict)
+        verb = "answers" if self.is_start else "is"
+        return f"{self.a} {verb} {share:.1f} % {verdict} than {self.b} ({how}).{note}"
 
 
 def compare(
@@ -190,6 +198,7 @@ def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
         night=night.id,
         blocks=found.blocks,
         is_cost=board.metric.is_cost,
+        is_start=board.metric is Metric.START,
         ratio=found.ratio,
         low=found.low,
         high=found.high,

@@ -32,8 +32,9 @@ class Turn(NamedTuple):
     way too. `figure` is in the load's metric, None without a run.
     `drift` is log(rate of the run's second half / first half), or of CPU time log(first half /
     second half): above 0, the server was getting better. `disturbed` counts the runs that
-    were. `timed` counts the calls in its latencies. `beside` are the other figures of that run,
-    `steps` the p99 of each step, and `start` what the start before it cost, if that was measured.
+    were. `timed` counts the calls in its latencies, and `tail` has the longest of them. `beside`
+    are the other figures of that run, `steps` the p99 of each step, and `start` what the start
+    before it cost, if that was measured.
     """
 
     night: str
@@ -53,6 +54,7 @@ class Turn(NamedTuple):
     beside: tuple[Bounds, ...] = ()
     steps: tuple[Bounds, ...] = ()
     start: Start | None = None
+    tail: tuple[tuple[float, int], ...] = ()
 
 
 # Which types are ranked against each other.
@@ -230,14 +232,13 @@ def _turn(record: Record, derived: Derived) -> Turn | None:
         is_classic=has_all and not (visit.is_twin or derived.is_void),
         disturbed=sum(map(bool, derived.disturbed)),
         figure=_in_block(profile.metric, first) if first else None,
-        drift=_drift(profile.metric, first) if first else None,
+        drift=_drift(profile, first) if first else None,
         messages_per_data_frame=packed_under_load(profile, first) if first else None,
         timed=_timed(first) if first else 0,
-        beside=(*of_run(first, connections=profile.connection_count), *of_image(record))
-        if first
-        else (),
+        beside=(*of_run(profile, first), *of_image(record)) if first else (),
         steps=tuple(of_steps(first)) if first else (),
         start=start_of(first) if first else None,
+        tail=first.tail if first else (),
     )
 
 
@@ -254,11 +255,11 @@ def _timed(run: Run) -> int:
     return run.calls.ok if samples is None else samples
 
 
-def _drift(metric: Metric, run: Run) -> float | None:
+def _drift(profile: MeasuredProfile, run: Run) -> float | None:
     """Return how much faster, or cheaper, the second half of a run was; None if unknown."""
-    if metric is Metric.START:
+    if profile.load.is_start:
         return None
-    if not metric.is_cost:
+    if not profile.load.steadies:
         return drift_of_run(run.seconds)
     early, late = run.server.halves or (0.0, 0.0)
     return log(early / late) if early > 0 < late else None

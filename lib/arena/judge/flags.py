@@ -39,6 +39,9 @@ MOST_UNKNOWN = 0.01
 # points with few shots may be fast by chance.
 LEAST_SHOTS = 6
 
+# A second in which so many calls are sent at an even rate has an answer, unless the server stalls.
+_MANY_SENT = 10
+
 # The flag of a record whose proof is missing.
 UNPROVEN = "unproven"
 
@@ -137,9 +140,18 @@ def _misses_littles_law(it: FlagBasis) -> bool:
     return abs(in_flight / it.profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
 
 
+def _has_missed_schedule(it: FlagBasis) -> bool:
+    """Return whether a load that ranks by its latency was not the schedule's.
+
+    At a fixed rate, the generator may be late: then a figure lies between bounds.
+    """
+    is_fixed = it.profile.load.steadies
+    return it.profile.metric.is_latency and not (is_fixed or kept_schedule(it.best))
+
+
 def _cannot_keep_rate(it: FlagBasis) -> bool:
-    """Return whether too few of the calls of a fixed rate were answered."""
-    due = sum(it.profile.load.due()) if it.profile.metric.is_cost else 0
+    """Return whether a warm server answered too few of the calls of a fixed rate."""
+    due = sum(it.profile.load.due()) if it.profile.load.steadies else 0
     return it.best.calls.ok < KEPT_SHARE * due
 
 
@@ -175,13 +187,16 @@ def _is_unreached(it: FlagBasis) -> bool:
 
 
 def _has_stalled(it: FlagBasis) -> bool:
-    """Return whether nothing arrived for a whole second of a run, with all calls in flight.
+    """Return whether nothing arrived for a whole second of a run, in a closed loop.
 
-    By a schedule, it is enough that too many calls were open at the end for a p99.
+    At a fixed rate, with calls that were sent. By a schedule, it is enough that too many calls were
+    open at the end for a p99.
     """
-    closed = it.profile.load.kind == "closed"
-    empty = closed and any(_is_empty(second) for run in it.runs for second in run.seconds)
-    return empty or _is_unreached(it)
+    load = it.profile.load
+    seconds = [second for run in it.runs for second in run.seconds if _is_empty(second)]
+    in_closed = load.kind == "closed" and bool(seconds)
+    at_rate = load.steadies and any((each.sent or 0) >= _MANY_SENT for each in seconds)
+    return in_closed or at_rate or _is_unreached(it)
 
 
 def _is_still_warming(it: FlagBasis) -> bool:
@@ -221,7 +236,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "missed-schedule",
-        lambda it: it.profile.metric.is_latency and not kept_schedule(it.best),
+        _has_missed_schedule,
         "In at least one second, the calls sent differ from the calls due by more than 5 % and "
         "by more than one call; in a scenario, iterations are compared. The load was not the "
         "schedule's, so the row has no rank. Its picture marks these seconds.",

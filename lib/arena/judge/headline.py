@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from arena.judge.flags import UNRANKED, has_unknown_cost, kept_schedule
+from arena.judge.flags import UNRANKED, has_unknown_cost, is_late, kept_schedule
 from arena.judge.ranking import Figure
 from arena.record.measurement import BlastPoint, Run
 from arena.what.metrics import Metric
@@ -46,7 +46,9 @@ def figure_of(metric: Metric, run: Run) -> Figure:
     """Return a run's figure in a metric, with its error bar; zeros if it is not known."""
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
-        return Figure(p99_ns, p99_ns, p99_ns)
+        least_ns = run.written_ns.p99 if run.written_ns and is_late(run, "p99") else None
+        low_ns = p99_ns if least_ns is None else least_ns
+        return Figure(low_ns, (low_ns + p99_ns) / 2, p99_ns)
     if metric.is_cost:
         is_known = run.calls.ok and not has_unknown_cost(run)
         cpu_ns = run.server.cpu_s * 1e9 / run.calls.ok if is_known else 0.0

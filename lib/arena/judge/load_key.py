@@ -118,7 +118,9 @@ def _facts(profile: MeasuredProfile) -> dict[str, Any]:
     others = set() if profile.load.joins_connections else {"connections"}
     # Loads without a .proto of their own are those of records that do not know the key.
     own = set() if profile.proto else {"proto"}
-    return profile.model_dump(mode="json", exclude=_NAMES | others | own)
+    left_out = dict.fromkeys(_NAMES | others | own, True)
+    of_row = dict.fromkeys(profile.load.differs, True)
+    return profile.model_dump(mode="json", exclude={**left_out, "load": of_row})
 
 
 def _leaves(data: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

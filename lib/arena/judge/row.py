@@ -195,12 +195,11 @@ def _result(record: Record, flags: tuple[str, ...]) -> Result:
     checks = _worst(record)
 
     is_known = "cost-unknown" not in flags
-    connections = record.profile.connection_count
 
     figures = {
         name: (least, most)
         for name, least, most in (
-            *of_run(best, connections=connections, is_known=is_known),
+            *of_run(record.profile, best, is_known=is_known),
             *of_image(record),
         )
     }

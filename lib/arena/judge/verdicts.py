@@ -10,7 +10,8 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.judge.beside import LATENCIES, Beside, FigureEstimate, over_blocks
-from arena.judge.figures import FAR, bounded, knows_p999, step_key
+from arena.judge.entry import Turn
+from arena.judge.figures import FAR, bounded, knows_p999, pooled_p999, step_key
 from arena.judge.levels import Level, levels_of
 from arena.judge.nights import (
     HEADLINE,
@@ -300,6 +301,14 @@ def _why_not(night: Night, it: _Judged, which: str) -> str:
     return ""
 
 
+def _pooled(p999: Beside, turns: Sequence[Turn]) -> Beside:
+    """Return the p99.9 of all calls of the blocks; its median if it has bounds, or no tails."""
+    found = pooled_p999(sum(it.timed for it in turns), [it.tail for it in turns])
+    if found is None or p999.is_bound:
+        return p999
+    return p999.model_copy(update={"at_least": found, "at_most": found})
+
+
 def _estimate(
     night: Night,
     name: str,
@@ -313,8 +322,11 @@ def _estimate(
     turns = night.turns(name)
     rates = tuple(value for _, value, _ in night.figures(name))
     beside = over_blocks([turn.beside for turn in turns])
+    p999 = LATENCIES["p999"]
     if not knows_p999(turn.timed for turn in turns):
-        beside.pop(LATENCIES["p999"], None)
+        beside.pop(p999, None)
+    elif p999 in beside:
+        beside[p999] = _pooled(beside[p999], turns)
     packed = [each for turn in turns if (each := turn.messages_per_data_frame) is not None]
     visits = [block[name][0] for block in night.blocks]
     return BlockEstimate(

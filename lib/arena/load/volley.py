@@ -21,7 +21,7 @@ from arena.load import ghz_flags, measurements
 from arena.load.find import build, output_of
 from arena.load.generators import Build, Description, Image, Told, WarmUp, Way
 from arena.machine import builds
-from arena.what.loads import Blast, Capacity, Closed, Cold, Live, Paced, Scenario, Scheduled
+from arena.what.loads import Blast, Capacity, Closed, Cold, Live, Paced, Scenario, Scheduled, Share
 from arena.what.profile import MeasuredProfile
 from arena.what.scenarios import MADE
 
@@ -284,6 +284,11 @@ VOLLEY = Description(
             told=Told(partial(told, closed), _WARM, measurements.of_told_volley),
         ),
         Paced: Way(
+            lambda profile, _, __: paced(profile),
+            measurements.of_volley,
+            told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
+        ),
+        Share: Way(
             lambda profile, _, __: paced(profile),
             measurements.of_volley,
             told=Told(partial(told, paced), _WARM, measurements.of_told_volley),

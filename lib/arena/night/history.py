@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from arena.base.errors import HostError
 from arena.judge.archive import Archive
@@ -87,6 +88,25 @@ class History:
         newest = max((each.turn.night for each in visits if each.turn), default="")
         found = (self._read(each) for each in visits if each.turn and each.turn.night == newest)
         return [each for each in found if each and each.profile == plan.profile]
+
+    def calls_per_s(self, framework: str, profile: str) -> float | None:
+        """Return the median of a framework's visits in its newest night of blocks of a profile.
+
+        That is the highest one of the profile's connection counts; None without such a night.
+        """
+        visits = [
+            each
+            for (name, load, *_), own in self._visits.items()
+            if (name, load) == (framework, profile)
+            for each in own
+            if each.is_good and each.turn and each.turn.figure and not each.turn.is_void
+        ]
+        newest = max((each.turn.night for each in visits if each.turn), default="")
+        by_count: dict[int, list[float]] = defaultdict(list)
+        for each in visits:
+            if each.turn and each.turn.figure and each.turn.night == newest:
+                by_count[each.load.connections].append(each.turn.figure.value)
+        return max(map(median, by_count.values()), default=None)
 
     def would_repeat(self, plan: Plan, source_sha256: str) -> bool:
         """Return whether another session would only repeat a good record.

@@ -41,7 +41,15 @@ from arena.night.engine import RESUME, CutShortError, NightRunner, ends_here
 from arena.night.expected import Expected
 from arena.night.history import History, in_order
 from arena.night.hosts import FleetOf, LoadHosts, NightPlace, RackPlace, Racks
-from arena.night.planning import by_load, last_night_of, plan_night, problem_of, within, words_of
+from arena.night.planning import (
+    at_own_rates,
+    by_load,
+    last_night_of,
+    plan_night,
+    problem_of,
+    within,
+    words_of,
+)
 from arena.night.schedule import PlannedLoad, PlannedNight, seed_of
 from arena.night.table import lines_of, verdicts_of
 from arena.night.tally import Fate, Tally
@@ -54,6 +62,7 @@ from arena.run.runtimes import choose
 from arena.what import selection
 from arena.what.environment import TRIAL
 from arena.what.framework import source_sha256
+from arena.what.loads import Share
 from arena.what.selection import Selection
 
 Clock = Callable[[], float]
@@ -191,7 +200,7 @@ class _Night:
         self._began_on = self._host_class()
         self._history = History(self._archive(), self._began_on, found)
         in_blocks = _has_blocks if job.scope.blocks else (lambda _: False)
-        self._plans = by_load([*filter(in_blocks, plans)])
+        self._plans = by_load(self._at_own_rates([*filter(in_blocks, plans)]))
         self._once = self._in_turn([*filterfalse(in_blocks, plans)])
         self._expected = Expected(self._history, self._plans)
         self._kept_s = min(
@@ -217,6 +226,21 @@ class _Night:
     def _host_class(self) -> str:
         """Return the class that the hosts have now; all plans of a night use them in one way."""
         return self._runner.host_class(self._job.plans[0], self._job.environment)
+
+    def _at_own_rates(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return plans with a rate each, and count those without; UsageError if none is left."""
+        planned = self._job.diary.planned if self._job.diary else None
+        known, unknown = at_own_rates(plans, self._history, planned)
+        for plan in unknown:
+            self._count(plan, "skipped")
+            self._shows.say(
+                f"left out: {plan.title}: its rate is a share of what it does under "
+                f"{plan.profile.load_as(Share).of}, and no night of blocks has measured that on "
+                "this class of hosts"
+            )
+        if unknown and not known:
+            raise UsageError("no load of blocks is left")
+        return known
 
     def _in_turn(self, plans: Sequence[Plan]) -> list[Plan]:
         """Return the sessions to make, in order, and count the others.

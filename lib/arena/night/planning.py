@@ -1,6 +1,7 @@
 """Planning a night of blocks: which loads, how many blocks of each, which twins and warm-ups."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from arena.base.text import columns
 from arena.base.units import format_duration
@@ -13,6 +14,7 @@ from arena.night.schedule import PlannedLoad, PlannedNight, name_of
 from arena.night.warm_ups import Subject, WarmUps
 from arena.run.plan import Plan
 from arena.run.request import Request
+from arena.what.loads import Share
 
 # The plans of a night, by load and framework.
 Plans = Mapping[str, Mapping[str, Plan]]
@@ -24,6 +26,31 @@ def by_load(plans: Sequence[Plan]) -> dict[str, dict[str, Plan]]:
     for each in plans:
         found.setdefault(name_of(each.profile), {})[each.framework.name] = each
     return found
+
+
+def at_own_rates(
+    plans: Sequence[Plan], history: History, planned: PlannedNight | None
+) -> tuple[list[Plan], list[Plan]]:
+    """Return plans with the rates of those that have their own, and plans whose rate is unknown.
+
+    A resumed night has the rates that were `planned`.
+    """
+    known, unknown = [], []
+    of_night = {each.load: each.rates for each in planned.loads} if planned else {}
+    for plan in plans:
+        name, load = plan.framework.name, plan.profile.load
+        if not isinstance(load, Share):
+            known.append(plan)
+            continue
+        rate = of_night.get(name_of(plan.profile), {}).get(name) or round(
+            load.share * (history.calls_per_s(name, load.of) or 0.0)
+        )
+        if rate:
+            profile = plan.profile.changed(load=load.changed(rate=rate))
+            known.append(replace(plan, profile=profile))
+        else:
+            unknown.append(plan)
+    return known, unknown
 
 
 def plan_night(
@@ -47,6 +74,11 @@ def plan_night(
                 blocks=request.blocks or 1,
                 frameworks=tuple(own),
                 twins=tuple(name for name in twins if name in own),
+                rates={
+                    name: load_of.rate
+                    for name, plan in own.items()
+                    if isinstance(load_of := plan.profile.load, Share)
+                },
                 warm_ups_s={
                     name: 0.0
                     if plan.profile.load.is_start
@@ -122,7 +154,8 @@ def words_of(night: PlannedNight, plans: Plans, expected: Expected) -> list[str]
         rows = [
             [
                 f"  {name}",
-                f"warm-up {format_duration(warm_up_s)}" if warm_up_s else "no warm-up",
+                (f"warm-up {format_duration(warm_up_s)}" if warm_up_s else "no warm-up")
+                + (f", {load.rates[name]:,} calls a second" if load.rates else ""),
                 "and its twin" if name in load.twins else "",
             ]
             for name in load.frameworks

@@ -6,6 +6,7 @@ others.
 """
 
 import hashlib
+import operator
 import random
 import re
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.record.measurement import Seconds
 from arena.what.profile import MeasuredProfile
+from arena.what.schedule import Rps
 
 _HEX = re.compile("[0-9a-f]{64}")
 
@@ -58,7 +60,8 @@ class PlannedLoad(Frozen):
     """One load: how many blocks it has, of which frameworks, and their warm-ups in seconds.
 
     `load` is its name in the diary (`stream-grpc/64`), `exactly` says which load that is.
-    `twins` are those of the frameworks that are entered twice.
+    `twins` are those of the frameworks that are entered twice. `rates` has the calls a second of
+    each, if every framework has a rate of its own.
     """
 
     load: str
@@ -67,6 +70,7 @@ class PlannedLoad(Frozen):
     frameworks: tuple[str, ...]
     twins: tuple[str, ...]
     warm_ups_s: dict[str, Seconds]
+    rates: dict[str, Rps] = Field(default_factory=dict, exclude_if=operator.not_)
 
     @property
     def slots(self) -> list[Slot]:

@@ -101,14 +101,17 @@ def plans_of(
     cannot make a load that was asked for by name.
     """
     left_out: dict[str, list[str]] = {}
+    by_name = {each for word in request.profiles for each in word.split(",")}
     plans = []
     for framework, overridden in wanted:
         generator = located[overridden.generator]
         for profile, count, chosen in _with_connections(overridden, request.connections):
             measured = measured_profile(profile, count)
-            if why := _problem(measured, generator):
+            needs_blocks = measured.load.needs_blocks and not request.blocks
+            if why := _problem(measured, generator) or "is for blocks: --blocks 8" * needs_blocks:
                 # A fleet cannot divide each load; what was asked for by name is an error.
-                if request.profiles or not generator.hosts:
+                asked = profile.name in by_name if needs_blocks else request.profiles
+                if asked or not (generator.hosts or needs_blocks):
                     raise UsageError(f"{profile.name}: {why}")
                 left_out.setdefault(why, []).append(measured.label)
                 continue

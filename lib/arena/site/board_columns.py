@@ -13,6 +13,7 @@ from arena.judge.beside import (
     ANONYMOUS,
     CONNECTION,
     CPU,
+    DUE,
     HIGHEST,
     IDLE,
     IDLE_MEMORY,
@@ -130,6 +131,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first,
         second,
         Column("", "Fastest at", "calls × connections", each(_point)),
+        Column("due", "Rate", "calls/s", beside(DUE, _count)),
         *_in_one_unit(
             [("listens", "Listens after", [board.beside(it).get(LISTENS) for it in rows])]
         ),

@@ -11,6 +11,7 @@ from arena.base.text import printable
 from arena.judge.beside import (
     CONNECTION,
     CPU,
+    DUE,
     IDLE,
     IMAGE,
     LATENCIES,
@@ -170,7 +171,7 @@ def _of_beside(board: Board) -> dict[str, _Value]:
         add(board.steps, step, at_least=f"{at}_ns_{name}", bound=f"{at}_bound_{name}", **ends)
     cost = f"{CPU}_{board.metric.unit}"
     add(board.beside, CPU, **{it: f"{cost}_{it}" for it in ("at_least", "at_most", "low", "high")})
-    for name in (IDLE, LISTENS, IMAGE, LOST_STREAMS, MEMORY, *MEMORIES, CONNECTION, STREAM):
+    for name in (DUE, IDLE, LISTENS, IMAGE, LOST_STREAMS, MEMORY, *MEMORIES, CONNECTION, STREAM):
         if name == MEMORY or any(name in board.beside(row) for row in board.rows):
             add(board.beside, name, at_least=name, low=f"{name}_low", high=f"{name}_high")
     return found

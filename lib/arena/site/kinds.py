@@ -18,6 +18,7 @@ from arena.what.loads import (
     Paced,
     Scenario,
     Scheduled,
+    Share,
 )
 
 
@@ -72,6 +73,13 @@ SHOWN: dict[type[LoadShape], Shown] = {
         heading="Fixed rates",
         meaning="Calls are due at even distances, however many are still open: what a call costs "
         "at a load that services have. The lowest CPU time of the server a call ranks first.",
+    ),
+    Share: replace(
+        _SCHEDULED,
+        heading="A share of what each can",
+        meaning="Calls are due at even distances, at a share of the calls a second that the "
+        "framework makes in a closed load, so that each has a rate of its own. The lowest p99 "
+        "latency ranks first. What a call costs at these rates cannot be compared.",
     ),
     Capacity: Shown(
         heading="Capacity",

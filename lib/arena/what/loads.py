@@ -46,6 +46,10 @@ class LoadShape(Frozen):
     has_median: ClassVar[bool] = False
     # The seconds of a closed load that comes before the warm-up, once a start of the server.
     closed_first_s: ClassVar[float] = 0.0
+    # Whether only a night of blocks can measure it.
+    needs_blocks: ClassVar[bool] = False
+    # The keys that may differ between the rows of a board.
+    differs: ClassVar[frozenset[str]] = frozenset()
     # Whether the server's CPU must be steady before a window opens.
     steadies: ClassVar[bool] = False
     # Whether the start of the server is measured: then the load follows it at once.
@@ -338,11 +342,15 @@ class CallsAtRate(AtRate):
         return f"{self.rate:,} calls a second"
 
 
-class Paced(CallsAtRate):
-    """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open."""
+class PacedCalls(CallsAtRate):
+    """The base of calls at even distances to a warm server, whatever is still open."""
 
     closed_first_s: ClassVar[float] = 5.0
     steadies: ClassVar[bool] = True
+
+
+class Paced(PacedCalls):
+    """`rate` calls a second for `duration_s` seconds, at even distances, whatever is still open."""
 
     kind: Literal["paced"] = "paced"
 
@@ -350,6 +358,32 @@ class Paced(CallsAtRate):
     def metrics(self) -> frozenset[Metric]:
         """The CPU time of a call: the rate is given."""
         return frozenset({Metric.CPU})
+
+
+class Share(PacedCalls):
+    """`share` of the calls a second that each framework makes in a closed load.
+
+    All of them is the median of its last night of blocks under the profile `of`. `rate` is the
+    share of it: a night sets it before its first block, and a profile has none.
+    """
+
+    needs_blocks: ClassVar[bool] = True
+    differs: ClassVar[frozenset[str]] = frozenset({"rate"})
+
+    kind: Literal["share"] = "share"
+    share: Annotated[float, Field(ge=0.01, le=1)]
+    of: Annotated[str, Field(min_length=1, max_length=64)]
+    rate: Rps = 1
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The p99 latency: rates differ, so that costs cannot be compared."""
+        return frozenset({Metric.P99})
+
+    @property
+    def words(self) -> str:
+        """What the rate of each framework is."""
+        return f"{self.share:.0%} of its calls a second under {self.of}"
 
 
 class Cold(CallsAtRate):
@@ -617,7 +651,7 @@ class Scenario(LoadShape):
 
 
 Load = Annotated[
-    Closed | Scheduled | Paced | Live | Capacity | Cold | Blast | Scenario,
+    Closed | Scheduled | Paced | Share | Live | Capacity | Cold | Blast | Scenario,
     Field(discriminator="kind"),
 ]
 

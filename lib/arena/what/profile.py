@@ -16,7 +16,7 @@ from arena.base.units import parse_duration
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
 from arena.what import protos
-from arena.what.loads import KEYS, KINDS, Closed, Count, Load, LoadShape
+from arena.what.loads import KEYS, KINDS, Closed, Count, Load, LoadShape, Share
 from arena.what.metrics import Metric
 from arena.what.protos import MethodType, Proto, ProtoError
 from arena.what.scenarios import scenario_of
@@ -234,8 +234,14 @@ def load_profile(folder: Path, name: str) -> Profile:
         raise UsageError(f"{shown(path)}: name: results/{name}/ is no profile's: take another name")
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
-    if (like := profile.like) and like not in known:
-        raise UsageError(f"{shown(path)}: like: there is no profile `{like}`{nearest(like, known)}")
+    of = profile.load.of if isinstance(profile.load, Share) else None
+    for key, other in (("like", profile.like), ("of", of)):
+        if other and other not in known:
+            raise UsageError(
+                f"{shown(path)}: {key}: there is no profile `{other}`{nearest(other, known)}"
+            )
+    if of and _resolved(folder / f"{of}.yaml", ()).get("metric") != Metric.REQUESTS:
+        raise UsageError(f"{shown(path)}: of: {of} does not count requests/s")
     return profile
 
 

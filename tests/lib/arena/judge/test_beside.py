@@ -21,7 +21,7 @@ from arena.judge.entry import Entry, entry_from, entry_of
 from arena.judge.leaderboard import Board, rank
 from arena.record.measurement import Cost, Memory, Run, Step, Streams
 from arena.record.record import Record
-from tests.fakes import a_record, a_run
+from tests.fakes import a_profile, a_record, a_run
 from tests.lib.arena.judge.visits import blocks
 
 
@@ -97,10 +97,10 @@ def test_a_record_with_anonymous_memory_shows_no_peak() -> None:
     held = Memory(anonymous_bytes=5, highest_bytes=7, kernel_bytes=0, idle_bytes=3)
     run = a_run()
     new = run.changed(server=run.server.changed(memory=held))
-    figures = {name: least for name, least, _ in of_run(new)}
+    figures = {name: least for name, least, _ in of_run(a_profile(), new)}
     assert [figures[name] for name in MEMORIES] == [5, 7, 3, 0]
     assert MEMORY not in figures
-    older = {name for name, *_ in of_run(run)}
+    older = {name for name, *_ in of_run(a_profile(), run)}
     assert MEMORY in older
     assert older.isdisjoint(MEMORIES)
     assert "memory" not in run.server.model_dump()
@@ -182,6 +182,6 @@ def test_an_open_stream_holds_what_is_more_than_the_idle_server_has() -> None:
     )  # fmt: skip
     run = a_run()
     run = run.changed(streams=streams, server=run.server.changed(memory=held))
-    found = {name: least for name, least, _ in of_run(run)}
+    found = {name: least for name, least, _ in of_run(a_profile(), run)}
     assert (found[STREAM], found[LOST_STREAMS]) == (5000.0, 4.0)
-    assert STREAM not in {name for name, *_ in of_run(a_run())}
+    assert STREAM not in {name for name, *_ in of_run(a_profile(), a_run())}

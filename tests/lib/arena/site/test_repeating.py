@@ -79,7 +79,7 @@ def require_same(record: Record, asked: Any) -> None:
 def test_committed_records_are_repeated_by_their_commands(asked: Any) -> None:
     found = list(kinds())
     # No round has these yet.
-    new = {"paced", "live", "capacity", "cold"}
+    new = {"paced", "share", "live", "capacity", "cold"}
     assert {type(each.profile.load).name() for each in found} >= set(KINDS) - new
     for record in found:
         require_same(record, asked)

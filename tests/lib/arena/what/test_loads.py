@@ -18,6 +18,7 @@ from arena.what.loads import (
     Paced,
     Scenario,
     Scheduled,
+    Share,
 )
 from arena.what.metrics import Metric
 from arena.what.scenarios import ScenarioFile
@@ -36,12 +37,13 @@ PACED = Paced(rate=500, duration_s=2.5, streams_per_connection=10)
 LIVE = Live(streams=1000, rate=10, duration_s=2.5)
 CAPACITY = Capacity(limit_s=0.01, duration_s=60.0)
 COLD = Cold(rate=500, duration_s=40.0, streams_per_connection=10)
-LOADS = (CLOSED, SCHEDULED, PACED, LIVE, CAPACITY, COLD, BLAST, USERS)
+SHARE = Share(share=0.5, of="unary-grpc", duration_s=2.5, streams_per_connection=10)
+LOADS = (CLOSED, SCHEDULED, PACED, SHARE, LIVE, CAPACITY, COLD, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
     assert list(KINDS) == [
-        "closed", "scheduled", "paced", "live", "capacity", "cold", "blast", "scenario",
+        "closed", "scheduled", "paced", "share", "live", "capacity", "cold", "blast", "scenario",
     ]  # fmt: skip
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
@@ -55,6 +57,7 @@ def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
         (USERS, 32, 5.0, Scenario(scenario=FILE, streams_per_connection=4, duration_s=2.0)),
         (CAPACITY, 800, 60.0, Closed(concurrency=100, duration_s=2.0)),
         (PACED, 80, 2.5, Closed(concurrency=80, duration_s=2.0)),
+        (SHARE, 80, 2.5, Closed(concurrency=80, duration_s=2.0)),
         (LIVE, 1000, 2.5, Closed(concurrency=100, duration_s=2.0)),
         (ITERATIONS, 32, 5.0, ITERATIONS.overridden(2.0, None)),
     ],
@@ -67,6 +70,7 @@ def test_what_a_load_keeps_open_how_long_and_how_it_warms_up(
 
 
 def test_a_fixed_rate_has_calls_due_in_each_second() -> None:
+    assert SHARE.changed(rate=500).due() == PACED.due()
     assert PACED.due() == [500, 500, 250]
     assert PACED.changed(duration_s=2.0).due() == [500, 500]
     assert PACED.has_blocks
@@ -131,7 +135,8 @@ def test_what_is_due_and_what_is_swept() -> None:
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
     assert said == [
-        "5s", "100 requests in 2.5 s", "2500ms", "2500ms", "60s", "40s", "at most 60s", "5s",
+        "5s", "100 requests in 2.5 s", "2500ms", "2500ms", "2500ms", "60s", "40s", "at most 60s",
+        "5s",
     ]  # fmt: skip
 
 

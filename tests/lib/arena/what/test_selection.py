@@ -10,7 +10,7 @@ from arena.what import selection
 from tests.fakes import FakeProgress, add_framework
 
 # An entry that subscribes to unary-grpc has these as well.
-RATES = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500"]
+RATES = ["unary-rate-10000", "unary-rate-2000", "unary-rate-500", "unary-rate-half"]
 LIKE_UNARY = [*RATES, "cold-start", "unary-capacity", "idle-connections"]
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.judge.derive import derive
+from arena.judge.load_key import digest_of
 from arena.machine import facts, ports
 from arena.night import night as job
 from arena.run.runner import only_here
 from arena.run.session import Session
+from arena.what.loads import Share
 from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_provenance
 from tests.lib.arena.night.blocks.shop import Blocks
 from tests.lib.arena.night.shop import QUICK, SLOW
@@ -44,6 +46,38 @@ def test_a_framework_is_built_once_a_night(blocks: Blocks) -> None:
     blocks.shop.runtime = FakeRuntime(on_build=built.append)
     blocks(4)
     assert len(built) == 2
+
+
+def test_a_share_of_a_closed_load_is_set_before_the_first_block(blocks: Blocks) -> None:
+    folder = blocks.shop.workspace.profiles
+    (folder / "unary.yaml").write_text(
+        "extends: stream-grpc\nname: unary\ncall: benchmark.BenchmarkService/GetSum\n"
+        "request: {a: 1, b: 2}\nmessages_per_call: 1\nexpect: [result = a + b]\n"
+        "metric: requests/s\n"
+    )
+    (folder / "half.yaml").write_text(
+        "extends: unary\nname: half\ngenerator: volley\nkind: share\nshare: 0.5\nof: unary\n"
+        "metric: p99 latency\nstreams_per_connection: 4\nconcurrency:\nlike: unary\n"
+    )
+    blocks.shop.add("alpha", "unary")
+    blocks.shop.add("beta", "unary")
+    with pytest.raises(UsageError, match="no load of blocks is left"):
+        blocks(2, profiles=("half",))
+    err = blocks.shop.capsys.readouterr().err
+    assert "left out: alpha under half: its rate is a share of what it does under unary" in err
+    with pytest.raises(UsageError, match="half: is for blocks"):
+        blocks(None, profiles=("half",))
+    blocks(2, "alpha", profiles=("unary",))
+    (closed,) = {each.runs[0].rate for each, _ in blocks.records()}
+    blocks(2, profiles=("half",))
+    assert "left out: beta under half" in blocks.shop.capsys.readouterr().err
+    half = [each for each, _ in blocks.records() if each.profile.name == "half"]
+    assert [each.framework.name for each in half] == ["alpha", "alpha"]
+    assert {each.profile.load_as(Share).rate for each in half} == {round(closed / 2)}
+    assert blocks.planned()[-1].loads[0].rates == {"alpha": round(closed / 2)}
+    other = half[0].profile
+    changed = other.changed(load=other.load.changed(rate=7))
+    assert digest_of(changed) == digest_of(other)
 
 
 def test_the_same_seed_gives_the_same_order(blocks: Blocks) -> None:
