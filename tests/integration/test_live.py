@@ -39,6 +39,9 @@ def test_every_message_of_a_stream_is_due_once_and_answered(arena: Arena, grpc_g
     # A tail has 1 % of the replies at least, the longest first.
     assert run["tail"][0][0] == run["latency_ns"]["max"]
     assert sum(count for _, count in run["tail"]) >= due / 100
+    # The server was looked at in the middle of the window, and in its last second.
+    early, late = run["server"]["halves"]
+    assert early > 0 < late
     memory = run["server"]["memory"]
     each_bytes = (memory["anonymous_bytes"] - memory["idle_bytes"]) / STREAMS
     files = (arena.root / "site/public").rglob("board.json")

@@ -52,6 +52,9 @@ _LEAST_S = 1.0
 # A window that is told to open does so within this time.
 _OPENS_WITHIN_S = 0.05
 
+# In the last second of a window, each look at the server may be the last one.
+_LAST_S = 1.0
+
 
 @dataclass(frozen=True)
 class Warmed:
@@ -75,14 +78,19 @@ class _Opened:
     memory: MemoryWatch
     began: float = field(default_factory=time.monotonic)
     at_half: tuple[float, Cost] | None = None
+    at_last: tuple[float, Cost] | None = None
     at_end: tuple[float, Cost] | None = None
 
     def tick(self, cost: Callable[[], Cost]) -> None:
         """Call this about ten times a second: it sees the end of the window, if that is known."""
         self.window.tick()
         now = time.monotonic()
-        if self.at_half is None and now - self.began >= self.half_s:
+        passed_s = now - self.began
+        if self.at_half is None and passed_s >= self.half_s:
             self.at_half = now, cost()
+        elif 2 * self.half_s - _LAST_S <= passed_s <= 2 * self.half_s:
+            # A generator may end with its window, before anybody looks again.
+            self.at_last = now, cost()
         if not self.window.is_closed:
             self.memory.tick()
         elif self.at_end is None:
@@ -91,9 +99,10 @@ class _Opened:
 
     def halves(self) -> tuple[float, float] | None:
         """Return the server's CPU seconds a second in both halves; None if they were not seen."""
-        if not (self.at_half and self.at_end):
+        last = self.at_end or self.at_last
+        if not (self.at_half and last):
             return None
-        (half, used), (end, all_used) = self.at_half, self.at_end
+        (half, used), (end, all_used) = self.at_half, last
         early = (used.cpu_s - self.server.cpu_s) / (half - self.began)
         return early, (all_used.cpu_s - used.cpu_s) / (end - half)
 

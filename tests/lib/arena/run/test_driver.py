@@ -561,13 +561,16 @@ def test_a_server_whose_memory_cannot_be_read_has_none() -> None:
     assert memory.found is None
 
 
+class FakeWindow:
+    """A window that a test closes."""
+
+    is_closed = False
+
+    def tick(self) -> None: ...
+
+
 def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
-    class Ends:
-        is_closed = False
-
-        def tick(self) -> None: ...
-
-    window: Any = Ends()
+    window: Any = FakeWindow()
     used = iter([1.0, 4.0, 6.0])
     cost = Cost(cpu_s=next(used), peak_bytes=1)
     memory = MemoryWatch(FakeServer())
@@ -581,6 +584,29 @@ def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
     assert opened.at_end
     assert early * (opened.at_half[0] - opened.began) == pytest.approx(3.0)
     assert late * (opened.at_end[0] - opened.at_half[0]) == pytest.approx(2.0)
+
+
+def test_a_generator_that_ends_with_its_window_was_seen_in_the_last_second() -> None:
+    window: Any = FakeWindow()
+    opened = _Opened(
+        "", Cost(cpu_s=1.0, peak_bytes=1), window, Calibration((), ()), None, 5.0,
+        MemoryWatch(FakeServer()),
+    )  # fmt: skip
+    now, began = opened.began, opened.began
+    for passed_s, used_s in (
+        (4.9, 5.0),
+        (5.0, 6.0),
+        (8.9, 6.5),
+        (9.2, 8.0),
+        (9.9, 9.0),
+        (10.2, 99.0),
+    ):
+        now = began + passed_s
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(time, "monotonic", lambda at=now: at)
+            opened.tick(lambda used=used_s: Cost(cpu_s=used, peak_bytes=1))
+    assert opened.at_end is None
+    assert opened.halves() == pytest.approx((1.0, 3.0 / 4.9))
 
 
 def test_a_run_has_the_time_for_which_its_servers_quota_held_it_back(
