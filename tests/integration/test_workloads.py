@@ -98,7 +98,8 @@ def test_streams_of_the_client_are_counted_by_their_messages(
     [
         (
             ["tiny-const", "--duration", "1s"],
-            "(--duration): is for blast, capacity, closed, cold, live, paced and scenario loads",
+            "(--duration): is for blast, capacity, closed, cold, live, paced, scenario "
+            "and share loads",
         ),
         (
             ["tiny-echo", "--requests", "9"],
@@ -130,4 +131,7 @@ def test_every_profile_of_calls_in_the_checkout_is_planned_for_grpc_go(bare: Are
              if " under " in line}  # fmt: skip
     every = {path.stem for path in bare.workspace.profiles.glob("*.yaml")} - {"quick"}
     profiles = {name for name in every if not name.startswith("crud-")}
+    # A share of what it can do is measured in blocks only.
+    assert "left out: unary-rate-half: is for blocks: --blocks 8\n" in done.stderr
+    profiles -= {"unary-rate-half"}
     assert {name.split(" at ")[0] for name in named} == profiles

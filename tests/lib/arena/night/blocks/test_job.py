@@ -59,6 +59,7 @@ def test_a_share_of_a_closed_load_is_set_before_the_first_block(blocks: Blocks) 
         "extends: unary\nname: half\ngenerator: volley\nkind: share\nshare: 0.5\nof: unary\n"
         "metric: p99 latency\nstreams_per_connection: 4\nconcurrency:\nlike: unary\n"
     )
+    blocks.patch.setattr("arena.run.driver._IDLE_S", 0.01)
     blocks.shop.add("alpha", "unary")
     blocks.shop.add("beta", "unary")
     with pytest.raises(UsageError, match="no load of blocks is left"):
