@@ -98,8 +98,10 @@ def test_streams_of_the_client_are_counted_by_their_messages(
     [
         (
             ["tiny-const", "--duration", "1s"],
-            "(--duration): is for blast, capacity, closed, cold, live, paced, scenario "
-            "and share loads",
+            (
+                "(--duration): is for blast, capacity, closed, cold, live, paced, scenario "
+                "and share loads"
+            ),
         ),
         (
             ["tiny-echo", "--requests", "9"],
