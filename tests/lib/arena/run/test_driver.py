@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -586,25 +587,25 @@ def test_the_cpu_of_both_halves_is_by_their_own_times() -> None:
     assert late * (opened.at_end[0] - opened.at_half[0]) == pytest.approx(2.0)
 
 
-def test_a_generator_that_ends_with_its_window_was_seen_in_the_last_second() -> None:
+def _same(cost: Cost) -> Cost:
+    return cost
+
+
+def test_a_generator_that_ends_with_its_window_was_seen_in_the_last_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     window: Any = FakeWindow()
     opened = _Opened(
         "", Cost(cpu_s=1.0, peak_bytes=1), window, Calibration((), ()), None, 5.0,
         MemoryWatch(FakeServer()),
     )  # fmt: skip
-    now, began = opened.began, opened.began
-    for passed_s, used_s in (
-        (4.9, 5.0),
-        (5.0, 6.0),
-        (8.9, 6.5),
-        (9.2, 8.0),
-        (9.9, 9.0),
-        (10.2, 99.0),
-    ):
-        now = began + passed_s
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(time, "monotonic", lambda at=now: at)
-            opened.tick(lambda used=used_s: Cost(cpu_s=used, peak_bytes=1))
+    began, now = opened.began, [0.0]
+    looks = {4.9: 5.0, 5.0: 6.0, 8.9: 6.5, 9.2: 8.0, 9.9: 9.0, 10.2: 99.0}
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for passed_s, used_s in looks.items():
+        now[0] = began + passed_s
+        cost = Cost(cpu_s=used_s, peak_bytes=1)
+        opened.tick(partial(_same, cost))
     assert opened.at_end is None
     assert opened.halves() == pytest.approx((1.0, 3.0 / 4.9))
 
