@@ -12,7 +12,6 @@ from arena.judge.flags import has_unknown_cost, is_late
 from arena.judge.levels import Level
 from arena.record.measurement import Cost, Latency, Run
 from arena.record.record import Record
-from arena.what.loads import Share
 from arena.what.profile import MeasuredProfile
 from parsers.common.figures import Whole
 
@@ -108,8 +107,8 @@ def of_run(profile: MeasuredProfile, run: Run, *, is_known: bool = True) -> Iter
             yield figure, float(held), float(held)
         if (idle := run.server.idle) is not None:
             yield IDLE, idle, idle
-    if isinstance(profile.load, Share):
-        yield DUE, profile.load.rate, profile.load.rate
+    if (rate := profile.load.own_rate) is not None:
+        yield DUE, rate, rate
     if run.started:
         yield LISTENS, run.started.listens_s * 1e9, run.started.listens_s * 1e9
 

@@ -273,6 +273,12 @@ def _image(workspace: Workspace, named: str | None) -> Image:
     return Image(name, workspace.volley, ("--file", str(file), "--build-arg", f"PROFILE={profile}"))
 
 
+_PACED = Way(
+    lambda profile, _, __: paced(profile),
+    measurements.of_volley,
+    told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
+)
+
 # By itself, it uses as many threads as it is allowed CPUs.
 VOLLEY = Description(
     name="volley",
@@ -283,16 +289,8 @@ VOLLEY = Description(
             measurements.of_volley,
             told=Told(partial(told, closed), _WARM, measurements.of_told_volley),
         ),
-        Paced: Way(
-            lambda profile, _, __: paced(profile),
-            measurements.of_volley,
-            told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
-        ),
-        Share: Way(
-            lambda profile, _, __: paced(profile),
-            measurements.of_volley,
-            told=Told(partial(told, paced), _WARM, measurements.of_told_volley),
-        ),
+        Paced: _PACED,
+        Share: _PACED,
         Cold: Way(lambda profile, _, __: paced(profile), measurements.of_volley),
         Live: Way(
             lambda profile, _, __: live(profile),

@@ -94,19 +94,13 @@ class History:
 
         That is the highest one of the profile's connection counts; None without such a night.
         """
-        visits = [
-            each
-            for (name, load, *_), own in self._visits.items()
-            if (name, load) == (framework, profile)
-            for each in own
-            if each.is_good and each.turn and each.turn.figure and not each.turn.is_void
-        ]
-        newest = max((each.turn.night for each in visits if each.turn), default="")
-        by_count: dict[int, list[float]] = defaultdict(list)
-        for each in visits:
-            if each.turn and each.turn.figure and each.turn.night == newest:
-                by_count[each.load.connections].append(each.turn.figure.value)
-        return max(map(median, by_count.values()), default=None)
+        nights: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for (name, load, count, *_), own in self._visits.items():
+            for each in own if (name, load) == (framework, profile) else ():
+                turn = each.turn
+                if each.is_good and turn and turn.figure and not turn.is_void:
+                    nights[turn.night][count].append(turn.figure.value)
+        return max(map(median, nights[max(nights)].values())) if nights else None
 
     def would_repeat(self, plan: Plan, source_sha256: str) -> bool:
         """Return whether another session would only repeat a good record.

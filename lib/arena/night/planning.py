@@ -75,9 +75,9 @@ def plan_night(
                 frameworks=tuple(own),
                 twins=tuple(name for name in twins if name in own),
                 rates={
-                    name: load_of.rate
+                    name: rate
                     for name, plan in own.items()
-                    if isinstance(load_of := plan.profile.load, Share)
+                    if (rate := plan.profile.load.own_rate) is not None
                 },
                 warm_ups_s={
                     name: 0.0

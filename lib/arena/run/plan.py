@@ -110,8 +110,12 @@ def plans_of(
             needs_blocks = measured.load.needs_blocks and not request.blocks
             if why := _problem(measured, generator) or "is for blocks: --blocks 8" * needs_blocks:
                 # A fleet cannot divide each load; what was asked for by name is an error.
-                asked = profile.name in by_name if needs_blocks else request.profiles
-                if asked or not (generator.hosts or needs_blocks):
+                may_lack = (
+                    profile.name not in by_name
+                    if needs_blocks
+                    else generator.hosts and not request.profiles
+                )
+                if not may_lack:
                     raise UsageError(f"{profile.name}: {why}")
                 left_out.setdefault(why, []).append(measured.label)
                 continue

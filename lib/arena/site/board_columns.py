@@ -109,9 +109,8 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         first = Column(
             "value", board.metric, "estimate", tuple(_estimate(board, it) for it in rows)
         )
-        classic = tuple(
-            _classic(board, row) if has_best_of_three(board) else Cell(_NONE) for row in rows
-        )
+        has_classic = has_best_of_three(board)
+        classic = tuple(_classic(board, row) if has_classic else Cell(_NONE) for row in rows)
         second = Column(CLASSIC, "Best of three", "classic", classic)
     else:
         first = Column("value", board.metric, "", each(partial(_headline, board)))

@@ -131,6 +131,11 @@ class LoadShape(Frozen):
         """How often each point is repeated within a run."""
         return 1
 
+    @property
+    def own_rate(self) -> int | None:
+        """The calls a second, if each framework has a rate of its own."""
+        return None
+
     def points(self, connections: Sequence[int]) -> list[tuple[int, int]]:
         """Return the points a run measures, as (connections, calls); empty if it is not a sweep."""
         del connections
@@ -374,6 +379,11 @@ class Share(PacedCalls):
     share: Annotated[float, Field(ge=0.01, le=1)]
     of: Annotated[str, Field(min_length=1, max_length=64)]
     rate: Rps = 1
+
+    @property
+    def own_rate(self) -> int:
+        """The share."""
+        return self.rate
 
     @property
     def metrics(self) -> frozenset[Metric]:

@@ -50,7 +50,7 @@ class Tree:
     def cpu_s(self) -> float | None:
         """Return the CPU seconds of the tree, ended children included; None without /proc."""
         ticks, seen = 0, False
-        for pid in self.pids():
+        for pid in self.pids:
             if fields := _fields(self.proc / str(pid)):
                 ticks += sum(map(int, fields[_TIMES]))
                 seen = True
@@ -58,15 +58,12 @@ class Tree:
 
     def others_s(self) -> float:
         """Return the CPU seconds of all other processes, ended children included."""
-        own = set(self.pids())
-        others = (_fields(each) for each in _numbered(self.proc) if int(each.name) not in own)
-        ticks = sum(sum(map(int, fields[_TIMES])) for fields in others if fields)
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(_seconds(fields[_TIMES]) for _, _, fields in self._others())
 
     def involuntary_switches(self) -> int | None:
         """Return how often threads of the tree, and ended children, were taken off their CPU."""
         count, seen = 0, False
-        for pid in self.pids():
+        for pid in self.pids:
             for task in _numbered(self.proc / str(pid) / "task"):
                 for line in _lines(task / "status"):
                     if line.startswith("nonvoluntary_ctxt_switches:"):
@@ -76,20 +73,23 @@ class Tree:
 
     def others(self) -> dict[int, "Process"]:
         """Return all processes that are not of the tree, with their own time, by id."""
-        own = set(self.pids())
-        found = {}
-        for each in _numbered(self.proc):
-            if int(each.name) in own:
-                continue
-            head, _, rest = text_of(each / "stat").rpartition(")")
-            if fields := rest.split():
-                ticks = sum(map(int, fields[_OWN_TIMES]))
-                name = printable(head.partition("(")[2])
-                found[int(each.name)] = Process(name, ticks / os.sysconf("SC_CLK_TCK"))
-        return found
+        return {
+            pid: Process(printable(name), _seconds(fields[_OWN_TIMES]))
+            for pid, name, fields in self._others()
+        }
 
+    def _others(self) -> Iterator[tuple[int, str, list[str]]]:
+        """Yield the id, the name and the fields of stat of all other processes."""
+        own = set(self.pids)
+        for each in _numbered(self.proc):
+            if int(each.name) not in own:
+                head, _, rest = text_of(each / "stat").rpartition(")")
+                if fields := rest.split():
+                    yield int(each.name), head.partition("(")[2], fields
+
+    @cached_property
     def pids(self) -> list[int]:
-        """Return the processes of the tree, parents first."""
+        """The processes of the tree when it was first looked at, parents first."""
         pids = [self.pid]
         if (self.proc / str(self.pid) / "task" / str(self.pid) / "children").exists():
             for pid in pids:
@@ -112,6 +112,10 @@ def _numbered(folder: Path) -> Iterator[Path]:
     except OSError:
         names = []
     return (folder / name for name in names if name.isdigit())
+
+
+def _seconds(ticks: Iterable[str]) -> float:
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _fields(process: Path) -> list[str]:
@@ -192,7 +196,7 @@ class HostFiles:
 
     def _cpu_times(self) -> tuple[int, bool, dict[str, float]]:
         """Return how many of our CPUs /proc/stat has, whether it has others, and their times."""
-        found, others, sums = 0, 0, [0] * _COLUMNS
+        found, has_others, sums = 0, False, [0] * _COLUMNS
         for line in _lines(self.proc / "stat"):
             name, *values = line.split()
             number = name.removeprefix("cpu")
@@ -200,19 +204,16 @@ class HostFiles:
                 found += 1
                 sums = [total + int(value) for total, value in zip(sums, values, strict=False)]
             elif number.isdigit():
-                others += 1
+                has_others = True
         if not found:
             return 0, True, {}
         tick_s = 1 / os.sysconf("SC_CLK_TCK")
-        return (
-            found,
-            bool(others),
-            {
-                "busy": sum(sums[column] for column in _BUSY) * tick_s,
-                "steal": sums[_STEAL] * tick_s,
-                "softirq": (sums[_SOFTIRQ] + sums[_IRQ]) * tick_s,
-            },
-        )
+        times = {
+            "busy": sum(sums[column] for column in _BUSY) * tick_s,
+            "steal": sums[_STEAL] * tick_s,
+            "softirq": (sums[_SOFTIRQ] + sums[_IRQ]) * tick_s,
+        }
+        return found, has_others, times
 
     def _pressure(self) -> Iterator[tuple[str, float]]:
         for signal, (name, kind) in _PRESSURE.items():

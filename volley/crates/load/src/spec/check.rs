@@ -85,7 +85,7 @@ impl Spec {
                 load.concurrency.schedule != ScheduleKind::Const,
             ),
             ("--skipFirst", self.count.skip_first > 0),
-            // Calls last as long as the window, and no figure is of replies.
+            // Calls last as long as the window.
             (
                 "--fail-if",
                 self.checks
