@@ -14,7 +14,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.base.units import parse_cpus
-from arena.machine.cpus import quota_words
+from arena.machine.cpus import POLLS, quota_words
 from arena.record.measurement import is_none
 from arena.record.record import Cpus, Host, Record
 
@@ -37,8 +37,8 @@ class HostClass(Frozen):
     rounded up: kernels of one machine keep different shares for themselves. `server_cpus` and
     `generator_cpus` count the CPUs of each side; both are None if the sides share all. `named_cpus`
     are the lists that a user has set. `generator_hosts` are the CPUs of a fleet's hosts.
-    `server_quota` is how many CPUs' time a server may use, if it has a quota. None: the record does
-    not say.
+    `server_quota` is how many CPUs' time a server may use, if it has a quota. With the `idle` state
+    `poll`, CPUs without work are kept awake. None: the record does not say.
     """
 
     id: str
@@ -56,6 +56,7 @@ class HostClass(Frozen):
     named_cpus: str | None
     generator_hosts: str | None = None
     server_quota: float | None = Field(default=None, exclude_if=is_none)
+    idle: Literal["poll"] | None = Field(default=None, exclude_if=is_none)
 
     @property
     def kind_of_cpu(self) -> str:
@@ -96,6 +97,7 @@ def class_of(
         named_cpus=f"{cpus.server} {cpus.generator}" if cpus.policy == "override" else None,
         generator_hosts=_counted(generator_hosts),
         server_quota=cpus.server_quota,
+        idle=cpus.idle,
     )
     # A fact that is not known is left out, so that a new kind of fact keeps the ids of old records.
     facts = known.model_dump_json(exclude={"id", "words"}, exclude_none=True)
@@ -122,6 +124,7 @@ def _words(it: HostClass, cpus: Cpus) -> str:
         it.runtime,
         it.cpu_policy if it.cpu_policy == "unpinned" else _split(it, cpus),
         None if it.server_quota is None else quota_words(it.server_quota),
+        it.idle and POLLS,
         it.generator_hosts and f"load from {it.generator_hosts}",
     ]
     return ", ".join(filter(None, parts))

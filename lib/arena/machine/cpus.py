@@ -1,7 +1,8 @@
 """The CPUs of the server and of the generator."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,10 @@ _FEWEST_TO_SPLIT = 4
 
 CPU_FOLDERS = Path("/sys/devices/system/cpu")
 
+# While it is open, no CPU enters an idle state that takes longer to leave than it says (in µs).
+_LATENCY = Path("/dev/cpu_dma_latency")
+_NONE_US = bytes(4)
+
 
 @dataclass(frozen=True)
 class CpuPlan:
@@ -23,12 +28,14 @@ class CpuPlan:
 
     With the policy `fleet`, None means all for the server, and none for the generator: its hosts
     are others. `server_quota` is how many CPUs' time the server may use; None if it has no quota.
+    With the `idle` state `poll`, CPUs without work stay awake.
     """
 
     policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: tuple[int, ...] | None
     generator: tuple[int, ...] | None
     server_quota: float | None = None
+    idle: Literal["poll"] | None = None
 
     @property
     def generator_count(self) -> int | None:
@@ -43,9 +50,12 @@ class CpuPlan:
             server=server,
             generator=generator,
             server_quota=self.server_quota,
+            idle=self.idle,
         )
 
     def __str__(self) -> str:
+        if self.idle:
+            return f"{replace(self, idle=None)}, {POLLS}"
         if self.server_quota is not None:
             return f"{replace(self, server_quota=None)}, {quota_words(self.server_quota)}"
         if self.policy == "fleet":
@@ -54,6 +64,9 @@ class CpuPlan:
             return "server and generator share all CPUs (unpinned)"
         server, generator = format_cpus(self.server), format_cpus(self.generator)
         return f"server on CPUs {server}, generator on CPUs {generator}"
+
+
+POLLS = "idle CPUs poll"
 
 
 def quota_words(quota: float) -> str:
@@ -71,11 +84,12 @@ def plan_cpus(
     `cores` holds the logical CPUs of each physical core that is available. An odd core goes to
     the generator, which must not be the limit. With fewer than four CPUs, both share all.
     SERVER_CPUS and LOADGEN_CPUS override this; if only one is set, the other side gets the rest.
-    HostError if the server has fewer CPUs than its quota.
+    CPU_IDLE=poll keeps idle CPUs awake. HostError if the server has fewer CPUs than its quota.
     """
     groups = sorted(cores)
     allowed = {cpu for group in groups for cpu in group}
-    plan = replace(_split(groups, allowed, environment), server_quota=server_quota)
+    split, idle = _split(groups, allowed, environment), _idle(environment)
+    plan = replace(split, server_quota=server_quota, idle=idle)
     count = len(plan.server or allowed)
     if server_quota is not None and server_quota > count:
         raise HostError(f"--server-quota: is {server_quota:g}, but the server has {count} CPUs")
@@ -97,6 +111,33 @@ def _split(
     first = tuple(sorted(cpu for group in groups[:half] for cpu in group))
     second = tuple(sorted(cpu for group in groups[half:] for cpu in group))
     return CpuPlan("pinned", first, second)
+
+
+def _idle(environment: Mapping[str, str]) -> Literal["poll"] | None:
+    text = environment.get("CPU_IDLE")
+    if text and text != "poll":
+        raise UsageError(f"CPU_IDLE: write poll, or leave it out, instead of {text!r:.40}")
+    return "poll" if text else None
+
+
+@contextmanager
+def kept_awake(plan: CpuPlan) -> Iterator[None]:
+    """Keep idle CPUs awake in the block if the plan says so; HostError if the kernel cannot.
+
+    It ends with this process, however that ends.
+    """
+    if plan.idle is None:
+        yield
+        return
+    if first_line(CPU_FOLDERS / "cpu0/cpuidle/state0/name") != "POLL":
+        raise HostError("CPU_IDLE=poll: this kernel has no idle state that polls")
+    try:
+        file = _LATENCY.open("wb", buffering=0)
+        file.write(_NONE_US)
+    except OSError as error:
+        raise HostError(f"CPU_IDLE=poll: {_LATENCY} cannot be set ({error.strerror})") from error
+    with file:
+        yield
 
 
 def _named_cpus(

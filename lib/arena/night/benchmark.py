@@ -11,6 +11,7 @@ from arena.base.progress import Throttle, progress, report_error
 from arena.base.text import printable, shown
 from arena.base.units import format_duration
 from arena.base.workspace import Workspace
+from arena.machine.cpus import kept_awake
 from arena.night.diary import scope_of, to_resume
 from arena.night.hosts import FleetOf
 from arena.night.night import Job, Publish, measure
@@ -67,6 +68,7 @@ def benchmark(
     pages: list[Path] = []
     with (
         only_here(Runner, workspace, request, command, shows, _UNSAVED) as runner,
+        kept_awake(plans[0].cpus),
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
         sessions = runner.runnable(plans)

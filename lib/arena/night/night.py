@@ -27,6 +27,7 @@ from arena.judge.twins import NO_LOOKS, read_book
 from arena.judge.verdicts import Verdict
 from arena.load.find import Located
 from arena.load.generators import Generator
+from arena.machine.cpus import kept_awake
 from arena.night.diary import (
     Diary,
     Log,
@@ -144,7 +145,7 @@ def measure(job: Job, publish: Publish) -> int:
         where = job.racks or NightRunner(workspace, request, runtime(), shows)
         _Night(_runnable(job, where), where, {}).show()
         return job.tally.code
-    with _place(job, shows) as runner:
+    with _place(job, shows) as runner, kept_awake(job.plans[0].cpus):
         if job.diary:
             job = replace(job, diary=job.diary.as_it_is(shows))
         job = _runnable(job, runner)

@@ -146,12 +146,14 @@ class Cpus(Frozen):
 
     With the policy `fleet`, the server has all CPUs of its host: the load comes from other hosts.
     `server_quota` is how many CPUs' time the server may use; None if it may use all of its CPUs.
+    With the `idle` state `poll`, CPUs without work were kept awake; None: the kernel decided.
     """
 
     policy: Literal["pinned", "unpinned", "override", "fleet"]
     server: CpuList | None
     generator: CpuList | None
     server_quota: Quota | None = Field(default=None, exclude_if=is_none)
+    idle: Literal["poll"] | None = Field(default=None, exclude_if=is_none)
 
     @property
     def generator_count(self) -> int | None:

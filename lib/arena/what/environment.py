@@ -19,7 +19,7 @@ TRIAL = {
     "CONNECTIONS": "--connections",
 }  # fmt: skip
 
-CPUS = ("SERVER_CPUS", "LOADGEN_CPUS")
+CPUS = ("SERVER_CPUS", "LOADGEN_CPUS", "CPU_IDLE")
 
 
 def program_variable(generator: str) -> str:

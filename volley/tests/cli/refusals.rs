@@ -85,7 +85,6 @@ fn streams_that_live_need_a_window_and_nothing_that_ends_them() {
             "--concurrency-schedule",
         ),
         ("--skipFirst|1", "--skipFirst"),
-        ("--fail-if|p99 > 5ms", "--fail-if"),
     ];
     for (flags, flag) in opposed {
         refused(&format!("--stream-rate|2|-z|5s|{flags} => {rest} `{flag}`"));

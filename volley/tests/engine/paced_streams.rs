@@ -51,6 +51,19 @@ fn after_a_stall_no_message_is_skipped_and_each_is_timed_from_when_it_was_due() 
 }
 
 #[test]
+fn a_condition_on_a_time_is_of_the_messages_from_when_they_were_due() {
+    let run = |freeze| {
+        let server = served(|config| config.faults.freeze = freeze);
+        let flags = "--stream-rate 50 -c 4 -z 1500ms --duration-stop wait";
+        let run = BOTH_STREAM.run(flags);
+        run.flags("--fail-if p90>300ms").report(&server).exit
+    };
+    // The streams themselves live for 1.5 s.
+    assert_eq!(run(None), 0);
+    assert_eq!(run(freeze_of(300, 700)), 99);
+}
+
+#[test]
 fn messages_that_never_get_a_reply_are_counted_and_make_percentiles_lower_bounds() {
     for stop in [
         "--duration-stop wait --drain-timeout 100ms",

@@ -49,6 +49,14 @@ def test_a_servers_quota_is_a_class_and_without_one_nothing_changes() -> None:
     assert "server_quota" not in PINNED.model_dump()
 
 
+def test_cpus_that_are_kept_awake_are_a_class_and_otherwise_nothing_changes() -> None:
+    awake = a_class(PINNED.changed(idle="poll"))
+    assert awake.id != a_class().id
+    assert awake.words == f"{a_class().words}, idle CPUs poll"
+    assert "idle" not in a_class().model_dump()
+    assert "idle" not in PINNED.model_dump()
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -7,7 +7,7 @@ import pytest
 
 from arena.base.errors import HostError, UsageError
 from arena.machine import cpus
-from arena.machine.cpus import CpuPlan, plan_cpus
+from arena.machine.cpus import CpuPlan, kept_awake, plan_cpus
 
 TWO = [(0,), (1,)]
 
@@ -86,9 +86,40 @@ def test_a_quota_is_of_the_server_and_no_more_than_its_cpus() -> None:
             plan_cpus(cores, environment, 2.5)
 
 
+def test_idle_cpus_are_kept_awake_as_long_as_a_benchmark_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_cpus(TWO, {"CPU_IDLE": "poll"})
+    assert str(plan) == f"{plan_cpus(TWO, {})}, idle CPUs poll"
+    assert plan.record().idle == "poll"
+    latency, state = tmp_path / "latency", tmp_path / "cpu0" / "cpuidle" / "state0" / "name"
+    monkeypatch.setattr(cpus, "_LATENCY", latency)
+    monkeypatch.setattr(cpus, "CPU_FOLDERS", tmp_path)
+    with (
+        pytest.raises(
+            HostError, match=r"^CPU_IDLE=poll: this kernel has no idle state that polls$"
+        ),
+        kept_awake(plan),
+    ):
+        pass
+    state.parent.mkdir(parents=True)
+    state.write_text("POLL\n")
+    with kept_awake(plan_cpus(TWO, {})):
+        assert not latency.exists()
+    with kept_awake(plan):
+        assert latency.read_bytes() == bytes(4)
+    monkeypatch.setattr(cpus, "_LATENCY", tmp_path)
+    with (
+        pytest.raises(HostError, match=r"^CPU_IDLE=poll: .* cannot be set \(Is a directory\)$"),
+        kept_awake(plan),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
+        ({"CPU_IDLE": "halt"}, "^CPU_IDLE: write poll, or leave it out, instead of 'halt'$"),
         ({"SERVER_CPUS": "all"}, "SERVER_CPUS: 'all' is not a CPU list"),
         ({"LOADGEN_CPUS": "2-9"}, r"LOADGEN_CPUS: CPU 4-9 is not available here \(there are 0-3\)"),
         ({"SERVER_CPUS": "0-3"}, "SERVER_CPUS: takes every CPU"),

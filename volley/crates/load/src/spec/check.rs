@@ -85,14 +85,6 @@ impl Spec {
                 load.concurrency.schedule != ScheduleKind::Const,
             ),
             ("--skipFirst", self.count.skip_first > 0),
-            // Calls last as long as the window.
-            (
-                "--fail-if",
-                self.checks
-                    .fail_if
-                    .iter()
-                    .any(|it| matches!(it.figure, Figure::Time(..))),
-            ),
         ];
         match opposed.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => Err(SpecError::PacedWith { flag }),

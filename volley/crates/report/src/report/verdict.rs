@@ -136,9 +136,10 @@ impl<'a> From<&'a Report> for Figures<'a> {
             send_delay,
             first_message: report.first_message.as_ref(),
             gap: report.gap.as_ref(),
+            // A message is timed from when it was due, so that its percentiles show a stall.
             silence: report
                 .silence
-                .filter(|_| report.latency.kind == LatencyKind::Service),
+                .filter(|_| report.paced.is_none() && report.latency.kind == LatencyKind::Service),
         }
     }
 }
