@@ -89,7 +89,7 @@ def work(root: Workspace, folder: Path, environment: Mapping[str, str]) -> int:
         codes.append(outcome.code)
 
     command = f"a session of the night {asked.night}"
-    with only_here(NightRunner, workspace, request, command, shows) as runner:
+    with only_here(NightRunner, workspace, request, plans[0].cpus, command, shows) as runner:
         fit = runner.runnable(plans)
         found = runner.find_generators(fit)
         if asked.block is None:

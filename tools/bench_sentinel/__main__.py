@@ -91,7 +91,7 @@ def command(
     with (
         stranger() as them,
         loops_beside(beside),
-        only_here(Runner, workspace, asked, shlex.join(sys.argv), shows) as runner,
+        only_here(Runner, workspace, asked, plans[0].cpus, shlex.join(sys.argv), shows) as runner,
         tempfile.TemporaryDirectory() as fresh,
     ):
         plans = runner.runnable(plans)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,9 @@ CPU_FOLDERS = Path("/sys/devices/system/cpu")
 # While it is open, no CPU enters an idle state that takes longer to leave than it says (in µs).
 _LATENCY = Path("/dev/cpu_dma_latency")
 _NONE_US = bytes(4)
+
+# What a plan, and a class of hosts, says of CPUs that are kept awake.
+POLLS = "idle CPUs poll"
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,6 @@ class CpuPlan:
             return "server and generator share all CPUs (unpinned)"
         server, generator = format_cpus(self.server), format_cpus(self.generator)
         return f"server on CPUs {server}, generator on CPUs {generator}"
-
-
-POLLS = "idle CPUs poll"
 
 
 def quota_words(quota: float) -> str:
@@ -131,12 +131,12 @@ def kept_awake(plan: CpuPlan) -> Iterator[None]:
         return
     if first_line(CPU_FOLDERS / "cpu0/cpuidle/state0/name") != "POLL":
         raise HostError("CPU_IDLE=poll: this kernel has no idle state that polls")
-    try:
-        file = _LATENCY.open("wb", buffering=0)
-        file.write(_NONE_US)
-    except OSError as error:
-        raise HostError(f"CPU_IDLE=poll: {_LATENCY} cannot be set ({error.strerror})") from error
-    with file:
+    with ExitStack() as held:
+        try:
+            held.enter_context(_LATENCY.open("wb", buffering=0)).write(_NONE_US)
+        except OSError as error:
+            why = f"{_LATENCY} cannot be set ({error.strerror})"
+            raise HostError(f"CPU_IDLE=poll: {why}") from error
         yield
 
 

@@ -11,7 +11,6 @@ from arena.base.progress import Throttle, progress, report_error
 from arena.base.text import printable, shown
 from arena.base.units import format_duration
 from arena.base.workspace import Workspace
-from arena.machine.cpus import kept_awake
 from arena.night.diary import scope_of, to_resume
 from arena.night.hosts import FleetOf
 from arena.night.night import Job, Publish, measure
@@ -67,8 +66,7 @@ def benchmark(
         return _worst(codes)
     pages: list[Path] = []
     with (
-        only_here(Runner, workspace, request, command, shows, _UNSAVED) as runner,
-        kept_awake(plans[0].cpus),
+        only_here(Runner, workspace, request, plans[0].cpus, command, shows, _UNSAVED) as runner,
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
         sessions = runner.runnable(plans)

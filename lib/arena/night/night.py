@@ -27,7 +27,6 @@ from arena.judge.twins import NO_LOOKS, read_book
 from arena.judge.verdicts import Verdict
 from arena.load.find import Located
 from arena.load.generators import Generator
-from arena.machine.cpus import kept_awake
 from arena.night.diary import (
     Diary,
     Log,
@@ -145,7 +144,7 @@ def measure(job: Job, publish: Publish) -> int:
         where = job.racks or NightRunner(workspace, request, runtime(), shows)
         _Night(_runnable(job, where), where, {}).show()
         return job.tally.code
-    with _place(job, shows) as runner, kept_awake(job.plans[0].cpus):
+    with _place(job, shows) as runner:
         if job.diary:
             job = replace(job, diary=job.diary.as_it_is(shows))
         job = _runnable(job, runner)
@@ -165,7 +164,8 @@ def _place(job: Job, shows: Progress) -> AbstractContextManager[NightPlace]:
     """Return what runs the sessions, and holds the lock of where they run."""
     if job.racks:
         return job.racks.only_night(job.command)
-    return only_here(NightRunner, job.workspace, job.request, job.command, shows)
+    split = job.plans[0].cpus
+    return only_here(NightRunner, job.workspace, job.request, split, job.command, shows)
 
 
 def _has_blocks(plan: Plan) -> bool:

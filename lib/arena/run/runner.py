@@ -26,6 +26,7 @@ from arena.machine import cpus, facts, lock
 from arena.machine.blame import words
 from arena.machine.builds import Build, beside, install_lines
 from arena.machine.child import adopt_orphans, allow_open_files
+from arena.machine.cpus import CpuPlan
 from arena.machine.lock import end_leftovers
 from arena.machine.sentinel import Sentinel
 from arena.record.record import Record
@@ -250,14 +251,15 @@ def only_here(
     kind: type[Kind],
     workspace: Workspace,
     request: Request,
+    split: CpuPlan,
     command: str,
     shows: Progress,
     advice: str = "",
 ) -> Iterator[Kind]:
     """Hold the host's lock for the block, prepare the host for sessions, and yield the runner.
 
-    HostError if another benchmark is running, records cannot be saved (with an `advice` for it) or
-    Docker is missing.
+    HostError if another benchmark is running, records cannot be saved (with an `advice` for it),
+    Docker is missing, or CPUs cannot be kept awake as `split` says.
     """
     facts.require_stat()
     adopt_orphans()
@@ -269,7 +271,8 @@ def only_here(
             pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(request.runtime, workspace, shows, quota=request.server_quota)
         remove_leftovers(runtime, shows)
-        yield kind(workspace, request, BuiltAhead(runtime, workspace), shows)
+        with cpus.kept_awake(split):
+            yield kind(workspace, request, BuiltAhead(runtime, workspace), shows)
 
 
 def _drafts(workspace: Workspace, request: Request) -> Path:
